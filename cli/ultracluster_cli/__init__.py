@@ -1,0 +1,3 @@
+"""The command line `ultracluster`."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""CDK constructs for AWS Trainium UltraClusters."""
+
+__all__: list[str] = []
