@@ -1,0 +1,110 @@
+# Everything a developer runs. Needs Python 3.11 or newer and make; nothing else has to be installed, and nothing is
+# written outside the folders that .gitignore names. `make help` lists the targets.
+
+STATE := $(CURDIR)/.ultracluster
+BIN := $(CURDIR)/.venv/bin
+
+# The first of these that is 3.11 or newer makes the environment; choose another with `make env PYTHON=/path/to/python3`.
+PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
+
+# Node, npm and every Python tool come from the virtual environment, whether it is activated or not. What the tools would
+# write to the home directory or to /tmp goes to .ultracluster instead.
+export PATH := $(BIN):$(PATH)
+export TMPDIR := $(STATE)/tmp
+export XDG_CACHE_HOME := $(STATE)/cache
+export PIP_CACHE_DIR := $(STATE)/cache/pip
+export UV_CACHE_DIR := $(STATE)/cache/uv
+export npm_config_cache := $(STATE)/cache/npm
+export JSII_RUNTIME_PACKAGE_CACHE_ROOT := $(STATE)/cache/jsii
+export MPLCONFIGDIR := $(STATE)/cache/matplotlib
+# As pip does, npm trusts the certificates that the machine trusts, such as a company's proxy.
+export NODE_USE_SYSTEM_CA := 1
+export CDK_HOME := $(STATE)/cdk
+export CDK_DISABLE_CLI_TELEMETRY := true
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# $(call step,what it does,name of the log,command): one line with the time it took; on failure the end of the log.
+define step
+@mkdir -p "$(STATE)/logs" "$(STATE)/tmp"; printf '%s ... ' '$(1)'; began=$$(date +%s); log=.ultracluster/logs/$(2).log; \
+if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
+  echo 'failed'; tail -n 20 "$$log" | sed 's/^/  | /'; echo "make: '$(1)' failed; the whole log is $$log" >&2; exit 1; fi
+endef
+
+.DEFAULT_GOAL := help
+.PHONY: help env demo test unit check format schema lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+env: .venv/.stamp-ultracluster node_modules/.stamp-cdk ## Create the environment in .venv and node_modules (instant when nothing changed)
+
+demo: env ## Deploy the quick start to a local AWS on this machine: no account, no cost
+	@"$(BIN)/ultracluster" deploy stacks/rollouts/quickstart.yaml --local
+
+test: env ## Run all tests
+	@mkdir -p "$(TMPDIR)"
+	"$(BIN)/python" -m pytest -n 2 --dist worksteal
+
+unit: env ## Run the tests that need neither jsii nor a deployment (seconds)
+	@mkdir -p "$(TMPDIR)"
+	"$(BIN)/python" -m pytest -q -m 'not synth and not deploy'
+
+check: env ## Lint, formatting and strict types
+	@mkdir -p "$(TMPDIR)"
+	"$(BIN)/ruff" check
+	"$(BIN)/ruff" format --check
+	"$(BIN)/mypy"
+	"$(BIN)/python" -m pip check
+
+format: env ## Format the code and make the safe lint repairs
+	"$(BIN)/ruff" format
+	"$(BIN)/ruff" check --fix
+
+schema: env ## Write docs/rollout.schema.json from the models
+	"$(BIN)/python" -m ultracluster_stacks.config.schema
+
+lock: env ## Write requirements.lock from pyproject.toml: versions and hashes, no addresses
+	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  --python-version 3.11 --extra local --extra plot --extra toolchain --extra dev \
+	  --output-file requirements.lock pyproject.toml
+
+clean: ## Remove everything that the targets above made
+	@if [ -x "$(BIN)/ultracluster" ]; then "$(BIN)/ultracluster" local down >/dev/null 2>&1 || true; fi
+	rm -rf .venv node_modules .ultracluster cdk.out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp is written last, so that a killed `make env` starts its step again. Without the stamp of an environment that was
+# finished once, the step begins with an empty .venv.
+.venv/.stamp-packages: requirements.lock
+	@if [ ! -f $@ ]; then \
+	  $(find_python); echo "Python $$("$$python" -c 'import platform; print(platform.python_version())') ($$python)"; \
+	  rm -rf .venv; mkdir -p .ultracluster/logs .ultracluster/tmp; "$$python" -m venv .venv; \
+	fi; rm -f $@
+	$(call step,Installing the pinned Python packages (400 MB: minutes),packages,\
+	  "$(BIN)/python" -m pip install --no-compile --require-hashes -r requirements.lock)
+	$(call step,Compiling them to bytecode,compile,"$(BIN)/python" -m compileall -q -j 0 .venv/lib)
+	@touch $@
+
+.venv/.stamp-ultracluster: pyproject.toml .venv/.stamp-packages
+	$(call step,Installing ultracluster itself,ultracluster,\
+	  "$(BIN)/python" -m pip install --no-deps --no-build-isolation -e .)
+	@touch $@
+
+node_modules/.stamp-cdk: package-lock.json package.json .venv/.stamp-packages
+	$(call step,Installing the CDK CLI with the Node of .venv,cdk,"$(BIN)/npm" ci --ignore-scripts)
+	@touch $@
+
+# Sets $python, or says what is wrong and stops.
+define find_python
+python=; \
+for candidate in $(or $(PYTHON),$(PYTHONS)); do \
+  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$candidate; break; fi; \
+done; \
+if [ -z "$$python" ]; then \
+  echo "make: Python 3.11 or newer is needed; looked for: $(or $(PYTHON),$(PYTHONS))." >&2; \
+  echo "make: python3 here is: $$(python3 --version 2>&1 || true). Install a newer one, or run make env PYTHON=/path/to/python3." >&2; exit 1; \
+fi; \
+if ! "$$python" -c 'import venv, ensurepip' 2>/dev/null; then \
+  echo "make: $$python lacks the modules venv or ensurepip. On Debian and Ubuntu: apt install python3-venv." >&2; exit 1; \
+fi
+endef

@@ -1,0 +1,64 @@
+"""What holds for every test: the house is importable, nothing leaves this machine, live tests run only when asked for."""
+
+import ipaddress
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_ROOT = Path(__file__).parent.parent
+_LIVE = "live"
+
+# Before anything imports aws_cdk, whose own error ("No module named 'constructs._jsii'") would not name the cause.
+if (_ROOT / "constructs" / "__init__.py").exists():
+    raise pytest.UsageError(
+        "constructs/__init__.py exists, so our folder hides the PyPI package `constructs` that aws_cdk imports. "
+        "Delete it: constructs/ is a source root (CONTRIBUTING.md, Layout)."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Close every way out of this machine, unless exactly the live tests were asked for."""
+    if config.option.markexpr == _LIVE:
+        return
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+    os.environ |= {
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    sys.addaudithook(_refuse_to_leave)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what needs a real account, unless exactly that was asked for."""
+    if config.option.markexpr == _LIVE:
+        return
+    for item in items:
+        if item.get_closest_marker(_LIVE):
+            item.add_marker(pytest.mark.skip(reason="needs a real AWS account; run with: pytest -m live"))
+
+
+def _refuse_to_leave(event: str, arguments: tuple[Any, ...]) -> None:
+    # An audit hook sees every connection of this process, whichever library opens it. It also runs while the
+    # interpreter shuts down, so it touches nothing but its arguments and what is imported above.
+    if event != "socket.connect":
+        return
+    address = arguments[1]
+    if not isinstance(address, tuple):
+        return  # a Unix socket
+    host = str(address[0])
+    if host not in {"localhost", ""} and not _is_loopback(host):
+        raise ConnectionRefusedError(f"a test tried to reach {host}; tests use the local AWS only")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

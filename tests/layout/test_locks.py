@@ -1,0 +1,72 @@
+"""What is installed is pinned by version and hash, and comes from whatever registry a machine is set up to use."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ENTRY = re.compile(
+    r"^(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*\])?==(?P<version>[^ ;\\]+)(?P<rest>(?:.*\\\n)+.*)$", re.MULTILINE
+)
+
+
+def test_every_dependency_is_locked_with_a_version_that_fits_and_hashes(root: Path) -> None:
+    locked = _locked(root)
+
+    for requirement in _declared(root):
+        version, hashes = locked[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(version), requirement
+        assert hashes, requirement
+
+
+def test_every_locked_package_has_a_hash(root: Path) -> None:
+    lines = [
+        line
+        for line in (root / "requirements.lock").read_text().splitlines()
+        if re.match(r"[A-Za-z0-9]", line)
+    ]
+    locked = _locked(root)
+
+    assert len(lines) > 50
+    assert len(locked) == len({re.split(r"[=\[]", line)[0] for line in lines})
+    assert [name for name, (_, hashes) in locked.items() if not hashes] == []
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "package-lock.json", ".npmrc"])
+def test_no_lock_has_an_address(root: Path, name: str) -> None:
+    text = (root / name).read_text()
+
+    assert "://" not in text
+    assert not re.search(r"--(index-url|extra-index-url|find-links)|resolved\"|^registry", text, re.MULTILINE)
+
+
+def test_the_cdk_cli_is_locked_by_integrity_to_the_version_of_package_json(root: Path) -> None:
+    declared = json.loads((root / "package.json").read_text())["devDependencies"]
+    packages = json.loads((root / "package-lock.json").read_text())["packages"]
+
+    assert packages.pop("")["devDependencies"] == declared
+    assert {
+        name.removeprefix("node_modules/"): package["version"] for name, package in packages.items()
+    } == declared
+    assert all(package["integrity"].startswith("sha512-") for package in packages.values())
+
+
+def _declared(root: Path) -> list[Requirement]:
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    return [Requirement(line) for line in [*project["dependencies"], *extras]]
+
+
+def _locked(root: Path) -> dict[str, tuple[str, list[str]]]:
+    text = (root / "requirements.lock").read_text()
+    return {
+        canonicalize_name(entry["name"]): (
+            entry["version"],
+            re.findall(r"--hash=sha256:[0-9a-f]{64}", entry["rest"]),
+        )
+        for entry in ENTRY.finditer(text)
+    }

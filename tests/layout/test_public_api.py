@@ -1,0 +1,91 @@
+"""Every public module says what it offers, completely, in order and with documentation."""
+
+import ast
+import importlib
+import inspect
+import re
+from collections.abc import Mapping
+
+import pytest
+
+PACKAGES = (
+    "ultracluster",
+    "ultracluster_catalog",
+    "ultracluster_cli",
+    "ultracluster_local",
+    "ultracluster_runtime",
+    "ultracluster_stacks",
+    "ultracluster_stacks.config",
+)
+
+
+# Answers to calls of AWS, registered by the name of the call; nobody imports them.
+REGISTERED = "ultracluster_local.services."
+
+
+def test_every_public_module_has_a_sorted_all(modules: Mapping[str, ast.Module]) -> None:
+    public = {name: _all(tree) for name, tree in modules.items() if _is_public(name)}
+
+    assert set(PACKAGES) <= set(public)
+    assert [name for name, exported in public.items() if exported is None] == []
+    assert [name for name, exported in public.items() if exported != sorted(exported or [], key=_order)] == []
+
+
+def test_every_public_definition_is_in_all(modules: Mapping[str, ast.Module]) -> None:
+    assert [
+        f"{name}.{definition.name}"
+        for name, tree in modules.items()
+        if _is_public(name) and not name.startswith(REGISTERED)
+        for definition in _definitions(tree)
+        if not definition.name.startswith(("_", "__")) and definition.name not in (_all(tree) or [])
+    ] == []
+
+
+def test_everything_in_all_has_a_docstring(modules: Mapping[str, ast.Module]) -> None:
+    assert [
+        f"{name}.{definition.name}"
+        for name, tree in modules.items()
+        for definition in _definitions(tree)
+        if definition.name in (_all(tree) or []) and not ast.get_docstring(definition)
+    ] == []
+    assert [name for name, tree in modules.items() if not ast.get_docstring(tree)] == []
+
+
+@pytest.mark.synth
+@pytest.mark.parametrize("package", PACKAGES)
+def test_everything_that_a_package_offers_can_be_imported_and_is_documented(package: str) -> None:
+    module = importlib.import_module(package)
+    offered = {name: getattr(module, name) for name in module.__all__}
+
+    assert [
+        name
+        for name, value in offered.items()
+        if (inspect.isclass(value) or callable(value)) and not value.__doc__
+    ] == []
+
+
+def _is_public(name: str) -> bool:
+    return name != "app" and not any(part.startswith("_") for part in name.split("."))
+
+
+def _all(tree: ast.Module) -> list[str] | None:
+    for statement in tree.body:
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name(id="__all__")], value=value)
+                | ast.AnnAssign(target=ast.Name(id="__all__"), value=ast.expr() as value)
+            ):
+                return list(ast.literal_eval(value))
+    return None
+
+
+def _definitions(tree: ast.Module) -> list[ast.FunctionDef | ast.ClassDef]:
+    return [statement for statement in tree.body if isinstance(statement, ast.FunctionDef | ast.ClassDef)]
+
+
+def _order(name: str) -> tuple[int, list[tuple[bool, int, str]]]:
+    """The order of ruff's RUF022: constants, classes, the rest; numbers inside a name by value."""
+    kind = 0 if name.isupper() else 1 if name[0].isupper() else 2
+    return kind, [
+        (not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)
+    ]

@@ -1,0 +1,64 @@
+"""What is true of every text of the repository: nothing of one machine in it, and each error code exists once."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+# Homes of people; those of the images that our nodes boot from are the same everywhere.
+HOME = re.compile(r"(?<![\w.])(?:/Users/(?!me\b)\w|/home/(?!ec2-user\b|ubuntu\b)\w|/root/\.)")
+CODE = re.compile(r"\bUC\d{4}\b")
+RULES = "constructs/ultracluster_catalog/rules.py"
+
+
+def test_no_file_carries_a_path_of_one_machine(root: Path, texts: Mapping[str, str]) -> None:
+    own = [text for text in (f"{root}/", f"{Path.home()}/") if text.count("/") > 2]
+
+    assert len(texts) > 30
+    assert {
+        name
+        for name, text in texts.items()
+        if name != "tests/layout/test_texts.py" and (HOME.search(text) or any(path in text for path in own))
+    } == set()
+
+
+@pytest.mark.parametrize("text", ["/Users/jane/x", "in /home/jane/x", "'/root/.cache'"])
+def test_a_path_of_one_machine_is_seen(text: str) -> None:
+    assert HOME.search(text)
+
+
+@pytest.mark.parametrize("text", ["/home/ec2-user/x", "s3://b/home/jane", "/var/x", "/root/"])
+def test_a_path_of_every_machine_passes(text: str) -> None:
+    assert not HOME.search(text)
+
+
+def test_every_error_code_is_defined_once(root: Path) -> None:
+    tree = ast.parse((root / RULES).read_text())
+    codes = Counter(
+        key.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key in node.keys
+        if isinstance(key, ast.Constant)
+    )
+
+    assert codes
+    assert [code for code, count in codes.items() if count > 1 or not CODE.fullmatch(code)] == []
+
+
+def test_every_error_code_is_used_and_tested(texts: Mapping[str, str]) -> None:
+    defined = set(CODE.findall(texts[RULES]))
+    used = _codes(
+        texts, lambda name: name.endswith(".py") and not name.startswith("tests/") and name != RULES
+    )
+    tested = _codes(texts, lambda name: name.startswith("tests/unit/"))
+
+    assert sorted(defined - used) == []
+    assert sorted(defined - tested) == []
+
+
+def _codes(texts: Mapping[str, str], wanted: Callable[[str], bool]) -> set[str]:
+    return {code for name, text in texts.items() if wanted(name) for code in CODE.findall(text)}
