@@ -45,20 +45,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _refuse_to_leave(event: str, arguments: tuple[Any, ...]) -> None:
-    # An audit hook sees every connection of this process, whichever library opens it. It also runs while the
-    # interpreter shuts down, so it touches nothing but its arguments and what is imported above.
-    if event != "socket.connect":
+    # An audit hook sees every look-up and connection of this process, whichever library makes it. It also runs while
+    # the interpreter shuts down, so it touches nothing but its arguments and what is imported above.
+    if event == "socket.getaddrinfo":
+        host = arguments[0]
+    elif event == "socket.connect" and isinstance(arguments[1], tuple):  # else a Unix socket
+        host = arguments[1][0]
+    else:
         return
-    address = arguments[1]
-    if not isinstance(address, tuple):
-        return  # a Unix socket
-    host = str(address[0])
-    if host not in {"localhost", ""} and not _is_loopback(host):
+    if not _is_this_machine(host.decode() if isinstance(host, bytes) else host):
         raise ConnectionRefusedError(f"a test tried to reach {host}; tests use the local AWS only")
 
 
-def _is_loopback(host: str) -> bool:
+def _is_this_machine(host: str | None) -> bool:
+    if not host or host == "localhost" or host.endswith(".localhost"):
+        return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
+    return address.is_loopback or address.is_unspecified

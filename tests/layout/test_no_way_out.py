@@ -6,9 +6,7 @@ import socket
 import pytest
 
 
-@pytest.mark.parametrize(
-    "address", [("192.0.2.1", 443), ("sts.amazonaws.com", 443), ("::ffff:192.0.2.1", 443, 0, 0)]
-)
+@pytest.mark.parametrize("address", [("192.0.2.1", 443), ("::ffff:192.0.2.1", 443, 0, 0)])
 def test_a_connection_to_another_machine_is_refused(address: tuple[str, int]) -> None:
     family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
     with (
@@ -16,6 +14,11 @@ def test_a_connection_to_another_machine_is_refused(address: tuple[str, int]) ->
         pytest.raises(ConnectionRefusedError, match="a test tried to reach"),
     ):
         unconnected.connect(address)
+
+
+def test_a_look_up_of_another_machine_is_refused() -> None:
+    with pytest.raises(ConnectionRefusedError, match=r"a test tried to reach sts\.amazonaws\.com"):
+        socket.create_connection(("sts.amazonaws.com", 443))
 
 
 def test_a_connection_to_this_machine_passes() -> None:
