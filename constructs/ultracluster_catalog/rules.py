@@ -59,6 +59,7 @@ RULES: dict[str, Rule] = {
     # UC3: network
     "UC3001": Rule("A count that goes into the size of a subnet is not negative."),
     "UC3002": Rule("A subnet has an address for everything that the cluster puts into it."),
+    "UC3003": Rule("A zone id belongs to a Region that the catalogue knows."),
     "UC3101": Rule("A zone is given by its zone id."),
     "UC3102": Rule("A zone belongs to the Region of its cluster."),
     "UC3103": Rule("A VPC is an IPv4 network of /16 to /28 that EC2 accepts."),
