@@ -1,3 +1,29 @@
-"""CDK constructs for AWS Trainium UltraClusters."""
+"""CDK constructs for AWS Trainium UltraClusters.
 
-__all__: list[str] = []
+`UltraCluster` composes all the others; each of them also stands alone.
+"""
+
+from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.checkpoint_bucket import CheckpointBucket
+from ultracluster.cluster_network import ClusterNetwork
+from ultracluster.cluster_placement import ClusterPlacement
+from ultracluster.compile_cache import CompileCache
+from ultracluster.multi_node_job import MultiNodeJob
+from ultracluster.node_group import NodeGroup
+from ultracluster.shared_file_system import SharedFileSystem
+from ultracluster.training_queue import TrainingQueue
+from ultracluster.ultra_cluster import UltraCluster
+
+__all__ = [
+    "CapacityBlock",
+    "CapacityReservation",
+    "CheckpointBucket",
+    "ClusterNetwork",
+    "ClusterPlacement",
+    "CompileCache",
+    "MultiNodeJob",
+    "NodeGroup",
+    "SharedFileSystem",
+    "TrainingQueue",
+    "UltraCluster",
+]

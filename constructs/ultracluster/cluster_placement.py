@@ -1,0 +1,58 @@
+"""The cluster placement group, and the one place that decides whether nodes get one."""
+
+from typing import Self
+
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from ultracluster.capacity import CapacityBlock, CapacityReservation
+
+__all__ = ["ClusterPlacement"]
+
+
+class ClusterPlacement(Construct):
+    """A cluster placement group: nodes close together in one Availability Zone."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, placement_group_name: str | None = None
+    ) -> None:
+        """Define a group, or bring one.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            placement_group_name: Name of an existing cluster placement group. Default: a new group, which
+                CloudFormation names; a fixed name collides with the group of an earlier deployment.
+        """
+        super().__init__(scope, construct_id)
+        if placement_group_name is None:
+            placement_group_name = ec2.CfnPlacementGroup(self, "Resource", strategy="cluster").ref
+        self._placement_group_name = placement_group_name
+
+    @classmethod
+    def for_capacity(
+        cls, scope: Construct, construct_id: str, capacity: CapacityBlock | CapacityReservation | None
+    ) -> Self | None:
+        """Give the placement that a source of capacity can use.
+
+        A Capacity Block gets none: EC2 does not support the two together, and a forced group has been
+        seen to launch 11 of 16 reserved nodes (eksctl#7949). A reservation gets only the group that it was
+        made inside. On-demand nodes get a group of their own.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            capacity: Where the nodes come from. None means on-demand.
+        """
+        match capacity:
+            case None:
+                return cls(scope, construct_id)
+            case CapacityReservation(placement_group_name=str(name)):
+                return cls(scope, construct_id, placement_group_name=name)
+            case _:
+                return None
+
+    @property
+    def placement_group_name(self) -> str:
+        """Name of the group."""
+        return self._placement_group_name

@@ -1,0 +1,299 @@
+"""The nodes: a launch template that gives every network card its EFA interface."""
+
+import re
+from collections.abc import Mapping
+
+import jsii
+from aws_cdk import CfnTag, Fn, Token
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.cluster_network import ClusterNetwork
+from ultracluster.cluster_placement import ClusterPlacement
+from ultracluster.shared_file_system import SharedFileSystem
+from ultracluster.user_data import node_user_data
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.instance_types import InstanceType, get_instance_type
+from ultracluster_catalog.nic_layouts import NetworkInterface, network_interfaces
+
+__all__ = ["NodeGroup"]
+
+# The ECS agent's calls; none of them can be narrowed to one cluster, because AWS Batch names the ECS cluster
+# of a compute environment only after it has made it.
+_ECS_AGENT_ACTIONS = [
+    "ecs:DeregisterContainerInstance",
+    "ecs:DiscoverPollEndpoint",
+    "ecs:Poll",
+    "ecs:RegisterContainerInstance",
+    "ecs:StartTelemetrySession",
+    "ecs:SubmitAttachmentStateChanges",
+    "ecs:SubmitContainerStateChange",
+    "ecs:SubmitTaskStateChange",
+    "ecs:UpdateContainerInstancesState",
+]
+
+# Session Manager's calls, so that a node can be looked at without SSH.
+_SESSION_ACTIONS = [
+    "ssm:UpdateInstanceInformation",
+    "ssmmessages:CreateControlChannel",
+    "ssmmessages:CreateDataChannel",
+    "ssmmessages:OpenControlChannel",
+    "ssmmessages:OpenDataChannel",
+]
+
+_IMAGE_ID = re.compile(r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})")
+
+_ROOT_IOPS = 3000
+_ROOT_THROUGHPUT_MIB = 500  # images of tens of GB are pulled in paid hours; gp3's 125 MiB/s would double that
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class NodeGroup(Construct):
+    """Identical nodes: launch template, instance role and instance profile.
+
+    A node that comes up with fewer Neuron or EFA devices than its type has, or without its file system,
+    refuses to join the cluster: it masks the ECS agent and stays up for a look.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: ClusterNetwork,
+        instance_type: str,
+        image_id: str,
+        capacity: CapacityBlock | CapacityReservation | None = None,
+        placement: ClusterPlacement | None = None,
+        nic_layout: str = "batch",
+        file_system: SharedFileSystem | None = None,
+        root_volume_gib: int = 200,
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        """Define the nodes.
+
+        Args:
+            scope: Where to add them.
+            construct_id: Their id there.
+            network: Network the nodes join.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``.
+            image_id: Id of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client. An id,
+                because a parameter that resolves at each deployment replaces all nodes when it moves.
+            capacity: Where the nodes come from. Default: on-demand.
+            placement: Cluster placement group. Default: none. Not with a Capacity Block.
+            nic_layout: Network interface layout: ``batch``, ``ec2-guide`` or ``all-efa``. Default: ``batch``.
+            file_system: File system to mount at boot. Default: none.
+            root_volume_gib: Root volume, encrypted gp3, in GiB. Default: 200.
+            tags: Tags for instances, volumes and network interfaces. Default: none.
+
+        Raises:
+            FindingsError: If the type or layout is unknown, a Capacity Block is combined with a placement
+                group (UC4020), the image is not an AMI id (UC4110), or the zones differ (UC4021).
+        """
+        machine = get_instance_type(instance_type)
+        interfaces = network_interfaces(machine, nic_layout)
+        _check(network=network, image_id=image_id, capacity=capacity, placement=placement)
+        super().__init__(scope, construct_id)
+        self._network = network
+        self._instance_type = machine
+        self._image_id = image_id
+        self._placement = placement
+        self._file_system = file_system
+        self._role = _define_role(self)
+        self._instance_profile = iam.CfnInstanceProfile(
+            self, "InstanceProfile", roles=[self._role.role_name]
+        ).attr_arn
+        efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
+        self._efa_devices = machine.efa_devices[:efa_devices]
+        group_id = network.security_group.security_group_id
+        template = ec2.CfnLaunchTemplate(
+            self,
+            "Resource",
+            launch_template_data=ec2.CfnLaunchTemplate.LaunchTemplateDataProperty(
+                image_id=image_id,
+                instance_type=machine.name,
+                network_interfaces=[_interface_property(each, group_id) for each in interfaces],
+                instance_market_options=capacity.market_options if capacity else None,
+                capacity_reservation_specification=capacity.reservation_specification if capacity else None,
+                # One hop: containers reach their own credentials by another address, and must not get the node's.
+                metadata_options=ec2.CfnLaunchTemplate.MetadataOptionsProperty(
+                    http_tokens="required", http_put_response_hop_limit=1, http_endpoint="enabled"
+                ),
+                block_device_mappings=[
+                    ec2.CfnLaunchTemplate.BlockDeviceMappingProperty(
+                        device_name="/dev/xvda",
+                        ebs=ec2.CfnLaunchTemplate.EbsProperty(
+                            volume_size=root_volume_gib,
+                            volume_type="gp3",
+                            iops=_ROOT_IOPS,
+                            throughput=_ROOT_THROUGHPUT_MIB,
+                            encrypted=True,
+                            delete_on_termination=True,
+                        ),
+                    )
+                ],
+                tag_specifications=_tag_specifications(tags or {}),
+                user_data=Fn.base64(
+                    node_user_data(
+                        instance_type=machine, efa_devices=len(self._efa_devices), file_system=file_system
+                    )
+                ),
+            ),
+        )
+        self._launch_template_id = template.ref
+        self._launch_template_version = template.attr_latest_version_number
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Connections of the nodes."""
+        return self._network.connections
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The instance role."""
+        return self._role
+
+    @property
+    def efa_devices(self) -> tuple[str, ...]:
+        """Paths of the EFA devices that every node has, such as ``/dev/infiniband/uverbs0``."""
+        return self._efa_devices
+
+    @property
+    def file_system(self) -> SharedFileSystem | None:
+        """File system that the nodes mount."""
+        return self._file_system
+
+    @property
+    def image_id(self) -> str:
+        """Id of the AMI."""
+        return self._image_id
+
+    @property
+    def instance_profile_arn(self) -> str:
+        """ARN of the instance profile."""
+        return self._instance_profile
+
+    @property
+    def instance_type(self) -> InstanceType:
+        """Facts about the nodes' type."""
+        return self._instance_type
+
+    @property
+    def launch_template_id(self) -> str:
+        """Id of the launch template."""
+        return self._launch_template_id
+
+    @property
+    def launch_template_version(self) -> str:
+        """Number of its newest version: an explicit one, so that a change reaches a compute environment."""
+        return self._launch_template_version
+
+    @property
+    def network(self) -> ClusterNetwork:
+        """Network of the nodes."""
+        return self._network
+
+    @property
+    def placement(self) -> ClusterPlacement | None:
+        """Cluster placement group of the nodes."""
+        return self._placement
+
+    @property
+    def role(self) -> iam.IRole:
+        """The instance role: the ECS agent and Session Manager, nothing of the jobs."""
+        return self._role
+
+
+def _check(
+    *,
+    network: ClusterNetwork,
+    image_id: str,
+    capacity: CapacityBlock | CapacityReservation | None,
+    placement: ClusterPlacement | None,
+) -> None:
+    findings = []
+    if isinstance(capacity, CapacityBlock) and placement is not None:
+        findings.append(
+            Finding(
+                code="UC4020",
+                problem="got a Capacity Block and a placement group; EC2 does not support them together",
+                remedy="Leave placement out; a block's nodes are close together already",
+                path="placement",
+            )
+        )
+    if not (Token.is_unresolved(image_id) or _IMAGE_ID.fullmatch(image_id)):
+        findings.append(
+            Finding(
+                code="UC4110",
+                problem=f"got {quote(image_id)}",
+                allowed="ami- and 8 or 17 hexadecimal digits",
+                remedy="Pin the AMI by its id",
+                path="image_id",
+            )
+        )
+    if (
+        capacity is not None
+        and capacity.zone_id != network.zone_id
+        and not any(Token.is_unresolved(zone) for zone in (capacity.zone_id, network.zone_id))
+    ):
+        findings.append(
+            Finding(
+                code="UC4021",
+                problem=f"the capacity is in {quote(capacity.zone_id)}, the network in {quote(network.zone_id)}",
+                remedy="Put the network into the zone of the capacity",
+                path="capacity",
+            )
+        )
+    if findings:
+        raise FindingsError(findings)
+
+
+def _interface_property(
+    interface: NetworkInterface, group_id: str
+) -> ec2.CfnLaunchTemplate.NetworkInterfaceProperty:
+    # No public address property: EC2 refuses it on efa-only, and refuses public addresses beside several
+    # interfaces anyway; the subnet assigns none.
+    return ec2.CfnLaunchTemplate.NetworkInterfaceProperty(
+        network_card_index=interface.card,
+        device_index=interface.device,
+        interface_type=interface.interface_type,
+        groups=[group_id],
+        delete_on_termination=True,
+    )
+
+
+def _tag_specifications(
+    tags: Mapping[str, str],
+) -> list[ec2.CfnLaunchTemplate.TagSpecificationProperty] | None:
+    if not tags:
+        return None
+    return [
+        ec2.CfnLaunchTemplate.TagSpecificationProperty(
+            resource_type=resource_type,
+            tags=[CfnTag(key=key, value=value) for key, value in sorted(tags.items())],
+        )
+        for resource_type in ("instance", "volume", "network-interface")
+    ]
+
+
+def _define_role(scope: Construct) -> iam.Role:
+    role = iam.Role(
+        scope,
+        "Role",
+        assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+        description="Nodes of the cluster: the ECS agent and Session Manager",
+    )
+    role.add_to_policy(iam.PolicyStatement(sid="EcsAgent", actions=_ECS_AGENT_ACTIONS, resources=["*"]))
+    # The agent tags the node while it registers it, and may tag nothing else.
+    role.add_to_policy(
+        iam.PolicyStatement(
+            sid="TagAtRegistration",
+            actions=["ecs:TagResource"],
+            resources=["*"],
+            conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
+        )
+    )
+    role.add_to_policy(iam.PolicyStatement(sid="SessionManager", actions=_SESSION_ACTIONS, resources=["*"]))
+    return role

@@ -1,0 +1,73 @@
+# Runs once as root when a node boots, after the settings UC_* that the launch template puts in front of it.
+# It sets limits, counts devices and mounts the file system. When anything is missing, the ECS agent is
+# masked, so that the node never takes part of a job: one node without EFA slows or hangs all the others.
+# Nothing is downloaded. UC_ROOT is for tests.
+set -uo pipefail
+
+: "${UC_ROOT:=}" "${UC_DEVICE_WAIT_SECONDS:=120}" "${UC_MOUNT_ATTEMPTS:=20}" "${UC_MOUNT_RETRY_SECONDS:=15}"
+
+say() {
+  echo "ultracluster: $*" | tee -a "${UC_ROOT}/var/log/ultracluster-boot.log"
+  logger --tag ultracluster -- "$*" || true
+}
+
+refuse() {
+  say "refused to join the cluster: $*"
+  systemctl mask --now ecs.service
+  exit 1
+}
+
+count() {
+  local found=0 path
+  for path in "$@"; do
+    [ -e "$path" ] && found=$((found + 1))
+  done
+  echo "$found"
+}
+
+# wait_for NAME EXPECTED GLOB: drivers create their devices some seconds after boot.
+wait_for() {
+  local name=$1 expected=$2 pattern=$3 found waited=0
+  while :; do
+    # The pattern is expanded on purpose.
+    # shellcheck disable=SC2086
+    found=$(count $pattern)
+    [ "$found" -ge "$expected" ] && break
+    [ "$waited" -ge "$UC_DEVICE_WAIT_SECONDS" ] && refuse "$found of $expected $name devices"
+    sleep 2
+    waited=$((waited + 2))
+  done
+  say "$found of $expected $name devices"
+}
+
+set_limits() {
+  # EFA registers memory with the network card, and 64 workers open many files and sockets.
+  printf '* soft memlock unlimited\n* hard memlock unlimited\n* soft nofile 1048576\n* hard nofile 1048576\n' \
+    >"${UC_ROOT}/etc/security/limits.d/90-ultracluster.conf" || refuse "limits cannot be written"
+  # The rendezvous port lies in the range that the kernel gives to outgoing connections.
+  printf 'net.ipv4.ip_local_reserved_ports = 41000-41001\n' >"${UC_ROOT}/etc/sysctl.d/90-ultracluster.conf" ||
+    refuse "kernel settings cannot be written"
+  sysctl --quiet --load="${UC_ROOT}/etc/sysctl.d/90-ultracluster.conf" || refuse "kernel settings were not taken"
+}
+
+mount_file_system() {
+  local attempt=1 target="${UC_ROOT}${UC_MOUNT_PATH}"
+  command -v mount.lustre >/dev/null || refuse "the image has no Lustre client (mount.lustre)"
+  mkdir -p "$target"
+  echo "${UC_FILE_SYSTEM_DNS}@tcp:/${UC_FILE_SYSTEM_MOUNT} ${UC_MOUNT_PATH} lustre relatime,flock,_netdev,nofail 0 0" \
+    >>"${UC_ROOT}/etc/fstab"
+  until mount -t lustre -o relatime,flock "${UC_FILE_SYSTEM_DNS}@tcp:/${UC_FILE_SYSTEM_MOUNT}" "$target"; do
+    [ "$attempt" -ge "$UC_MOUNT_ATTEMPTS" ] && refuse "file system ${UC_FILE_SYSTEM_DNS} was not mounted"
+    attempt=$((attempt + 1))
+    sleep "$UC_MOUNT_RETRY_SECONDS"
+  done
+  say "file system mounted at ${UC_MOUNT_PATH}"
+}
+
+set_limits
+modprobe --all --quiet efa ib_uverbs || true # built in, or loaded already; the count below decides
+wait_for Neuron "$UC_NEURON_DEVICES" "${UC_ROOT}/dev/neuron[0-9]*"
+wait_for EFA "$UC_EFA_DEVICES" "${UC_ROOT}/dev/infiniband/uverbs[0-9]*"
+[ -n "${UC_FILE_SYSTEM_DNS:-}" ] && mount_file_system
+say "ready"
+exit 0
