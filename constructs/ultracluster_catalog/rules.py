@@ -117,4 +117,13 @@ RULES: dict[str, Rule] = {
     # UC7: buying capacity
     # UC8: local AWS
     # UC9: tools around us
+    "UC9001": Rule("Commands that deploy run in the folder of a CDK app."),
+    "UC9002": Rule("cdk.json can be read and names the rollout that is deployed when none is given."),
+    "UC9003": Rule("Node is on the search path."),
+    "UC9004": Rule("The CDK CLI is in node_modules or on the search path."),
+    "UC9005": Rule("The CDK CLI is of a version that reads the assemblies of our aws-cdk-lib."),
+    "UC9006": Rule("cdk deploy ends without an error."),
+    "UC9007": Rule("What was deployed can be read back."),
+    "UC9008": Rule("A wave that is named on the command line exists in the rollout."),
+    "UC9009": Rule("The packages that the local AWS needs are installed."),
 }
