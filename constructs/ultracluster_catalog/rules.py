@@ -115,6 +115,7 @@ RULES: dict[str, Rule] = {
     "UC6109": Rule("A name of a job's environment is one that a shell and Batch accept."),
     "UC6110": Rule("A job's name is used once in a cluster."),
     # UC7: buying capacity
+    "UC7101": Rule("A duration is one that Capacity Blocks are sold for."),
     # UC8: local AWS
     # UC9: tools around us
     "UC9001": Rule("Commands that deploy run in the folder of a CDK app."),
