@@ -1,0 +1,22 @@
+"""The rollout file: its models, and `load_rollout`, which reads and checks it."""
+
+from ultracluster_stacks.config.capacity import CapacityConfig
+from ultracluster_stacks.config.cluster import ClusterConfig
+from ultracluster_stacks.config.file_system import FileSystemConfig
+from ultracluster_stacks.config.job import JobConfig
+from ultracluster_stacks.config.loader import LoadedRollout, load_rollout
+from ultracluster_stacks.config.network import NetworkConfig
+from ultracluster_stacks.config.rollout import RolloutConfig
+from ultracluster_stacks.config.wave import WaveConfig
+
+__all__ = [
+    "CapacityConfig",
+    "ClusterConfig",
+    "FileSystemConfig",
+    "JobConfig",
+    "LoadedRollout",
+    "NetworkConfig",
+    "RolloutConfig",
+    "WaveConfig",
+    "load_rollout",
+]

@@ -1,0 +1,113 @@
+"""Rules about the capacity of a cluster: how its type is sold, the size of a block, its reservation and its window."""
+
+from collections.abc import Callable, Iterator
+from datetime import time, timedelta
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_catalog.instance_types import get_instance_type
+from ultracluster_stacks.config.problem import Problem
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.cluster import ClusterConfig
+
+__all__ = ["RULES"]
+
+# Amazon EC2 User Guide, "Capacity Blocks for ML", read November 2026.
+_MOST_INSTANCES: Final = 64
+_LONGEST_BLOCK: Final = timedelta(days=182)
+_BLOCK_END: Final = time(11, 30)
+
+
+def type_is_sold_so(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A type that is not sold in a way cannot be bought so, however long one waits."""
+    options = get_instance_type(cluster.instance_type).purchase_options
+    if cluster.capacity.market_type not in options:
+        yield Problem(
+            loc=("capacity", "market_type"),
+            code="UC4104",
+            problem=f"{cluster.instance_type} is not sold as {cluster.capacity.market_type}",
+            allowed=f"for this type: {', '.join(sorted(options))}",
+            remedy="Choose another market_type or another instance_type",
+        )
+
+
+def block_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """One reservation is one block, and a block has a largest size."""
+    if cluster.capacity.market_type != "capacity-block":
+        return
+    instance_type = get_instance_type(cluster.instance_type)
+    if instance_type.ultraserver_type is not None:
+        if cluster.nodes > instance_type.instances_per_ultraserver:
+            yield Problem(
+                loc=("nodes",),
+                code="UC4105",
+                problem=f"got {cluster.nodes} nodes of {instance_type.name} for one reservation; it is sold as the "
+                f"UltraServer {instance_type.ultraserver_type}, and each UltraServer is a block of its own",
+                allowed=f"1 to {instance_type.instances_per_ultraserver}",
+                remedy="Define one cluster for each UltraServer",
+            )
+    elif cluster.nodes > _MOST_INSTANCES:
+        yield Problem(
+            loc=("nodes",),
+            code="UC4102",
+            problem=f"got {cluster.nodes} nodes in one Capacity Block",
+            allowed=f"1 to {_MOST_INSTANCES}",
+            remedy="Define one cluster for each block",
+        )
+    elif cluster.nodes.bit_count() != 1:
+        yield Problem(
+            loc=("nodes",),
+            code="UC4103",
+            problem=f"got {cluster.nodes} nodes; blocks are usually offered in powers of two",
+            remedy="Check that the block has as many instances",
+        )
+
+
+def block_names_reservation(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Instances run in a block only when they target its reservation."""
+    capacity = cluster.capacity
+    if capacity.market_type == "capacity-block" and capacity.reservation_id is None:
+        yield Problem(
+            loc=("capacity", "reservation_id"),
+            code="UC4108",
+            problem="reservation_id is required for a Capacity Block",
+            allowed="cr- and 17 hexadecimal digits",
+            remedy="Give the reservation of the block that was bought; nothing is bought by a deployment",
+        )
+
+
+def window_is_in_order(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Capacity starts before it ends, and a block ends when blocks end."""
+    capacity = cluster.capacity
+    block = capacity.market_type == "capacity-block"
+    if block and capacity.end is not None and capacity.end.time() != _BLOCK_END:
+        yield Problem(
+            loc=("capacity", "end"),
+            code="UC4113",
+            problem=f"got an end at {capacity.end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC",
+            remedy="Give the EndDate of the reservation",
+        )
+    if capacity.start is None or capacity.end is None:
+        return
+    if capacity.start >= capacity.end:
+        yield Problem(
+            loc=("capacity", "end"),
+            code="UC4112",
+            problem=f"the end, {capacity.end.isoformat()}, is not after the start, {capacity.start.isoformat()}",
+        )
+    elif block and capacity.end - capacity.start > _LONGEST_BLOCK:
+        yield Problem(
+            loc=("capacity", "end"),
+            code="UC4114",
+            problem=f"got {(capacity.end - capacity.start).days} days, but a Capacity Block lasts at most 182",
+            remedy="Give the StartDate and EndDate of the reservation",
+        )
+
+
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+    type_is_sold_so,
+    block_holds_nodes,
+    block_names_reservation,
+    window_is_in_order,
+)
+"""The rules in the order in which their problems are found."""

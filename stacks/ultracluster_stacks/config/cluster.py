@@ -1,0 +1,126 @@
+"""A cluster of the rollout: one UltraCluster in one zone of one Region."""
+
+from typing import Annotated, Final, Self
+
+from pydantic import Field, model_validator
+
+from ultracluster_catalog.findings import FindingsError, Severity
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.zones import REGIONS
+from ultracluster_stacks.config.capacity import CapacityConfig
+from ultracluster_stacks.config.cluster_rules import cluster_problems
+from ultracluster_stacks.config.field_rules import Between, Form, Known
+from ultracluster_stacks.config.file_system import FileSystemConfig
+from ultracluster_stacks.config.job import JobConfig
+from ultracluster_stacks.config.model import ConfigModel
+from ultracluster_stacks.config.names import Name
+from ultracluster_stacks.config.network import NetworkConfig
+from ultracluster_stacks.config.suggestion import suggestion
+
+__all__ = ["ClusterConfig"]
+
+# Partitions are opaque to us: any Region of theirs is taken, with a warning (UC2103).
+_OTHER_PARTITIONS: Final = r"(?:cn|us-gov|us-iso[a-z]?|eu-isoe|eusc)-[a-z]+(?:-[a-z]+)?-[0-9]"
+
+
+def _explain_region(value: str) -> str:
+    return suggestion(value, REGIONS)
+
+
+def _explain_zone_id(value: str) -> str:
+    if value[:-1].strip().lower() in REGIONS:
+        return (
+            "This is a zone name, whose letter means another zone in each account; "
+            "`aws ec2 describe-availability-zones` shows its zone id"
+        )
+    return ""
+
+
+def _explain_account(value: str) -> str:
+    return "Write the 12 digits without hyphens or spaces" if value.isascii() and "-" in value else ""
+
+
+def _explain_image_id(value: str) -> str:
+    if value in {"latest", "recommended"} or value.startswith(("/aws/", "resolve:")):
+        return "An AMI is pinned, because one that moves replaces the fleet at any deployment"
+    return ""
+
+
+class ClusterConfig(ConfigModel):
+    """One UltraCluster: nodes of one type in one zone, with their network, file system and jobs."""
+
+    name: Name = Field(description="Name of the cluster, once in a Region: lower case, digits and hyphens.")
+    region: Annotated[
+        str,
+        Form(
+            code="UC2102",
+            pattern="|".join((*REGIONS, _OTHER_PARTITIONS)),
+            allowed="a Region, such as us-east-2",
+            explain=_explain_region,
+        ),
+    ] = Field(description="Region of the cluster, such as us-east-2.")
+    account: (
+        Annotated[
+            str,
+            Form(
+                code="UC2104",
+                pattern="[0-9]{12}",
+                allowed='12 digits in quotes, such as "123456789012"',
+                explain=_explain_account,
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Account to deploy to: 12 digits in quotes. Default: the account of the credentials.",
+    )
+    zone_id: Annotated[
+        str,
+        Form(
+            code="UC3101",
+            pattern="[a-z]+[0-9]+(?:-[a-z]+[0-9]+)?-az[0-9]+",
+            allowed="a zone id, such as use2-az3",
+            explain=_explain_zone_id,
+        ),
+    ] = Field(description="Zone id of the Availability Zone of the capacity, such as use2-az3.")
+    instance_type: Annotated[
+        str,
+        Known(
+            code="UC4001",
+            names=tuple(INSTANCE_TYPES),
+            explain=lambda got: suggestion(got.removeprefix("ml."), INSTANCE_TYPES),
+        ),
+    ] = Field(description="Instance type of the nodes, such as trn2.48xlarge.")
+    nodes: Annotated[int, Between(code="UC4101", least=1, most=1_000)] = Field(
+        description="Most nodes at one time, 1 to 1,000; 64 in a Capacity Block."
+    )
+    image_id: Annotated[
+        str,
+        Form(
+            code="UC4110",
+            pattern="ami-(?:[0-9a-f]{17}|[0-9a-f]{8})",
+            allowed="ami- and 17 hexadecimal digits in lower case, such as ami-0123456789abcdef0",
+            explain=_explain_image_id,
+        ),
+    ] = Field(description="AMI of the nodes, pinned by its id, which is another in each Region.")
+    capacity: CapacityConfig = Field(
+        default_factory=CapacityConfig, description="How the instances are bought."
+    )
+    network: NetworkConfig = Field(
+        default_factory=NetworkConfig, description="Addresses and network interfaces."
+    )
+    file_system: FileSystemConfig = Field(
+        default_factory=FileSystemConfig, description="The FSx for Lustre file system."
+    )
+    jobs: tuple[JobConfig, ...] = Field(default=(), description="The job definitions of the cluster.")
+    tags: dict[str, str] = Field(
+        default_factory=dict,
+        description="Tags of every resource of the cluster, up to 40 of AWS's 50 per resource.",
+    )
+
+    @model_validator(mode="after")
+    def _keeps_rules(self) -> Self:
+        problems = cluster_problems(self)
+        if errors := [problem.finding() for problem in problems if problem.severity is Severity.ERROR]:
+            raise FindingsError(errors)
+        return self

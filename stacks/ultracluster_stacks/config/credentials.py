@@ -1,0 +1,41 @@
+"""Recognizing credentials that were written into a rollout, so that they are refused and never shown again."""
+
+import re
+from typing import Final
+
+__all__ = ["credential_kind", "hide_credentials", "names_credential"]
+
+# The documented or well-known forms of each issuer; the same ones that public secret scanners look for.
+_KINDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+    ("an AWS access key id", re.compile(r"(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Z0-9])")),
+    ("a private key", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")),
+    ("a GitHub token", re.compile(r"(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{60,})")),
+    ("a Hugging Face token", re.compile(r"(?<![A-Za-z0-9])hf_[A-Za-z]{30,}")),
+    ("a Slack token", re.compile(r"(?<![A-Za-z0-9])xox[abprs]-[A-Za-z0-9-]{10,}")),
+)
+
+# Names whose value is a credential by definition. Not every name with TOKEN in it: training jobs set
+# TOKENIZERS_PARALLELISM and EOS_TOKEN.
+_NAMES: Final = re.compile(
+    r"(?:^AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)"
+    r"|^(?:HF|HUGGING_FACE_HUB|HUGGINGFACE|GITHUB|GH|WANDB|SLACK|OPENAI|ANTHROPIC)_(?:TOKEN|API_KEY)"
+    r"|(?:^|_)(?:PASSWORD|PASSWD|SECRET|SECRET_KEY|API_KEY|PRIVATE_KEY))$",
+    re.IGNORECASE,
+)
+
+
+def credential_kind(text: str) -> str | None:
+    """Say what kind of credential a text holds, such as ``an AWS access key id``; None when it holds none."""
+    return next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
+
+
+def names_credential(name: str) -> bool:
+    """Whether the value of an environment variable of this name is a credential."""
+    return _NAMES.search(name) is not None
+
+
+def hide_credentials(text: str) -> str:
+    """Replace every credential in a text, so that the text can be shown."""
+    for kind, pattern in _KINDS:
+        text = pattern.sub(f"({kind}, not shown)", text)
+    return text

@@ -1,0 +1,71 @@
+"""A job of a cluster: a multi-node parallel job definition of AWS Batch."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from ultracluster_stacks.config.field_rules import Between, Form
+from ultracluster_stacks.config.model import ConfigModel
+from ultracluster_stacks.config.names import Name
+
+__all__ = ["JobConfig"]
+
+# Host with dot, colon or `localhost` is not demanded: `ubuntu:24.04` is a reference too (of Docker Hub).
+_IMAGE: Final = (
+    r"[a-z0-9]+(?:[._:/-]{1,2}[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
+)
+
+# The longest job is one over the longest Capacity Block, 182 days.
+_LONGEST_TIMEOUT: Final = 182 * 24
+
+
+def _explain_variable(name: str) -> str:
+    return (
+        "Names with AWS_BATCH at the start are those that Batch sets" if name.startswith("AWS_BATCH") else ""
+    )
+
+
+Variable = Annotated[
+    str,
+    Form(
+        code="UC6109",
+        pattern=r"(?!AWS_BATCH)[A-Za-z_][A-Za-z0-9_]{0,254}",
+        allowed="letters, digits and _, no digit first, not AWS_BATCH first",
+        explain=_explain_variable,
+    ),
+]
+
+
+class JobConfig(ConfigModel):
+    """One job definition. A job is submitted to the queue of its cluster."""
+
+    name: Name = Field(description="Name of the job, once in a cluster: lower case, digits and hyphens.")
+    image: Annotated[
+        str,
+        Form(
+            code="UC6106",
+            pattern=r"(?=.{1,255}$)" + _IMAGE,
+            allowed="a container image, such as 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
+        ),
+    ] = Field(description="Container image with a tag that does not move, or a digest; in ECR of the Region.")
+    command: tuple[str, ...] = Field(
+        default=(), description="Command and arguments, one per item. Default: the command of the image."
+    )
+    nodes: Annotated[int, Between(code="UC6101", least=1, most=1_000)] | None = Field(
+        default=None, description="Number of nodes. Default: all nodes of the cluster."
+    )
+    processes_per_node: Annotated[int, Between(code="UC6103", least=1, most=1_024)] | None = Field(
+        default=None,
+        description="Processes that torchrun starts on each node. Default: one per logical NeuronCore.",
+    )
+    environment: dict[Variable, str] = Field(
+        default_factory=dict,
+        description="Environment variables of the container. No credentials: the job reads those from "
+        "AWS Secrets Manager.",
+    )
+    timeout_hours: Annotated[int, Between(code="UC6104", least=1, most=_LONGEST_TIMEOUT)] | None = Field(
+        default=None, description="Hours after which Batch ends an attempt. Default: none."
+    )
+    attempts: Annotated[int, Between(code="UC6104", least=1, most=10)] = Field(
+        default=1, description="How often Batch starts the job in all when it fails, 1 to 10."
+    )

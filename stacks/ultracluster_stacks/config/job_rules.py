@@ -1,0 +1,135 @@
+"""Rules about the jobs of a cluster: nodes, processes, time, image and environment."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_catalog.instance_types import get_instance_type
+from ultracluster_stacks.config.credentials import names_credential
+from ultracluster_stacks.config.problem import Problem, shown
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.cluster import ClusterConfig
+    from ultracluster_stacks.config.job import JobConfig
+
+__all__ = ["CLUSTER_RULES", "RULES"]
+
+_ECR_REGION: Final = re.compile(r"[0-9]{12}\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
+
+
+def job_names_are_unique(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Two jobs of one name would be one job definition."""
+    seen: set[str] = set()
+    for index, job in enumerate(cluster.jobs):
+        name = getattr(job, "name", None)
+        if name in seen:
+            yield Problem(
+                loc=("jobs", index, "name"), code="UC6110", problem=f"a second job is called {shown(name)}"
+            )
+        if name is not None:
+            seen.add(name)
+
+
+def job_fits_cluster(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+    """A job that asks for more nodes than there are waits for ever."""
+    if job.nodes is not None and job.nodes > cluster.nodes:
+        yield Problem(
+            loc=("nodes",),
+            code="UC6101",
+            problem=f"got {job.nodes} nodes, but the cluster has {cluster.nodes}",
+            allowed=f"1 to {cluster.nodes}",
+        )
+
+
+def nodes_can_talk(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+    """Collectives over several nodes need EFA."""
+    nodes = cluster.nodes if job.nodes is None else job.nodes
+    if nodes > 1 and get_instance_type(cluster.instance_type).efa_interfaces == 0:
+        yield Problem(
+            loc=("nodes",),
+            code="UC6102",
+            problem=f"the job runs on {nodes} nodes, but {cluster.instance_type} has no EFA",
+            allowed="1 node on this type",
+            remedy="Set nodes: 1, or choose an instance type with EFA",
+        )
+
+
+def node_holds_processes(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+    """A process takes one NeuronCore at least; physical ones, for jobs that set the logical size to 1."""
+    cores = get_instance_type(cluster.instance_type).neuron_cores
+    if job.processes_per_node is not None and 0 < cores < job.processes_per_node:
+        yield Problem(
+            loc=("processes_per_node",),
+            code="UC6103",
+            problem=f"got {job.processes_per_node}, but {cluster.instance_type} has {cores} NeuronCores",
+            allowed=f"1 to {cores}",
+        )
+
+
+def timeout_is_within_capacity(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+    """Warn about a job that its capacity's end would cut off."""
+    start, end = cluster.capacity.start, cluster.capacity.end
+    if job.timeout_hours is None or start is None or end is None:
+        return
+    if start < end and timedelta(hours=job.timeout_hours) > end - start:
+        hours = (end - start) / timedelta(hours=1)
+        yield Problem(
+            loc=("timeout_hours",),
+            code="UC6105",
+            problem=f"got {job.timeout_hours} hours, but the capacity lasts {hours:.1f}",
+            remedy="Write checkpoints, and give a timeout that ends before the capacity does",
+        )
+
+
+def image_is_pinned(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """Warn about an image that may be another one tomorrow, or on the next node."""
+    tag = job.image.rpartition("/")[2].partition(":")[2]
+    if "@" not in job.image and tag in {"", "latest"}:
+        yield Problem(
+            loc=("image",),
+            code="UC6107",
+            problem=f"got {shown(job.image)} {'with the tag latest' if tag else 'without a tag'}",
+            remedy="Give a tag that does not move, or a digest, so that all nodes and all attempts run the same",
+        )
+
+
+def image_is_near(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+    """Warn about an image that nodes without a way out of their VPC cannot pull."""
+    found = _ECR_REGION.match(job.image)
+    if found is None or found[1] != cluster.region:
+        yield Problem(
+            loc=("image",),
+            code="UC6108",
+            problem=f"{shown(job.image)} does not lie in the Amazon ECR of {cluster.region}, the only registry that "
+            "nodes reach without a NAT gateway",
+            remedy="Copy or replicate it there",
+        )
+
+
+def environment_is_free_of_secrets(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """A job definition is readable to everybody who may describe it."""
+    for name in job.environment:
+        if names_credential(name):
+            yield Problem(
+                loc=("environment", name),
+                code="UC2108",
+                problem=f"the value of {shown(name)} is a credential",
+                allowed="no credentials",
+                remedy="Take it out of the file, renew it, and let the job read it from AWS Secrets Manager",
+            )
+
+
+CLUSTER_RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (job_names_are_unique,)
+"""Rules over all jobs of a cluster."""
+
+RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem]], ...]] = (
+    job_fits_cluster,
+    nodes_can_talk,
+    node_holds_processes,
+    timeout_is_within_capacity,
+    image_is_pinned,
+    image_is_near,
+    environment_is_free_of_secrets,
+)
+"""Rules over one job, in the order in which their problems are found; places are seen from the job."""

@@ -1,0 +1,99 @@
+"""Loading a rollout file: everything that is wrong with it at once, by file and line."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ultracluster_catalog.findings import Finding, FindingsError, Severity
+from ultracluster_stacks.config.cluster import ClusterConfig
+from ultracluster_stacks.config.cluster_rules import cluster_problems
+from ultracluster_stacks.config.defaults import origin, with_defaults
+from ultracluster_stacks.config.partial import partial_model
+from ultracluster_stacks.config.problem import Problem
+from ultracluster_stacks.config.rollout import RolloutConfig
+from ultracluster_stacks.config.rollout_rules import rollout_problems
+from ultracluster_stacks.config.translation import translate, unread_locs
+from ultracluster_stacks.config.yaml_source import UNREADABLE, YamlSource, read_yaml
+
+__all__ = ["LoadedRollout", "load_rollout"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoadedRollout:
+    """A rollout that was read from a file.
+
+    Attributes:
+        config: The rollout, with the defaults of the file merged into each cluster.
+        warnings: What is legal but doubtful, in file order.
+        source: The file, as it was given.
+    """
+
+    config: RolloutConfig
+    warnings: tuple[Finding, ...]
+    source: Path
+
+
+def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
+    """Read a rollout file and check it against the catalogue. Needs no AWS account and no network.
+
+    Args:
+        path: A regular YAML file of at most 256 KiB.
+
+    Returns:
+        The rollout and the warnings.
+
+    Raises:
+        FindingsError: The file is wrong; it holds every problem that was seen, warnings too, in file order.
+    """
+    source = read_yaml(path)
+    config, problems = _validate(source)
+    findings = _findings(source, [*source.problems, *problems])
+    if config is None or any(finding.severity is Severity.ERROR for finding in findings):
+        raise FindingsError(findings)
+    return LoadedRollout(config=config, warnings=findings, source=Path(path))
+
+
+def _validate(source: YamlSource) -> tuple[RolloutConfig | None, list[Problem]]:
+    values = with_defaults(source.values)
+    problems = _defaults_problems(source.values)
+    config: RolloutConfig | None = None
+    try:
+        config = readable = RolloutConfig.model_validate(values)
+    except ValidationError as error:
+        problems += translate(error, RolloutConfig, further_keys=("defaults",))
+        readable = partial_model(RolloutConfig, values, unread_locs(error))
+    for w, wave in enumerate(getattr(readable, "waves", ())):
+        for c, cluster in enumerate(getattr(wave, "clusters", ())):
+            loc = ("waves", w, "clusters", c)
+            problems += (problem.under(loc) for problem in cluster_problems(cluster))
+    return config, problems + rollout_problems(readable)
+
+
+def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
+    """What is wrong with the defaults by themselves: clusters may override it all, or there may be no clusters."""
+    if "defaults" not in values or values["defaults"] is UNREADABLE:
+        return []
+    try:
+        ClusterConfig.model_validate(values["defaults"])
+    except ValidationError as error:
+        problems = translate(error, ClusterConfig)
+    else:
+        problems = []
+    # What is not given here, each cluster gives.
+    return [
+        problem.under(("defaults",))
+        for problem in problems
+        if problem.code != "UC1021" or "jobs" in problem.loc
+    ]
+
+
+def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...]:
+    located = {}
+    for problem in problems:
+        loc = origin(source.values, problem.loc)
+        line = problem.line or source.line(loc)
+        located.setdefault(problem.finding(loc=loc, location=f"{source.name}:{line}"), line)
+    return tuple(sorted(located, key=located.__getitem__))

@@ -1,0 +1,11 @@
+"""What every model of the rollout file has in common."""
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["ConfigModel"]
+
+
+class ConfigModel(BaseModel):
+    """A part of the rollout: cannot be changed, refuses unknown keys, converts no type silently."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)

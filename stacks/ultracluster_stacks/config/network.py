@@ -1,0 +1,75 @@
+"""`network` of a cluster: its addresses and how the nodes' interfaces are laid out."""
+
+import ipaddress
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from ultracluster_catalog.nic_layouts import NIC_LAYOUTS
+from ultracluster_stacks.config.field_rules import Between, Known, refusal
+from ultracluster_stacks.config.model import ConfigModel
+from ultracluster_stacks.config.problem import shown
+from ultracluster_stacks.config.suggestion import suggestion
+
+__all__ = ["LARGEST_PREFIX", "SMALLEST_PREFIX", "NetworkConfig"]
+
+# The sizes of a VPC and of a subnet that EC2 accepts (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
+SMALLEST_PREFIX: Final = 16
+LARGEST_PREFIX: Final = 28
+
+# What EC2 refuses for a VPC (same page).
+_REFUSED: Final = tuple(
+    map(ipaddress.IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4"))
+)
+
+
+def _check_cidr(value: str) -> str:
+    allowed = "an IPv4 network of /16 to /28, such as 10.0.0.0/16"
+    try:
+        network = ipaddress.IPv4Network(value)
+    except ValueError:
+        raise refusal(
+            code="UC3103", problem=f"got {shown(value)}", allowed=allowed, remedy=_nearest(value)
+        ) from None
+    if str(network) != value or not SMALLEST_PREFIX <= network.prefixlen <= LARGEST_PREFIX:
+        raise refusal(code="UC3103", problem=f"got {shown(value)}", allowed=allowed)
+    if refused := next((other for other in _REFUSED if network.overlaps(other)), None):
+        raise refusal(
+            code="UC3103", problem=f"got {value}, which lies in the reserved {refused}", allowed=allowed
+        )
+    return value
+
+
+def _nearest(value: str) -> str:
+    try:
+        return f"The network with this address is {ipaddress.IPv4Network(value, strict=False)}"
+    except ValueError:
+        return ""
+
+
+class NetworkConfig(ConfigModel):
+    """The VPC of a cluster. Its nodes stand in one private subnet in the zone of the capacity."""
+
+    cidr: Annotated[
+        str,
+        AfterValidator(_check_cidr),
+        WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/(1[6-9]|2[0-8])$"}),
+    ] = Field(
+        default="10.0.0.0/16",
+        description="Addresses of the VPC: an IPv4 network of /16 to /28. Clusters that are never connected to "
+        "each other may use the same.",
+    )
+    nic_layout: Annotated[
+        str, Known(code="UC4002", names=tuple(NIC_LAYOUTS), explain=lambda got: suggestion(got, NIC_LAYOUTS))
+    ] = Field(
+        default="batch",
+        description="How network interfaces are laid out over the network cards. `batch` takes one address per "
+        "node and leaves room for the interface of a multi-node parallel job.",
+    )
+    subnet_prefix: (
+        Annotated[int, Between(code="UC3105", least=SMALLEST_PREFIX, most=LARGEST_PREFIX)] | None
+    ) = Field(
+        default=None,
+        description="Prefix length of the nodes' subnet, 16 to 28. Default: the smallest subnet that holds "
+        "all addresses.",
+    )

@@ -1,0 +1,76 @@
+"""Models of which only some fields could be read, so that rules over several fields still see the others."""
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
+
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter
+
+from ultracluster_stacks.config.problem import Loc, Problem
+
+__all__ = ["part_model", "partial_model", "readable_part"]
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def partial_model(model: type[_Model], values: Any, unread: Collection[Loc], loc: Loc = ()) -> _Model:
+    """Build a model without the fields that could not be read; to read one of those is an AttributeError.
+
+    Args:
+        model: The model.
+        values: Plain values, as given to the model's validation.
+        unread: Places where validation found an error.
+        loc: Place of the model itself. Default: the top.
+    """
+    read: dict[str, Any] = {}
+    for name, info in model.model_fields.items():
+        at = (*loc, name)
+        if name not in values:
+            if not info.is_required():
+                read[name] = info.get_default(call_default_factory=True)
+        elif at not in unread:
+            part = part_model(info.annotation)
+            if part is None:
+                if not any(place[: len(at)] == at for place in unread):
+                    read[name] = _field_adapter(model, name).validate_python(values[name])
+            elif isinstance(values[name], dict):
+                read[name] = partial_model(part, values[name], unread, at)
+            else:
+                read[name] = tuple(
+                    partial_model(part, item, unread, (*at, index))
+                    for index, item in enumerate(values[name])
+                    if (*at, index) not in unread
+                )
+    built = model.model_construct(**read)
+    for name in model.model_fields.keys() - read.keys():
+        built.__dict__.pop(name, None)
+    return built
+
+
+def readable_part(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield problems until a field is needed that could not be read.
+
+    Raises:
+        AttributeError: An attribute is missing that is no field of a model, which is a mistake of ours.
+    """
+    try:
+        yield from problems
+    except AttributeError as error:
+        if not isinstance(error.obj, BaseModel) or error.name not in type(error.obj).model_fields:
+            raise
+
+
+def part_model(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field holds, or holds a tuple of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    if get_origin(annotation) is tuple:
+        return part_model(get_args(annotation)[0])
+    return None
+
+
+@cache
+def _field_adapter(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    info = model.model_fields[name]
+    return TypeAdapter(Annotated[(info.annotation, *info.metadata)], config={"strict": True})

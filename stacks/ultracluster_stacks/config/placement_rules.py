@@ -1,0 +1,112 @@
+"""Rules about where a cluster stands: partition, Region, zone, and whether its type is offered there; and its tags."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_catalog.findings import FindingsError
+from ultracluster_catalog.zones import REGIONS, offered_zones, region_of_zone_id
+from ultracluster_stacks.config.problem import Problem, shown
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.cluster import ClusterConfig
+
+__all__ = ["RULES"]
+
+# AWS's limits for tags (Tagging AWS Resources guide, November 2026). Fewer than its 50, because stacks, Batch and
+# CloudFormation add some of their own.
+_MOST_TAGS: Final = 40
+_LONGEST_TAG_KEY: Final = 128
+_LONGEST_TAG_VALUE: Final = 256
+_TAG_TEXT: Final = re.compile(r"[\w +\-=.:/@]*")
+
+
+def partition_is_tested(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Warn about Regions outside the commercial partition."""
+    if cluster.region not in REGIONS:
+        yield Problem(
+            loc=("region",),
+            code="UC2103",
+            problem=f"{cluster.region} lies in a partition that was never tested with these stacks",
+        )
+
+
+def zone_is_in_region(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A zone of another Region cannot hold the subnet."""
+    if cluster.region not in REGIONS:
+        return
+    try:
+        region = region_of_zone_id(cluster.zone_id)
+    except FindingsError as error:
+        for finding in error.findings:
+            yield Problem(
+                loc=("zone_id",),
+                code=finding.code,
+                problem=finding.problem,
+                allowed=finding.allowed,
+                remedy=finding.remedy,
+            )
+        return
+    if region != cluster.region:
+        yield Problem(
+            loc=("zone_id",),
+            code="UC3102",
+            problem=f"zone {cluster.zone_id} is in {region}, not in {cluster.region}",
+            remedy="Give the zone id that the reservation names, and the Region of that zone",
+        )
+
+
+def type_is_offered_in_zone(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Warn where EC2 listed no such type when the catalogue was made; offers come and go."""
+    if cluster.region not in REGIONS or cluster.capacity.market_type == "capacity-block":
+        return  # for blocks see capacity_rules: what is sold as a block is listed apart
+    zones = offered_zones(cluster.instance_type)
+    if cluster.zone_id not in zones:
+        yield Problem(
+            loc=("zone_id",),
+            code="UC4106",
+            problem=f"{cluster.instance_type} is not known to be offered in {cluster.zone_id}",
+            remedy=f"Known zones: {', '.join(zones) or 'none'}",
+        )
+
+
+def tags_are_valid(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Tags keep AWS's limits, because one that does not fails the deployment at the first resource."""
+    if len(cluster.tags) > _MOST_TAGS:
+        yield Problem(
+            loc=("tags",),
+            code="UC2107",
+            problem=f"got {len(cluster.tags)} tags",
+            allowed=f"at most {_MOST_TAGS}",
+        )
+    for key, value in cluster.tags.items():
+        if not 0 < len(key) <= _LONGEST_TAG_KEY or not _TAG_TEXT.fullmatch(key):
+            yield Problem(
+                loc=("tags", key),
+                code="UC2107",
+                problem=f"got the key {shown(key)} of {len(key)} characters",
+                allowed=f"1 to {_LONGEST_TAG_KEY} letters, digits, spaces and + - = . _ : / @",
+            )
+        if key.lower().startswith("aws:"):
+            yield Problem(
+                loc=("tags", key),
+                code="UC2107",
+                problem=f"got the key {shown(key)}",
+                allowed="keys that do not start with aws:, which AWS keeps for itself",
+            )
+        if len(value) > _LONGEST_TAG_VALUE or not _TAG_TEXT.fullmatch(value):
+            yield Problem(
+                loc=("tags", key),
+                code="UC2107",
+                problem=f"got {shown(value)} of {len(value)} characters",
+                allowed=f"at most {_LONGEST_TAG_VALUE} letters, digits, spaces and + - = . _ : / @",
+            )
+
+
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+    partition_is_tested,
+    zone_is_in_region,
+    type_is_offered_in_zone,
+    tags_are_valid,
+)
+"""The rules in the order in which their problems are found."""

@@ -1,0 +1,18 @@
+"""A wave of the rollout: clusters that are deployed together."""
+
+from pydantic import Field
+
+from ultracluster_stacks.config.cluster import ClusterConfig
+from ultracluster_stacks.config.model import ConfigModel
+from ultracluster_stacks.config.names import Name
+
+__all__ = ["WaveConfig"]
+
+
+class WaveConfig(ConfigModel):
+    """Clusters that are deployed together. A wave selects clusters; moving one to another wave changes nothing else."""
+
+    name: Name = Field(description="Name of the wave, once in a rollout.")
+    clusters: tuple[ClusterConfig, ...] = Field(
+        min_length=1, description="The clusters of the wave, at least one."
+    )
