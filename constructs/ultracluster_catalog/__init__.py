@@ -1,3 +1,276 @@
-"""Dated facts about Trainium machines and the services around them. Standard library only."""
+"""Dated facts about Trainium machines and the services around them. Standard library only.
 
-__all__: list[str] = []
+Every public name can be imported from here or from its module. Here, a module is loaded when one of its names is
+first used, so that somebody who needs only `findings` does not pay for all tables.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ultracluster_catalog.addresses import (
+        RESERVED_PER_SUBNET,
+        check_subnet_prefix,
+        subnet_addresses,
+        subnet_prefix,
+    )
+    from ultracluster_catalog.capacity_blocks import (
+        BLOCK_DELIVERED_EVENTS,
+        BLOCK_END_UTC,
+        BLOCK_EXPIRATION_WARNING_EVENTS,
+        BLOCK_LOCAL_ZONES,
+        BLOCK_PLATFORMS,
+        BLOCK_REGIONS,
+        BLOCK_REGIONS_DATED,
+        BLOCK_REGIONS_SEEN,
+        BLOCK_STATES,
+        DRAIN_BEFORE_END,
+        EXTENSION_CLOSES,
+        EXTENSION_OPENS,
+        EXTENSION_STATES,
+        FURTHEST_START,
+        INSTANCE_INTERRUPTION_WARNING_EVENT,
+        LONGEST_BLOCK,
+        MAX_INSTANCES_ACROSS_BLOCKS,
+        MAX_INSTANCES_PER_BLOCK,
+        NEAREST_START,
+        RESERVATION_STATES,
+        SHORTEST_BLOCK,
+        TERMINATION_BEFORE_END,
+        ULTRASERVER_DRAIN_BEFORE_END,
+        ULTRASERVER_REGIONS,
+        ULTRASERVER_TERMINATION_BEFORE_END,
+        WARNING_BEFORE_END,
+        block_durations,
+        block_regions,
+        check_block_duration,
+        drain_before_end,
+        is_block_duration,
+        sold_by_instance_type,
+    )
+    from ultracluster_catalog.findings import (
+        Finding,
+        FindingsError,
+        Severity,
+        quote,
+    )
+    from ultracluster_catalog.instance_types import (
+        CAPACITY_BLOCK,
+        INSTANCE_TYPES,
+        ON_DEMAND,
+        SPOT,
+        InstanceType,
+        NetworkCard,
+        get_instance_type,
+    )
+    from ultracluster_catalog.lustre import (
+        CLIENT_GBPS,
+        CLIENT_GBPS_PER_OBJECT_SERVER,
+        DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
+        FILE_SYSTEM_TYPE_VERSIONS,
+        LUSTRE_PORTS,
+        LUSTRE_TIERS,
+        METADATA_IOPS,
+        LustreTier,
+        automatic_metadata_iops,
+        can_mount_over_efa,
+        check_file_system,
+        client_throughput_gbps,
+        file_system_interfaces,
+        get_lustre_tier,
+        object_servers,
+        throughput_mb_per_s,
+    )
+    from ultracluster_catalog.neuron import (
+        CACHE_BYPASS_FLAG,
+        CACHE_URL_FLAG,
+        ECS_NEURON_AMI_PARAMETER,
+        LAST_XLA_TRAINING_IMAGE,
+        NEURON_DLAMI_PARAMETERS,
+        NEURON_SDK,
+        RETRY_FAILED_COMPILATION_FLAG,
+        ROOT_COMM_ID_VARIABLE,
+        TORCHNEURON_CACHE_VARIABLE,
+        TORCHNEURON_LOCAL_CACHE_VARIABLE,
+        XLA_CACHE_VARIABLE,
+        XLA_COMPILER_FLAGS_VARIABLE,
+        NeuronSdk,
+        runs_torchneuron,
+    )
+    from ultracluster_catalog.nic_layouts import (
+        NIC_LAYOUTS,
+        NetworkInterface,
+        addresses_per_node,
+        check_network_interfaces,
+        network_interfaces,
+    )
+    from ultracluster_catalog.prices import (
+        CAPACITY_BLOCK_PRICES,
+        LUSTRE_STORAGE_PRICES,
+        ON_DEMAND_PRICES,
+        Price,
+        capacity_block_price,
+        lustre_storage_price,
+        on_demand_price,
+    )
+    from ultracluster_catalog.quotas import (
+        CAPACITY_BLOCK_QUOTAS,
+        ON_DEMAND_QUOTAS,
+        SPOT_QUOTAS,
+        CapacityBlockQuotas,
+        Quota,
+        capacity_block_quotas,
+        on_demand_quota,
+        spot_quota,
+    )
+    from ultracluster_catalog.rules import (
+        RULES,
+        Rule,
+    )
+    from ultracluster_catalog.zones import (
+        OFFERED_ZONES,
+        OFFERED_ZONES_DATED,
+        OFFERED_ZONES_SOURCE,
+        REGIONS,
+        ZONE_ID_PREFIXES,
+        offered_zones,
+        region_of_zone_id,
+    )
+
+__all__ = [
+    "BLOCK_DELIVERED_EVENTS",
+    "BLOCK_END_UTC",
+    "BLOCK_EXPIRATION_WARNING_EVENTS",
+    "BLOCK_LOCAL_ZONES",
+    "BLOCK_PLATFORMS",
+    "BLOCK_REGIONS",
+    "BLOCK_REGIONS_DATED",
+    "BLOCK_REGIONS_SEEN",
+    "BLOCK_STATES",
+    "CACHE_BYPASS_FLAG",
+    "CACHE_URL_FLAG",
+    "CAPACITY_BLOCK",
+    "CAPACITY_BLOCK_PRICES",
+    "CAPACITY_BLOCK_QUOTAS",
+    "CLIENT_GBPS",
+    "CLIENT_GBPS_PER_OBJECT_SERVER",
+    "DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM",
+    "DRAIN_BEFORE_END",
+    "ECS_NEURON_AMI_PARAMETER",
+    "EXTENSION_CLOSES",
+    "EXTENSION_OPENS",
+    "EXTENSION_STATES",
+    "FILE_SYSTEM_TYPE_VERSIONS",
+    "FURTHEST_START",
+    "INSTANCE_INTERRUPTION_WARNING_EVENT",
+    "INSTANCE_TYPES",
+    "LAST_XLA_TRAINING_IMAGE",
+    "LONGEST_BLOCK",
+    "LUSTRE_PORTS",
+    "LUSTRE_STORAGE_PRICES",
+    "LUSTRE_TIERS",
+    "MAX_INSTANCES_ACROSS_BLOCKS",
+    "MAX_INSTANCES_PER_BLOCK",
+    "METADATA_IOPS",
+    "NEAREST_START",
+    "NEURON_DLAMI_PARAMETERS",
+    "NEURON_SDK",
+    "NIC_LAYOUTS",
+    "OFFERED_ZONES",
+    "OFFERED_ZONES_DATED",
+    "OFFERED_ZONES_SOURCE",
+    "ON_DEMAND",
+    "ON_DEMAND_PRICES",
+    "ON_DEMAND_QUOTAS",
+    "REGIONS",
+    "RESERVATION_STATES",
+    "RESERVED_PER_SUBNET",
+    "RETRY_FAILED_COMPILATION_FLAG",
+    "ROOT_COMM_ID_VARIABLE",
+    "RULES",
+    "SHORTEST_BLOCK",
+    "SPOT",
+    "SPOT_QUOTAS",
+    "TERMINATION_BEFORE_END",
+    "TORCHNEURON_CACHE_VARIABLE",
+    "TORCHNEURON_LOCAL_CACHE_VARIABLE",
+    "ULTRASERVER_DRAIN_BEFORE_END",
+    "ULTRASERVER_REGIONS",
+    "ULTRASERVER_TERMINATION_BEFORE_END",
+    "WARNING_BEFORE_END",
+    "XLA_CACHE_VARIABLE",
+    "XLA_COMPILER_FLAGS_VARIABLE",
+    "ZONE_ID_PREFIXES",
+    "CapacityBlockQuotas",
+    "Finding",
+    "FindingsError",
+    "InstanceType",
+    "LustreTier",
+    "NetworkCard",
+    "NetworkInterface",
+    "NeuronSdk",
+    "Price",
+    "Quota",
+    "Rule",
+    "Severity",
+    "addresses_per_node",
+    "automatic_metadata_iops",
+    "block_durations",
+    "block_regions",
+    "can_mount_over_efa",
+    "capacity_block_price",
+    "capacity_block_quotas",
+    "check_block_duration",
+    "check_file_system",
+    "check_network_interfaces",
+    "check_subnet_prefix",
+    "client_throughput_gbps",
+    "drain_before_end",
+    "file_system_interfaces",
+    "get_instance_type",
+    "get_lustre_tier",
+    "is_block_duration",
+    "lustre_storage_price",
+    "network_interfaces",
+    "object_servers",
+    "offered_zones",
+    "on_demand_price",
+    "on_demand_quota",
+    "quote",
+    "region_of_zone_id",
+    "runs_torchneuron",
+    "sold_by_instance_type",
+    "spot_quota",
+    "subnet_addresses",
+    "subnet_prefix",
+    "throughput_mb_per_s",
+]
+
+_MODULES = (
+    "addresses",
+    "capacity_blocks",
+    "findings",
+    "instance_types",
+    "lustre",
+    "neuron",
+    "nic_layouts",
+    "prices",
+    "quotas",
+    "rules",
+    "zones",
+)
+
+
+if not TYPE_CHECKING:  # a type checker would take any name that __getattr__ might answer for a valid one
+
+    def __getattr__(name: str) -> object:
+        if name in __all__:
+            for module_name in _MODULES:
+                module = import_module(f"{__name__}.{module_name}")
+                if name in module.__all__:
+                    return getattr(module, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -12,7 +12,6 @@ from ultracluster_catalog.instance_types import InstanceType, NetworkCard
 __all__ = [
     "NIC_LAYOUTS",
     "NetworkInterface",
-    "NicLayout",
     "addresses_per_node",
     "check_network_interfaces",
     "network_interfaces",
@@ -46,8 +45,7 @@ class NetworkInterface:
         return 0 if self.interface_type == "efa-only" else 1
 
 
-NicLayout = Callable[[InstanceType], tuple[NetworkInterface, ...]]
-"""A layout: from an instance type to its network interfaces, primary first."""
+_NicLayout = Callable[[InstanceType], tuple[NetworkInterface, ...]]
 
 
 def _primary(instance_type: InstanceType, *, with_efa: bool) -> NetworkInterface:
@@ -107,10 +105,10 @@ def _all_efa(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
     )
 
 
-NIC_LAYOUTS: Final[Mapping[str, NicLayout]] = MappingProxyType(
+NIC_LAYOUTS: Final[Mapping[str, _NicLayout]] = MappingProxyType(
     {"batch": _batch, "ec2-guide": _ec2_guide, "all-efa": _all_efa}
 )
-"""The layouts by name. On a type without EFA each of them is one plain interface."""
+"""The layouts by name: from an instance type to its network interfaces, primary first. On a type without EFA each of them is one plain interface."""
 
 
 def network_interfaces(instance_type: InstanceType, layout: str = "batch") -> tuple[NetworkInterface, ...]:
