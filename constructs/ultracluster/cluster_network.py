@@ -214,7 +214,9 @@ def _subnet_cidr(cidr: str, needed: int, prefix: int | None) -> str:
                 )
             ]
         ) from None
-    chosen = prefix or max(network.prefixlen, min(_LARGEST_DEFAULT_PREFIX, subnet_prefix(needed)))
+    chosen = prefix
+    if chosen is None:
+        chosen = max(network.prefixlen, min(_LARGEST_DEFAULT_PREFIX, subnet_prefix(needed)))
     size = 2 ** (32 - chosen)
     if chosen < network.prefixlen or size < needed:
         raise FindingsError(

@@ -68,12 +68,16 @@ class MultiNodeJob(Construct):
             FindingsError: If the nodes exceed the queue's (UC6101), the type cannot do it (UC6102), the
                 environment is not allowed (UC6109, UC6010) or the attempts are out of bounds (UC6104).
         """
-        nodes = node_count or queue.max_nodes
+        nodes = queue.max_nodes if node_count is None else node_count
         variables = dict(environment or {})
         _check(queue=queue, nodes=nodes, environment=variables, attempts=attempts)
         super().__init__(scope, construct_id)
         machine = queue.nodes.instance_type
-        processes = processes_per_node or machine.logical_neuron_cores or machine.chips
+        processes = (
+            machine.logical_neuron_cores or machine.chips
+            if processes_per_node is None
+            else processes_per_node
+        )
         self._role = self._define_role()
         self._execution_role = self._define_execution_role(queue, image)
         if compile_cache is not None:

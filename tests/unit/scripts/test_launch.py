@@ -1,0 +1,100 @@
+"""The launcher runs here for real, with a stand-in for torchrun that prints what it was started with."""
+
+import ipaddress
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = (Path(__file__).parents[3] / "constructs/ultracluster/scripts/launch.sh").read_text()
+MAIN = "10.0.1.17"
+
+
+@pytest.fixture
+def torchrun(tmp_path: Path) -> Path:
+    program = tmp_path / "torchrun"
+    program.write_text(
+        '#!/bin/bash\nprintf "%s\\n" "$@"\necho "address=$MASTER_ADDR port=$MASTER_PORT interface=${CCOM_SOCKET_IFNAME:-}"\n'
+    )
+    program.chmod(0o755)
+    return tmp_path
+
+
+def launch(torchrun: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    # As the job definition starts it: bash -c SCRIPT NAME ARGUMENTS.
+    return subprocess.run(
+        ["bash", "-c", SCRIPT, "ultracluster-launch", *arguments],
+        env={"PATH": f"{torchrun}:/usr/bin:/bin", "UC_PROCESSES_PER_NODE": "64"} | variables,
+        text=True,
+        capture_output=True,
+        check=False,
+        timeout=20,
+    )
+
+
+def node(index: int, **variables: str) -> dict[str, str]:
+    """Variables that AWS Batch sets on one of four nodes: the main node is not told its own address."""
+    given = {
+        "AWS_BATCH_JOB_NUM_NODES": "4",
+        "AWS_BATCH_JOB_NODE_INDEX": str(index),
+        "AWS_BATCH_JOB_MAIN_NODE_INDEX": "0",
+    }
+    return given | ({"AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS": MAIN} if index else {}) | variables
+
+
+def test_a_child_meets_at_the_main_nodes_address(torchrun: Path) -> None:
+    done = launch(torchrun, "train.py", "--steps", "10", **node(2))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[:-1] == [
+        "--nnodes",
+        "4",
+        "--node-rank",
+        "2",
+        "--nproc-per-node",
+        "64",
+        "--master-addr",
+        MAIN,
+        "--master-port",
+        "41000",
+        "train.py",
+        "--steps",
+        "10",
+    ]
+
+
+def test_the_main_node_finds_its_own_address(torchrun: Path) -> None:
+    done = launch(torchrun, "train.py", **node(0))
+    assert done.returncode == 0, done.stderr
+    arguments = done.stdout.splitlines()
+    own = ipaddress.ip_address(arguments[arguments.index("--master-addr") + 1])
+    assert not own.is_unspecified
+    assert arguments[arguments.index("--node-rank") + 1] == "0"
+
+
+def test_a_child_without_an_address_fails_at_once(torchrun: Path) -> None:
+    variables = node(1)
+    del variables["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"]
+    done = launch(torchrun, "train.py", **variables)
+    assert done.returncode != 0
+    assert "no address of the main node" in done.stderr
+
+
+def test_arguments_reach_the_program_unchanged(torchrun: Path) -> None:
+    arguments = ["train.py", "a b", "$HOME", "*", "", "--x=';'"]
+    done = launch(torchrun, *arguments, **node(1))
+    assert done.stdout.splitlines()[-1 - len(arguments) : -1] == arguments
+
+
+def test_a_port_and_an_interface_that_are_given_win(torchrun: Path) -> None:
+    done = launch(torchrun, "train.py", **node(1, MASTER_PORT="29500", CCOM_SOCKET_IFNAME="eth7"))
+    assert done.stdout.splitlines()[-1] == f"address={MAIN} port=29500 interface=eth7"
+
+
+def test_the_failure_of_the_program_is_the_failure_of_the_job(torchrun: Path) -> None:
+    (torchrun / "torchrun").write_text("#!/bin/bash\nexit 42\n")
+    assert launch(torchrun, "train.py", **node(1)).returncode == 42
+
+
+def test_one_node_alone_is_its_own_main_node(torchrun: Path) -> None:
+    done = launch(torchrun, "train.py")
+    assert done.stdout.splitlines()[:4] == ["--nnodes", "1", "--node-rank", "0"]

@@ -1,0 +1,54 @@
+"""Stacks to put constructs into, and the pieces that most of them need beside them."""
+
+from typing import Any
+
+import aws_cdk as cdk
+from aws_cdk import assertions
+
+import ultracluster as uc
+
+REGION = "us-east-2"
+ZONE = "use2-az3"
+IMAGE_ID = "ami-0123456789abcdef0"
+RESERVATION = "cr-0123456789abcdef0"
+IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20"
+
+
+def new_stack() -> cdk.Stack:
+    return cdk.Stack(cdk.App(analytics_reporting=False), "Test", env=cdk.Environment(region=REGION))
+
+
+def block() -> uc.CapacityBlock:
+    return uc.CapacityBlock.from_reservation_id(RESERVATION, zone_id=ZONE)
+
+
+def network(stack: cdk.Stack, **changes: Any) -> uc.ClusterNetwork:
+    return uc.ClusterNetwork(
+        stack,
+        "Network",
+        **{"zone_id": ZONE, "instance_type": "trn2.48xlarge", "node_count": 4} | changes,
+    )
+
+
+def nodes(stack: cdk.Stack, **changes: Any) -> uc.NodeGroup:
+    given = {"instance_type": "trn2.48xlarge", "image_id": IMAGE_ID} | changes
+    if "network" not in given:
+        given["network"] = network(stack, instance_type=given["instance_type"])
+    return uc.NodeGroup(stack, "Nodes", **given)
+
+
+def queue(stack: cdk.Stack, *, max_nodes: int = 4, **changes: Any) -> uc.TrainingQueue:
+    return uc.TrainingQueue(stack, "Queue", nodes=nodes(stack, **changes), max_nodes=max_nodes)
+
+
+def of_type(stack: cdk.Stack, resource_type: str) -> list[dict[str, Any]]:
+    """The resources of one type of a stack."""
+    found = assertions.Template.from_stack(stack).find_resources(resource_type)
+    return [dict(resource) for resource in found.values()]
+
+
+def only(stack: cdk.Stack, resource_type: str) -> dict[str, Any]:
+    """Properties of the one resource of a type."""
+    resources = of_type(stack, resource_type)
+    assert len(resources) == 1
+    return dict(resources[0]["Properties"])
