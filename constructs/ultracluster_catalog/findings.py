@@ -65,7 +65,7 @@ class Finding:
     def __str__(self) -> str:
         where = "".join(f"{part}: " for part in (self.location, self.path) if part)
         sentences = [self.problem, f"Allowed: {self.allowed}" if self.allowed else "", self.remedy]
-        said = " ".join(sentence.rstrip(".") + "." for sentence in sentences if sentence)
+        said = " ".join(s if s.endswith("?") else s.rstrip(".") + "." for s in sentences if s)
         return f"{self.code}: {where}{said}"
 
 

@@ -1,9 +1,14 @@
 """Rules about the capacity of a cluster: how its type is sold, the size of a block, its reservation and its window."""
 
 from collections.abc import Callable, Iterator
-from datetime import time, timedelta
 from typing import TYPE_CHECKING, Final
 
+from ultracluster_catalog.capacity_blocks import (
+    BLOCK_END_UTC,
+    LONGEST_BLOCK,
+    MAX_INSTANCES_PER_BLOCK,
+    block_regions,
+)
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_stacks.config.problem import Problem
 
@@ -11,11 +16,6 @@ if TYPE_CHECKING:
     from ultracluster_stacks.config.cluster import ClusterConfig
 
 __all__ = ["RULES"]
-
-# Amazon EC2 User Guide, "Capacity Blocks for ML", read November 2026.
-_MOST_INSTANCES: Final = 64
-_LONGEST_BLOCK: Final = timedelta(days=182)
-_BLOCK_END: Final = time(11, 30)
 
 
 def type_is_sold_so(cluster: "ClusterConfig") -> Iterator[Problem]:
@@ -46,12 +46,12 @@ def block_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
                 allowed=f"1 to {instance_type.instances_per_ultraserver}",
                 remedy="Define one cluster for each UltraServer",
             )
-    elif cluster.nodes > _MOST_INSTANCES:
+    elif cluster.nodes > MAX_INSTANCES_PER_BLOCK:
         yield Problem(
             loc=("nodes",),
             code="UC4102",
             problem=f"got {cluster.nodes} nodes in one Capacity Block",
-            allowed=f"1 to {_MOST_INSTANCES}",
+            allowed=f"1 to {MAX_INSTANCES_PER_BLOCK}",
             remedy="Define one cluster for each block",
         )
     elif cluster.nodes.bit_count() != 1:
@@ -60,6 +60,18 @@ def block_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
             code="UC4103",
             problem=f"got {cluster.nodes} nodes; blocks are usually offered in powers of two",
             remedy="Check that the block has as many instances",
+        )
+
+
+def block_is_sold_in_region(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Warn where AWS's table of Regions lists no blocks of the type; blocks were seen outside it too."""
+    regions = block_regions(cluster.instance_type)
+    if cluster.capacity.market_type == "capacity-block" and regions and cluster.region not in regions:
+        yield Problem(
+            loc=("region",),
+            code="UC4107",
+            problem=f"Capacity Blocks of {cluster.instance_type} are not known to be sold in {cluster.region}",
+            remedy=f"Known Regions: {', '.join(regions)}",
         )
 
 
@@ -80,7 +92,7 @@ def window_is_in_order(cluster: "ClusterConfig") -> Iterator[Problem]:
     """Capacity starts before it ends, and a block ends when blocks end."""
     capacity = cluster.capacity
     block = capacity.market_type == "capacity-block"
-    if block and capacity.end is not None and capacity.end.time() != _BLOCK_END:
+    if block and capacity.end is not None and capacity.end.time() != BLOCK_END_UTC:
         yield Problem(
             loc=("capacity", "end"),
             code="UC4113",
@@ -95,11 +107,11 @@ def window_is_in_order(cluster: "ClusterConfig") -> Iterator[Problem]:
             code="UC4112",
             problem=f"the end, {capacity.end.isoformat()}, is not after the start, {capacity.start.isoformat()}",
         )
-    elif block and capacity.end - capacity.start > _LONGEST_BLOCK:
+    elif block and capacity.end - capacity.start > LONGEST_BLOCK:
         yield Problem(
             loc=("capacity", "end"),
             code="UC4114",
-            problem=f"got {(capacity.end - capacity.start).days} days, but a Capacity Block lasts at most 182",
+            problem=f"got {(capacity.end - capacity.start).days} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}",
             remedy="Give the StartDate and EndDate of the reservation",
         )
 
@@ -107,6 +119,7 @@ def window_is_in_order(cluster: "ClusterConfig") -> Iterator[Problem]:
 RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
     type_is_sold_so,
     block_holds_nodes,
+    block_is_sold_in_region,
     block_names_reservation,
     window_is_in_order,
 )

@@ -16,6 +16,7 @@ from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
 from ultracluster_stacks.config.network import NetworkConfig
 from ultracluster_stacks.config.suggestion import suggestion
+from ultracluster_stacks.config.tags import Tags
 
 __all__ = ["ClusterConfig"]
 
@@ -113,9 +114,9 @@ class ClusterConfig(ConfigModel):
         default_factory=FileSystemConfig, description="The FSx for Lustre file system."
     )
     jobs: tuple[JobConfig, ...] = Field(default=(), description="The job definitions of the cluster.")
-    tags: dict[str, str] = Field(
+    tags: Tags = Field(
         default_factory=dict,
-        description="Tags of every resource of the cluster, up to 40 of AWS's 50 per resource.",
+        description="Tags of every resource of the cluster, up to 40.",
     )
 
     @model_validator(mode="after")

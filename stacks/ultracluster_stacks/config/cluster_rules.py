@@ -4,7 +4,7 @@ A rule is a function that yields problems. It may be given a cluster of which on
 that all problems of a file are shown together: such a rule ends where it needs a field that is not there.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ultracluster_stacks.config import (
     capacity_rules,
@@ -21,6 +21,14 @@ if TYPE_CHECKING:  # the model runs these rules
 
 __all__ = ["cluster_problems"]
 
+_RULES: Final = (
+    *placement_rules.RULES,
+    *capacity_rules.RULES,
+    *network_rules.RULES,
+    *storage_rules.RULES,
+    *job_rules.RULES,
+)
+
 
 def cluster_problems(cluster: "ClusterConfig") -> list[Problem]:
     """Find what is wrong or doubtful in a cluster beyond its single fields.
@@ -31,16 +39,8 @@ def cluster_problems(cluster: "ClusterConfig") -> list[Problem]:
     Returns:
         Errors and warnings, with places as seen from the cluster.
     """
-    rules = (
-        *placement_rules.RULES,
-        *capacity_rules.RULES,
-        *network_rules.RULES,
-        *storage_rules.RULES,
-    )
-    problems = [problem for rule in rules for problem in readable_part(rule(cluster))]
-    for rule in job_rules.CLUSTER_RULES:
-        problems += readable_part(rule(cluster))
-    for rule in job_rules.RULES:
-        for index, job in enumerate(getattr(cluster, "jobs", ())):
-            problems += (problem.under(("jobs", index)) for problem in readable_part(rule(cluster, job)))
+    problems = [problem for rule in _RULES for problem in readable_part(rule(cluster))]
+    for index, job in enumerate(getattr(cluster, "jobs", ())):
+        for job_rule in job_rules.JOB_RULES:
+            problems += (problem.under(("jobs", index)) for problem in readable_part(job_rule(cluster, job)))
     return problems

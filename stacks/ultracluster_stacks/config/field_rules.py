@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from ultracluster_catalog.findings import Finding
 from ultracluster_stacks.config.problem import shown
 
-__all__ = ["Between", "Form", "Known", "refusal"]
+__all__ = ["Between", "Form", "Known", "NotEmpty", "refusal"]
 
 
 def refusal(*, code: str, problem: str, allowed: str = "", remedy: str = "") -> PydanticCustomError:
@@ -120,3 +120,27 @@ class Known(_FieldRule):
     def json_schema(self) -> dict[str, Any]:
         """The rule in JSON schema."""
         return {"enum": list(self.names)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotEmpty(_FieldRule):
+    """A list has an item.
+
+    Not pydantic's `min_length`, which counts valid items only and so reports a list whose items are all wrong.
+    """
+
+    code: str = "UC1024"
+
+    def check(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the list.
+
+        Raises:
+            PydanticCustomError: It is empty.
+        """
+        if value:
+            return value
+        raise refusal(code=self.code, problem="the list is empty", allowed="at least one item")
+
+    def json_schema(self) -> dict[str, Any]:
+        """The rule in JSON schema."""
+        return {"minItems": 1}

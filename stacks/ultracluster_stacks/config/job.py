@@ -1,12 +1,16 @@
 """A job of a cluster: a multi-node parallel job definition of AWS Batch."""
 
+from datetime import timedelta
 from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from ultracluster_stacks.config.field_rules import Between, Form
+from ultracluster_catalog.capacity_blocks import LONGEST_BLOCK
+from ultracluster_stacks.config.credentials import names_credential
+from ultracluster_stacks.config.field_rules import Between, Form, refusal
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
+from ultracluster_stacks.config.problem import shown
 
 __all__ = ["JobConfig"]
 
@@ -15,13 +19,25 @@ _IMAGE: Final = (
     r"[a-z0-9]+(?:[._:/-]{1,2}[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
 )
 
-# The longest job is one over the longest Capacity Block, 182 days.
-_LONGEST_TIMEOUT: Final = 182 * 24
+# The longest job is one over the longest Capacity Block.
+_LONGEST_TIMEOUT: Final = LONGEST_BLOCK // timedelta(hours=1)
 
 
 def _explain_variable(name: str) -> str:
     return (
         "Names with AWS_BATCH at the start are those that Batch sets" if name.startswith("AWS_BATCH") else ""
+    )
+
+
+def _check_secret(name: str) -> str:
+    """A job definition is readable to everybody who may describe it."""
+    if not names_credential(name):
+        return name
+    raise refusal(
+        code="UC2108",
+        problem=f"the value of {shown(name)} is a credential",
+        allowed="no credentials",
+        remedy="Take it out of the file, renew it, and let the job read it from AWS Secrets Manager",
     )
 
 
@@ -33,6 +49,7 @@ Variable = Annotated[
         allowed="letters, digits and _, no digit first, not AWS_BATCH first",
         explain=_explain_variable,
     ),
+    AfterValidator(_check_secret),
 ]
 
 

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from ultracluster_catalog.capacity_blocks import drain_before_end
 from ultracluster_catalog.instance_types import get_instance_type
-from ultracluster_stacks.config.credentials import names_credential
 from ultracluster_stacks.config.problem import Problem, shown
 
 if TYPE_CHECKING:
     from ultracluster_stacks.config.cluster import ClusterConfig
     from ultracluster_stacks.config.job import JobConfig
 
-__all__ = ["CLUSTER_RULES", "RULES"]
+__all__ = ["JOB_RULES", "RULES"]
 
 _ECR_REGION: Final = re.compile(r"[0-9]{12}\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
 
@@ -70,14 +70,17 @@ def node_holds_processes(cluster: "ClusterConfig", job: "JobConfig") -> Iterator
 def timeout_is_within_capacity(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """Warn about a job that its capacity's end would cut off."""
     start, end = cluster.capacity.start, cluster.capacity.end
-    if job.timeout_hours is None or start is None or end is None:
+    if job.timeout_hours is None or start is None or end is None or start >= end:
         return
-    if start < end and timedelta(hours=job.timeout_hours) > end - start:
-        hours = (end - start) / timedelta(hours=1)
+    usable = end - start
+    if cluster.capacity.market_type == "capacity-block":
+        usable -= drain_before_end(get_instance_type(cluster.instance_type))
+    if timedelta(hours=job.timeout_hours) > usable:
         yield Problem(
             loc=("timeout_hours",),
             code="UC6105",
-            problem=f"got {job.timeout_hours} hours, but the capacity lasts {hours:.1f}",
+            problem=f"got {job.timeout_hours} hours, but the capacity can be used for "
+            f"{usable / timedelta(hours=1):.1f} hours",
             remedy="Write checkpoints, and give a timeout that ends before the capacity does",
         )
 
@@ -107,29 +110,15 @@ def image_is_near(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Proble
         )
 
 
-def environment_is_free_of_secrets(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """A job definition is readable to everybody who may describe it."""
-    for name in job.environment:
-        if names_credential(name):
-            yield Problem(
-                loc=("environment", name),
-                code="UC2108",
-                problem=f"the value of {shown(name)} is a credential",
-                allowed="no credentials",
-                remedy="Take it out of the file, renew it, and let the job read it from AWS Secrets Manager",
-            )
-
-
-CLUSTER_RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (job_names_are_unique,)
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (job_names_are_unique,)
 """Rules over all jobs of a cluster."""
 
-RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem]], ...]] = (
+JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem]], ...]] = (
     job_fits_cluster,
     nodes_can_talk,
     node_holds_processes,
     timeout_is_within_capacity,
     image_is_pinned,
     image_is_near,
-    environment_is_free_of_secrets,
 )
 """Rules over one job, in the order in which their problems are found; places are seen from the job."""

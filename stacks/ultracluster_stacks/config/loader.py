@@ -91,7 +91,7 @@ def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
 
 
 def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...]:
-    located = {}
+    located: dict[Finding, int] = {}
     for problem in problems:
         loc = origin(source.values, problem.loc)
         line = problem.line or source.line(loc)

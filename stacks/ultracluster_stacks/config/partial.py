@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
@@ -24,27 +23,26 @@ def partial_model(model: type[_Model], values: Any, unread: Collection[Loc], loc
         loc: Place of the model itself. Default: the top.
     """
     read: dict[str, Any] = {}
-    for name, info in model.model_fields.items():
+    for name, info in model.model_fields.items() if isinstance(values, dict) else ():
         at = (*loc, name)
+        if at in unread:
+            continue
+        part = part_model(info.annotation)
         if name not in values:
             if not info.is_required():
                 read[name] = info.get_default(call_default_factory=True)
-        elif at not in unread:
-            part = part_model(info.annotation)
-            if part is None:
-                if not any(place[: len(at)] == at for place in unread):
-                    read[name] = _field_adapter(model, name).validate_python(values[name])
-            elif isinstance(values[name], dict):
-                read[name] = partial_model(part, values[name], unread, at)
-            else:
-                read[name] = tuple(
-                    partial_model(part, item, unread, (*at, index))
-                    for index, item in enumerate(values[name])
-                    if (*at, index) not in unread
-                )
+        elif part is None:
+            if not any(place[: len(at)] == at for place in unread):
+                read[name] = _field_adapter(model, name).validate_python(values[name])
+        elif isinstance(values[name], dict):
+            read[name] = partial_model(part, values[name], unread, at)
+        else:  # a list keeps its length, so that indexes stay true
+            read[name] = tuple(
+                partial_model(part, item, unread, (*at, index)) for index, item in enumerate(values[name])
+            )
     built = model.model_construct(**read)
     for name in model.model_fields.keys() - read.keys():
-        built.__dict__.pop(name, None)
+        built.__dict__.pop(name, None)  # model_construct has put defaults there
     return built
 
 
@@ -73,4 +71,5 @@ def part_model(annotation: Any) -> type[BaseModel] | None:
 @cache
 def _field_adapter(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
     info = model.model_fields[name]
-    return TypeAdapter(Annotated[(info.annotation, *info.metadata)], config={"strict": True})
+    field: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
+    return TypeAdapter(field, config={"strict": True})

@@ -1,24 +1,16 @@
-"""Rules about where a cluster stands: partition, Region, zone, and whether its type is offered there; and its tags."""
+"""Rules about where a cluster stands: partition, Region, zone, and whether its type is offered there."""
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.findings import FindingsError
 from ultracluster_catalog.zones import REGIONS, offered_zones, region_of_zone_id
-from ultracluster_stacks.config.problem import Problem, shown
+from ultracluster_stacks.config.problem import Problem
 
 if TYPE_CHECKING:
     from ultracluster_stacks.config.cluster import ClusterConfig
 
 __all__ = ["RULES"]
-
-# AWS's limits for tags (Tagging AWS Resources guide, November 2026). Fewer than its 50, because stacks, Batch and
-# CloudFormation add some of their own.
-_MOST_TAGS: Final = 40
-_LONGEST_TAG_KEY: Final = 128
-_LONGEST_TAG_VALUE: Final = 256
-_TAG_TEXT: Final = re.compile(r"[\w +\-=.:/@]*")
 
 
 def partition_is_tested(cluster: "ClusterConfig") -> Iterator[Problem]:
@@ -70,43 +62,9 @@ def type_is_offered_in_zone(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-def tags_are_valid(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """Tags keep AWS's limits, because one that does not fails the deployment at the first resource."""
-    if len(cluster.tags) > _MOST_TAGS:
-        yield Problem(
-            loc=("tags",),
-            code="UC2107",
-            problem=f"got {len(cluster.tags)} tags",
-            allowed=f"at most {_MOST_TAGS}",
-        )
-    for key, value in cluster.tags.items():
-        if not 0 < len(key) <= _LONGEST_TAG_KEY or not _TAG_TEXT.fullmatch(key):
-            yield Problem(
-                loc=("tags", key),
-                code="UC2107",
-                problem=f"got the key {shown(key)} of {len(key)} characters",
-                allowed=f"1 to {_LONGEST_TAG_KEY} letters, digits, spaces and + - = . _ : / @",
-            )
-        if key.lower().startswith("aws:"):
-            yield Problem(
-                loc=("tags", key),
-                code="UC2107",
-                problem=f"got the key {shown(key)}",
-                allowed="keys that do not start with aws:, which AWS keeps for itself",
-            )
-        if len(value) > _LONGEST_TAG_VALUE or not _TAG_TEXT.fullmatch(value):
-            yield Problem(
-                loc=("tags", key),
-                code="UC2107",
-                problem=f"got {shown(value)} of {len(value)} characters",
-                allowed=f"at most {_LONGEST_TAG_VALUE} letters, digits, spaces and + - = . _ : / @",
-            )
-
-
 RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
     partition_is_tested,
     zone_is_in_region,
     type_is_offered_in_zone,
-    tags_are_valid,
 )
 """The rules in the order in which their problems are found."""

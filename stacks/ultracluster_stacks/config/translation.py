@@ -139,11 +139,6 @@ def _not_a_choice(loc: Loc, details: Mapping[str, Any]) -> Problem:
     )
 
 
-def _too_few(loc: Loc, details: Mapping[str, Any]) -> Problem:
-    least = details["ctx"]["min_length"]
-    return Problem(loc=loc, code="UC1024", problem="the list is empty", allowed=f"at least {least} item")
-
-
 def _untranslated(loc: Loc, details: Mapping[str, Any]) -> Problem:
     return Problem(
         loc=loc, code="UC1022", problem=f"got {shown(details['input'])}, which cannot be used here"
@@ -159,7 +154,6 @@ _BY_TYPE: Final[Mapping[str, _Translation]] = {
     "missing": _missing,
     "model_type": _wrong_type("a mapping"),
     "string_type": _wrong_type("text"),
-    "too_short": _too_few,
     "tuple_type": _wrong_type("a list"),
 }
 

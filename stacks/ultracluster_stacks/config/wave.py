@@ -1,8 +1,11 @@
 """A wave of the rollout: clusters that are deployed together."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from ultracluster_stacks.config.cluster import ClusterConfig
+from ultracluster_stacks.config.field_rules import NotEmpty
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
 
@@ -13,6 +16,6 @@ class WaveConfig(ConfigModel):
     """Clusters that are deployed together. A wave selects clusters; moving one to another wave changes nothing else."""
 
     name: Name = Field(description="Name of the wave, once in a rollout.")
-    clusters: tuple[ClusterConfig, ...] = Field(
-        min_length=1, description="The clusters of the wave, at least one."
+    clusters: Annotated[tuple[ClusterConfig, ...], NotEmpty()] = Field(
+        description="The clusters of the wave, at least one."
     )

@@ -91,6 +91,10 @@ def _refusal(name: str, line: int, code: str, problem: str, allowed: str = "") -
     return FindingsError([Finding(code=code, problem=problem, allowed=allowed, location=f"{name}:{line}")])
 
 
+def _line(event: yaml.Event) -> int:
+    return 1 if event.start_mark is None else event.start_mark.line + 1
+
+
 @dataclass
 class _Builder:
     """Builds values from parser events; `lines` and `problems` fill as a side effect."""
@@ -105,14 +109,14 @@ class _Builder:
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
-                line = event.start_mark.line + 1
+                line = _line(event)
                 if documents > 1:
                     raise _refusal(self.name, line, "UC1006", "a second document starts", "one document")
                 values = self._value(next(events), events, ())
         return values
 
     def _value(self, event: yaml.Event, events: Iterator[yaml.Event], loc: Loc) -> Any:
-        line = event.start_mark.line + 1
+        line = _line(event)
         self.lines.setdefault(loc, line)
         if len(loc) > DEEPEST_NESTING:
             problem, allowed = f"nesting deeper than {DEEPEST_NESTING}", f"{DEEPEST_NESTING} levels"
@@ -132,7 +136,7 @@ class _Builder:
         for event in events:
             if isinstance(event, yaml.MappingEndEvent):
                 break
-            line = event.start_mark.line + 1
+            line = _line(event)
             key = self._key(event, events, loc)
             if key is None or key in values:
                 self._skip(next(events), events, (*loc, ""))
@@ -155,7 +159,7 @@ class _Builder:
 
     def _key(self, event: yaml.Event, events: Iterator[yaml.Event], loc: Loc) -> str | None:
         """The key that an event starts; None, with the problem reported, when it cannot be one."""
-        line = event.start_mark.line + 1
+        line = _line(event)
         if not isinstance(event, yaml.ScalarEvent):
             self._report(loc, "UC1011", "a key is a mapping, a list or an alias", "text", line=line)
             self._skip(event, events, (*loc, ""))
@@ -172,7 +176,7 @@ class _Builder:
         return None if refused else event.value
 
     def _scalar(self, event: yaml.ScalarEvent, loc: Loc) -> Any:
-        if self._refuses_text(event.value, loc, event.start_mark.line + 1):
+        if self._refuses_text(event.value, loc, _line(event)):
             return UNREADABLE
         value = read_plain_scalar(event.value, loc) if event.implicit[0] else event.value
         if isinstance(value, Problem):
@@ -189,7 +193,7 @@ class _Builder:
 
     def _refuses_indirection(self, event: yaml.Event, loc: Loc) -> bool:
         anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
-        line = event.start_mark.line + 1
+        line = _line(event)
         if anchor is not None:
             problem = (
                 f"got {'an alias' if isinstance(event, yaml.AliasEvent) else 'an anchor'}, {shown(anchor)}"

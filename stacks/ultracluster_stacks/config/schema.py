@@ -1,0 +1,56 @@
+"""The JSON schema of the rollout file, for editors.
+
+It is looser than the models where a cluster may leave out what `defaults` gives, and it knows no rule over several
+fields. ``python -m ultracluster_stacks.config.schema`` writes docs/rollout.schema.json.
+"""
+
+import copy
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from ultracluster_stacks.config.rollout import RolloutConfig
+
+__all__ = ["SCHEMA_FILE", "rollout_schema", "schema_text"]
+
+SCHEMA_FILE: Final = Path("docs/rollout.schema.json")
+"""Where the schema is published, from the top of the repository."""
+
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+# What merges key by key with the defaults, so that each of its keys may be left out.
+_MERGED: Final = ("ClusterConfig", "CapacityConfig", "FileSystemConfig", "NetworkConfig")
+
+
+def rollout_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of the rollout file."""
+    schema = copy.deepcopy(RolloutConfig.model_json_schema())
+    for name in _MERGED:
+        schema["$defs"][name].pop("required", None)
+    schema["properties"]["defaults"] = {
+        "$ref": "#/$defs/ClusterConfig",
+        "description": "What clusters have in common. Mappings merge key by key; a list or a single value of a "
+        "cluster replaces the one here.",
+    }
+    _drop_titles(schema)
+    return {"$schema": _DIALECT, "title": "ultracluster rollout"} | schema
+
+
+def schema_text() -> str:
+    """The schema as it is published."""
+    return json.dumps(rollout_schema(), indent=2) + "\n"
+
+
+def _drop_titles(schema: Any) -> None:
+    """Drop pydantic's titles, which only repeat the name of each key."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("title"), str):
+            del schema["title"]
+        for part in schema.values():
+            _drop_titles(part)
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else SCHEMA_FILE
+    target.write_text(schema_text(), encoding="utf-8")
