@@ -1,0 +1,62 @@
+"""The quick start, synthesized once as `cdk synth` does: app.py in a process of its own, without credentials."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+QUICKSTART = ROOT / "stacks/rollouts/quickstart.yaml"
+
+Templates = dict[str, dict[str, Any]]
+
+
+def _synthesize(rollout: Path, directory: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    context = json.loads((ROOT / "cdk.json").read_text())["context"] | {"rollout": str(rollout)}
+    # Nothing of this process's environment but what finds Python and Node: no credentials, no Region, no home.
+    environment = {
+        "PATH": os.environ["PATH"],
+        "CDK_OUTDIR": str(directory),
+        "CDK_CONTEXT_JSON": json.dumps(context),
+    }
+    if cache := os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT"):
+        environment["JSII_RUNTIME_PACKAGE_CACHE_ROOT"] = cache
+    return subprocess.run(
+        [sys.executable, str(ROOT / "app.py")],
+        env=environment | variables,
+        cwd=directory.parent,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="session")
+def synthesize() -> Callable[..., subprocess.CompletedProcess[str]]:
+    return _synthesize
+
+
+@pytest.fixture(scope="session")
+def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("quickstart") / "cdk.out"
+    done = _synthesize(QUICKSTART, directory)
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
+@pytest.fixture(scope="session")
+def templates(assembly: Path) -> Templates:
+    """Templates by the last part of the stack's name."""
+    found = {}
+    for manifest in assembly.glob("assembly-*/manifest.json"):
+        for artifact in json.loads(manifest.read_text())["artifacts"].values():
+            if artifact["type"] == "aws:cloudformation:stack":
+                properties = artifact["properties"]
+                name = properties["stackName"].rsplit("-", 1)[1]
+                found[name] = json.loads((manifest.parent / properties["templateFile"]).read_text())
+    return found

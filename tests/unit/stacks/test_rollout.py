@@ -1,0 +1,89 @@
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.stacks.conftest import QUICKSTART
+
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.rollout import define_rollout
+
+pytestmark = pytest.mark.synth
+
+
+@pytest.fixture(autouse=True)
+def _without_builtin_validation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CDK_VALIDATION", "false")
+    assert os.environ["CDK_VALIDATION"] == "false"
+
+
+def two_clusters(tmp_path: Path, *, second_wave: bool) -> Path:
+    """The quick start and a cluster beside it, in the same wave or in one of its own."""
+    text = QUICKSTART.read_text()
+    second = (
+        "      - name: second\n        region: us-east-2\n        zone_id: use2-az1\n        instance_type: trn2.48xlarge\n"
+        "        nodes: 2\n        image_id: ami-0123456789abcdef1\n        capacity:\n"
+        "          reservation_id: cr-0123456789abcdef1\n"
+    )
+    wave = "  - name: later\n    clusters:\n" if second_wave else ""
+    path = tmp_path / f"rollout-{second_wave}.yaml"
+    path.write_text(text.rstrip() + "\n" + wave + second)
+    return path
+
+
+def templates(path: Path, *, wave: str | None = None) -> dict[str, Any]:
+    app = cdk.App(analytics_reporting=False)
+    stages = define_rollout(app, load_rollout(path).config, wave=wave)
+    app.synth()
+    return {
+        stack.stack_name: json.dumps(stack.template, sort_keys=True)
+        for stage in stages
+        for stack in stage.synth().stacks
+    }
+
+
+def test_moving_a_cluster_to_another_wave_changes_nothing(tmp_path: Path) -> None:
+    together = templates(two_clusters(tmp_path, second_wave=False))
+    apart = templates(two_clusters(tmp_path, second_wave=True))
+    assert len(together) == 6
+    assert together == apart
+
+
+def test_a_wave_can_be_defined_alone_and_gives_the_same_templates(tmp_path: Path) -> None:
+    path = two_clusters(tmp_path, second_wave=True)
+    everything = templates(path)
+    later = templates(path, wave="later")
+    assert len(later) == 3
+    assert later.items() <= everything.items()
+
+
+def test_on_demand_capacity_and_reservations_are_deployed_as_asked(tmp_path: Path) -> None:
+    text = QUICKSTART.read_text()
+    on_demand = tmp_path / "on-demand.yaml"
+    on_demand.write_text(
+        text.replace("market_type: capacity-block", "market_type: on-demand")
+        .replace("reservation_id: cr-0123456789abcdef0", "")
+        .replace("          # REPLACE", "          # ")
+    )
+    cluster = templates(on_demand)["quickstart-us-east-2-Cluster"]
+    assert "AWS::EC2::PlacementGroup" in cluster
+    assert "CapacityReservationTarget" not in cluster
+    reserved = tmp_path / "reserved.yaml"
+    reserved.write_text(text.replace("market_type: capacity-block", "market_type: on-demand"))
+    cluster = templates(reserved)["quickstart-us-east-2-Cluster"]
+    assert "CapacityReservationTarget" in cluster
+    assert "InstanceMarketOptions" not in cluster
+
+
+def test_an_account_pins_the_environment(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(
+        QUICKSTART.read_text().replace(
+            "region: us-east-2\n", 'region: us-east-2\n        account: "123456789012"\n'
+        )
+    )
+    app = cdk.App(analytics_reporting=False)
+    (stage,) = define_rollout(app, load_rollout(path).config)
+    assert (stage.account, stage.region) == ("123456789012", "us-east-2")
