@@ -1,0 +1,114 @@
+"""A long command as a child that cannot outlive us."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+__all__ = ["run_in_terminal", "run_logged"]
+
+_SUPERVISOR = Path(__file__).with_name("supervisor.py")
+_GRACE_SECONDS = 5.0
+
+
+def run_logged(
+    command: Sequence[str],
+    *,
+    directory: Path,
+    environment: Mapping[str, str],
+    log: Path,
+    on_line: Callable[[str], None],
+) -> int:
+    """Run a command that asks nothing, in a process group of its own.
+
+    The group ends with this call: also when `on_line` raises, at Ctrl-C, and when this process is killed.
+
+    Args:
+        command: Program and arguments.
+        directory: Where it runs.
+        environment: Its whole environment.
+        log: File that receives all it prints; written anew.
+        on_line: Called with each line that it prints, without the line's end.
+
+    Returns:
+        The exit code; 128 + n if signal n ended it.
+    """
+    watched, held = os.pipe()
+    try:
+        with (
+            log.open("w", encoding="utf-8") as written,
+            subprocess.Popen(
+                [*_supervisor(watched), *command],
+                cwd=directory,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
+                pass_fds=[watched],
+                start_new_session=True,
+            ) as process,
+        ):
+            try:
+                _copy_lines(process.stdout, written, on_line)
+                return process.wait()
+            finally:
+                _end_group(process)
+    finally:
+        os.close(watched)
+        os.close(held)
+
+
+def run_in_terminal(command: Sequence[str], *, directory: Path, environment: Mapping[str, str]) -> int:
+    """Run a command that may ask the person at the terminal; it reads and prints there itself.
+
+    Args:
+        command: Program and arguments.
+        directory: Where it runs.
+        environment: Its whole environment.
+
+    Returns:
+        The exit code; 128 + n if signal n ended it.
+    """
+    watched, held = os.pipe()
+    try:
+        with subprocess.Popen(
+            [*_supervisor(watched), *command], cwd=directory, env=environment, pass_fds=[watched]
+        ) as process:
+            while True:
+                try:
+                    return process.wait()
+                except KeyboardInterrupt:
+                    continue  # the terminal has sent it to the command too, which ends in its own way
+    finally:
+        os.close(watched)
+        os.close(held)
+
+
+def _supervisor(watched: int) -> list[str]:
+    # -I and -S: it needs the standard library only, and starts in a hundredth of a second.
+    return [sys.executable, "-I", "-S", str(_SUPERVISOR), str(watched)]
+
+
+def _copy_lines(source: IO[str] | None, log: IO[str], on_line: Callable[[str], None]) -> None:
+    for line in source or ():
+        log.write(line)
+        log.flush()
+        on_line(line.rstrip("\r\n"))
+
+
+def _end_group(process: subprocess.Popen[str]) -> None:
+    # Asked first, so that the CDK CLI can remove its locks. The group may live on after its leader.
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except (ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+            return
+        try:
+            process.wait(timeout=_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue

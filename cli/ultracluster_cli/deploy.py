@@ -1,0 +1,41 @@
+"""`ultracluster deploy`: the command line of it; the work is in `ultracluster_cli.deployment`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["app", "deploy"]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def deploy(
+    rollout: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="ROLLOUT", help="The rollout file. Default: the context value `rollout` of cdk.json."
+        ),
+    ] = None,
+    *,
+    local: Annotated[
+        bool, typer.Option("--local", help="Deploy to a local AWS on this machine: no account, no cost.")
+    ] = False,
+    wave: Annotated[str | None, typer.Option(help="Deploy the clusters of this wave only.")] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask before permissions are widened in a real account.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary as JSON (docs/command-line.md).")
+    ] = False,
+) -> None:
+    """Deploy a rollout with the CDK CLI, read it back from AWS and print what is there.
+
+    Mistakes in the rollout file are shown before anything is synthesized. Capacity is never bought here.
+    """
+    from ultracluster_cli.deployment import deploy_rollout  # noqa: PLC0415 - boto3 and pydantic; not for the help
+
+    deploy_rollout(
+        directory=Path.cwd(), rollout=rollout, local=local, wave=wave, unattended=yes, as_json=as_json
+    )

@@ -1,0 +1,107 @@
+"""The entry point: reads the command line, loads the one command that is named, and turns findings into exit code 2."""
+
+import importlib
+import importlib.metadata
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ultracluster_catalog.findings import FindingsError
+
+__all__ = ["COMMANDS", "FINDINGS_EXIT_CODE", "app", "main"]
+
+COMMANDS = {
+    "deploy": "ultracluster_cli.deploy",
+    "validate": "ultracluster_cli.validate",
+}
+"""The module of each command or group of commands, which offers a `typer.Typer` called `app`.
+
+A module is imported when its command is named, or to list it in the help. So it imports nothing heavy (boto3,
+pydantic, moto, rich) at its top, but inside the function that needs it; tests/unit/cli/test_start_up.py holds it to that.
+"""
+
+FINDINGS_EXIT_CODE = 2
+"""What the process ends with when a rule was broken; the findings are then on stderr, one line each."""
+
+_INTERRUPTED_EXIT_CODE = 130
+
+
+class _LazyCommands(Mapping[str, Any]):
+    """The commands by name, each imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:
+        command = typer.main.get_command(importlib.import_module(COMMANDS[name]).app)
+        command.name = name
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Commands(TyperGroup):
+    """The commands of `COMMANDS`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = _LazyCommands()  # type: ignore[assignment]  # Typer only reads it
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        del ctx
+        return sorted(COMMANDS)
+
+
+app = typer.Typer(
+    name="ultracluster",
+    cls=_Commands,
+    help="AWS Trainium UltraClusters: validate a rollout, deploy it to a real account or to a local AWS.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(importlib.metadata.version("ultracluster"))
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    del version  # its callback has done the work
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: What follows the program's name. Default: the arguments of this process.
+
+    Returns:
+        The exit code: 0 for success, 1 for a command that was given up, 2 for findings and for a wrong command line,
+        130 after Ctrl-C.
+    """
+    try:
+        app(arguments, prog_name="ultracluster")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except FindingsError as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"{error}\n")
+        return FINDINGS_EXIT_CODE
+    except KeyboardInterrupt:
+        return _INTERRUPTED_EXIT_CODE
+    return 0

@@ -1,0 +1,36 @@
+"""What a person does after a deployment; on stderr, so that stdout carries the summary only."""
+
+import shlex
+from collections.abc import Sequence
+
+from ultracluster_cli.output import say
+from ultracluster_cli.read_back import Cluster
+
+__all__ = ["print_next_steps"]
+
+_FROM_LOCAL = """
+This was the local AWS: no machine was started, and the reservation and the AMI existed only there. On a real account:
+  1. Copy the rollout file and replace the values that it marks with REPLACE: the reservation of your Capacity Block and
+     its zone id, the AMI and the image of the job.
+  2. ultracluster validate YOUR-ROLLOUT.yaml
+  3. Once for each account and Region: node_modules/.bin/cdk bootstrap aws://ACCOUNT/REGION
+  4. ultracluster deploy YOUR-ROLLOUT.yaml
+To look around in a local AWS that stays: ultracluster local up"""
+
+
+def print_next_steps(clusters: Sequence[Cluster], *, local: bool) -> None:
+    """Say what to do next.
+
+    Args:
+        clusters: What was deployed.
+        local: Whether it was deployed to the local AWS.
+    """
+    if local:
+        say(_FROM_LOCAL)
+        return
+    for cluster in clusters:
+        queue = cluster.queue.split(" ", maxsplit=1)[0]
+        for job in cluster.job_definitions:
+            command = ["aws", "batch", "submit-job", "--region", cluster.region, "--job-name", "first-run"]
+            command += ["--job-queue", queue, "--job-definition", job.name]
+            say(f"Start the job on {cluster.name}: {shlex.join(command)}")

@@ -1,0 +1,60 @@
+"""How commands print: tables and JSON on stdout, findings and what is going on on stderr."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ultracluster_catalog.findings import Finding
+
+__all__ = ["print_findings", "print_json", "print_table", "say"]
+
+
+def say(text: str) -> None:
+    """Tell the person at the terminal what is going on, without disturbing what stdout carries."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """Print findings that do not stop the work to stderr, one line each."""
+    for finding in findings:
+        say(f"warning: {finding}")
+
+
+def print_json(value: Any) -> None:
+    """Print `value` to stdout as one JSON document."""
+    sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
+
+
+def print_table(*, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], title: str = "") -> None:
+    """Print rows to stdout as a table with a column for each key of `columns`.
+
+    Args:
+        columns: Keys of the rows, in the order of the columns; they are the headings too.
+        rows: What to show; numbers are set to the right, and None is an empty cell.
+        title: Line above the table. Default: none.
+    """
+    from rich.console import Console  # noqa: PLC0415 - only what prints a table pays for rich
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(title=title or None, title_justify="left", header_style="bold")
+    cells = [[row.get(column) for column in columns] for row in rows]
+    for number, column in enumerate(columns):
+        numeric = any(isinstance(row[number], int | float) for row in cells)
+        table.add_column(column.replace("_", " "), justify="right" if numeric else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*("" if cell is None else _text(cell) for cell in row))
+    # A pipe or a log has no width of its own; 80 columns would break ids in two.
+    console = Console() if sys.stdout.isatty() else Console(width=200)
+    console.print(table)
+
+
+def _text(cell: Any) -> str:
+    from rich.markup import escape  # noqa: PLC0415 - as above
+
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return escape(str(cell))

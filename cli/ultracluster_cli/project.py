@@ -1,0 +1,60 @@
+"""The project that a command runs in: the folder with cdk.json, and our folder for what may be thrown away."""
+
+import json
+from pathlib import Path
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+
+__all__ = ["default_rollout", "require_project", "state_directory"]
+
+
+def require_project(directory: Path) -> Path:
+    """Return `directory` if the CDK CLI can run there.
+
+    Raises:
+        FindingsError: If it has no cdk.json (UC9001).
+    """
+    if (directory / "cdk.json").is_file():
+        return directory
+    raise FindingsError(
+        [
+            Finding(
+                code="UC9001",
+                problem=f"there is no cdk.json in {quote(str(directory))}",
+                remedy="Run this command in the folder of the CDK app, such as a clone of this repository",
+            )
+        ]
+    )
+
+
+def default_rollout(directory: Path) -> Path:
+    """Return the rollout that the app deploys when none is named: the context value `rollout` of cdk.json.
+
+    Raises:
+        FindingsError: If cdk.json cannot be read or names none (UC9002).
+    """
+    cdk_json = directory / "cdk.json"
+    try:
+        named = json.loads(cdk_json.read_text(encoding="utf-8")).get("context", {}).get("rollout")
+        problem = f"names no rollout under context: got {quote(named)}"
+    except (OSError, ValueError, AttributeError) as error:
+        named, problem = None, f"cannot be read: {error}"
+    if isinstance(named, str) and named:
+        return directory / named
+    raise FindingsError(
+        [
+            Finding(
+                code="UC9002",
+                problem=problem,
+                location=str(cdk_json),
+                remedy="Name the rollout file as an argument: ultracluster deploy ROLLOUT",
+            )
+        ]
+    )
+
+
+def state_directory(directory: Path) -> Path:
+    """Return the folder under `directory` for logs, caches and the state of the local AWS, made if missing."""
+    state = directory / ".ultracluster"
+    state.mkdir(exist_ok=True)
+    return state

@@ -1,0 +1,310 @@
+"""What a deployment has really made, asked of AWS after it: nothing here is taken from the rollout file."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import botocore.exceptions
+
+from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.instance_types import InstanceType, get_instance_type
+from ultracluster_catalog.lustre import throughput_mb_per_s
+from ultracluster_cli.assembly import AssemblyStack
+
+__all__ = ["Client", "Cluster", "FileSystem", "JobDefinition", "Reservation", "Stack", "read_clusters"]
+
+Client = Callable[[str, str], Any]
+"""Gives the boto3 client of a service in a Region."""
+
+_EFA = {"efa", "efa-only"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reservation:
+    """The Capacity Reservation that the launch template targets.
+
+    Attributes:
+        id: Its id.
+        state: Its state in EC2, such as ``active``.
+        market_type: How the launch template asks for it, such as ``capacity-block``. None for on-demand.
+        instances: How many instances it holds.
+        ends: When it ends, in ISO 8601. None if it has no end.
+    """
+
+    id: str
+    state: str
+    market_type: str | None
+    instances: int
+    ends: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileSystem:
+    """A Lustre file system.
+
+    Attributes:
+        id: Its id.
+        state: Its life cycle, such as ``AVAILABLE``.
+        storage_gib: Its size.
+        throughput_mb_per_s: Its disk throughput in MB/s, as bought: size times throughput per TiB.
+    """
+
+    id: str
+    state: str
+    storage_gib: int
+    throughput_mb_per_s: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobDefinition:
+    """The active revision of a job.
+
+    Attributes:
+        name: Its name and revision.
+        nodes: How many nodes it runs on.
+        neuron_devices: Neuron devices in each node's container.
+        efa_devices: EFA devices in each node's container.
+    """
+
+    name: str
+    nodes: int
+    neuron_devices: int
+    efa_devices: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stack:
+    """A stack in CloudFormation.
+
+    Attributes:
+        name: Its name.
+        status: Its status, such as ``CREATE_COMPLETE``.
+        resources: How many resources it has.
+    """
+
+    name: str
+    status: str
+    resources: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cluster:
+    """One cluster as it stands.
+
+    Attributes:
+        name: Name of its stage.
+        region: Its Region.
+        instance_type: Of the compute environment.
+        nodes: Nodes that the compute environment can have: its maxvCpus over the vCPUs of the type.
+        chips: Accelerators of all nodes.
+        neuron_cores: Physical NeuronCores of all nodes.
+        logical_neuron_cores: NeuronCores that software sees by default, of all nodes.
+        efa_interfaces_per_node: EFA interfaces of the launch template.
+        efa_gbps_per_node: Bandwidth of the network cards that those interfaces are on.
+        placement_group: Of the launch template. None if it names none.
+        reservation: Target of the launch template. None if it has none.
+        file_systems: Lustre file systems.
+        buckets: Names of the buckets.
+        queue: Name and state of the job queue.
+        job_definitions: Active job definitions.
+        stacks: Stacks, in order of deployment.
+    """
+
+    name: str
+    region: str
+    instance_type: str
+    nodes: int
+    chips: int
+    neuron_cores: int
+    logical_neuron_cores: int
+    efa_interfaces_per_node: int
+    efa_gbps_per_node: float
+    placement_group: str | None
+    reservation: Reservation | None
+    file_systems: tuple[FileSystem, ...]
+    buckets: tuple[str, ...]
+    queue: str
+    job_definitions: tuple[JobDefinition, ...]
+    stacks: tuple[Stack, ...]
+
+
+def read_clusters(stacks: Sequence[AssemblyStack], *, client: Client) -> list[Cluster]:
+    """Read back every cluster from AWS.
+
+    Args:
+        stacks: Stacks that were deployed.
+        client: Gives boto3 clients.
+
+    Raises:
+        FindingsError: If AWS refuses or cannot be reached, or a resource is missing (UC9007).
+    """
+    names = dict.fromkeys(stack.cluster for stack in stacks)
+    try:
+        return [_Reader([one for one in stacks if one.cluster == name], client).cluster() for name in names]
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
+        raise _cannot_read_back(str(error)) from error
+
+
+def _cannot_read_back(problem: str) -> FindingsError:
+    return FindingsError(
+        [
+            Finding(
+                code="UC9007",
+                problem=f"the stacks are deployed, but reading them back failed: {problem}",
+                remedy="Look at the stacks in the CloudFormation console; deploying again changes nothing that is right",
+            )
+        ]
+    )
+
+
+class _Reader:
+    """Reads one cluster; its stacks are in one Region."""
+
+    def __init__(self, stacks: Sequence[AssemblyStack], client: Client) -> None:
+        self._stacks = stacks
+        self._region = stacks[0].region
+        self._client = client
+        self._resources = {stack.name: self._resources_of(stack.name) for stack in stacks}
+
+    def cluster(self) -> Cluster:
+        environment = self._only(self._compute_environments(), "compute environment")["computeResources"]
+        (type_name,) = environment["instanceTypes"]
+        instance_type = get_instance_type(type_name)
+        nodes = environment["maxvCpus"] // instance_type.vcpus
+        template = self._launch_template(environment["launchTemplate"])
+        interfaces = [
+            interface
+            for interface in template.get("NetworkInterfaces", [])
+            if interface.get("InterfaceType") in _EFA
+        ]
+        return Cluster(
+            name=self._stacks[0].cluster,
+            region=self._region,
+            instance_type=type_name,
+            nodes=nodes,
+            chips=nodes * instance_type.chips,
+            neuron_cores=nodes * instance_type.neuron_cores,
+            logical_neuron_cores=nodes * instance_type.logical_neuron_cores,
+            efa_interfaces_per_node=len(interfaces),
+            efa_gbps_per_node=_gbps(interfaces, instance_type),
+            placement_group=template.get("Placement", {}).get("GroupName"),
+            reservation=self._reservation(template),
+            file_systems=tuple(self._file_systems()),
+            buckets=tuple(self._buckets()),
+            queue=self._queue(),
+            job_definitions=tuple(self._job_definitions()),
+            stacks=tuple(self._read_stacks()),
+        )
+
+    def _call(self, service: str) -> Any:
+        return self._client(service, self._region)
+
+    def _resources_of(self, stack: str) -> list[Mapping[str, Any]]:
+        pages = self._call("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
+        return [resource for page in pages for resource in page["StackResourceSummaries"]]
+
+    def _ids(self, resource_type: str) -> list[str]:
+        return [
+            resource["PhysicalResourceId"]
+            for resources in self._resources.values()
+            for resource in resources
+            if resource["ResourceType"] == resource_type
+        ]
+
+    def _only(self, found: Sequence[Any], what: str) -> Any:
+        if len(found) != 1:
+            raise _cannot_read_back(
+                f"{self._stacks[0].cluster} has {len(found)} of what it has one of: {what}"
+            )
+        return found[0]
+
+    def _read_stacks(self) -> Iterable[Stack]:
+        for name, resources in self._resources.items():
+            (described,) = self._call("cloudformation").describe_stacks(StackName=name)["Stacks"]
+            yield Stack(name=name, status=described["StackStatus"], resources=len(resources))
+
+    def _compute_environments(self) -> list[Mapping[str, Any]]:
+        ids = self._ids("AWS::Batch::ComputeEnvironment")
+        if not ids:
+            return []
+        answer = self._call("batch").describe_compute_environments(computeEnvironments=ids)
+        return list(answer["computeEnvironments"])
+
+    def _launch_template(self, named: Mapping[str, str]) -> Mapping[str, Any]:
+        by = {"launchTemplateId": "LaunchTemplateId", "launchTemplateName": "LaunchTemplateName"}
+        (key,) = by.keys() & named.keys()
+        answer = self._call("ec2").describe_launch_template_versions(
+            **{by[key]: named[key]}, Versions=[named.get("version", "$Default")]
+        )
+        data: Mapping[str, Any] = self._only(answer["LaunchTemplateVersions"], "launch template version")[
+            "LaunchTemplateData"
+        ]
+        return data
+
+    def _reservation(self, template: Mapping[str, Any]) -> Reservation | None:
+        specification = template.get("CapacityReservationSpecification", {})
+        target = specification.get("CapacityReservationTarget", {}).get("CapacityReservationId")
+        if not target:
+            return None
+        answer = self._call("ec2").describe_capacity_reservations(CapacityReservationIds=[target])
+        found = self._only(answer["CapacityReservations"], f"reservation {target}")
+        return Reservation(
+            id=target,
+            state=found["State"],
+            market_type=template.get("InstanceMarketOptions", {}).get("MarketType"),
+            instances=found["TotalInstanceCount"],
+            ends=found["EndDate"].isoformat() if "EndDate" in found else None,
+        )
+
+    def _file_systems(self) -> Iterable[FileSystem]:
+        ids = self._ids("AWS::FSx::FileSystem")
+        if not ids:
+            return
+        for found in self._call("fsx").describe_file_systems(FileSystemIds=ids)["FileSystems"]:
+            yield FileSystem(
+                id=found["FileSystemId"],
+                state=found["Lifecycle"],
+                storage_gib=found["StorageCapacity"],
+                throughput_mb_per_s=throughput_mb_per_s(
+                    deployment_type=found["LustreConfiguration"]["DeploymentType"],
+                    storage_capacity_gib=found["StorageCapacity"],
+                    per_unit_storage_throughput=found["LustreConfiguration"]["PerUnitStorageThroughput"],
+                ),
+            )
+
+    def _buckets(self) -> list[str]:
+        wanted = self._ids("AWS::S3::Bucket")
+        pages = self._call("s3").get_paginator("list_buckets").paginate()
+        there = {bucket["Name"] for page in pages for bucket in page["Buckets"]}
+        if missing := sorted(set(wanted) - there):
+            raise _cannot_read_back(f"S3 does not list {', '.join(missing)}")
+        return wanted
+
+    def _queue(self) -> str:
+        ids = self._ids("AWS::Batch::JobQueue")
+        answer = self._call("batch").describe_job_queues(jobQueues=ids) if ids else {"jobQueues": []}
+        queue = self._only(answer["jobQueues"], "job queue")
+        return f"{queue['jobQueueName']} ({queue['state']})"
+
+    def _job_definitions(self) -> Iterable[JobDefinition]:
+        ids = self._ids("AWS::Batch::JobDefinition")
+        if not ids:
+            return
+        for found in self._call("batch").describe_job_definitions(jobDefinitions=ids)["jobDefinitions"]:
+            nodes = found.get("nodeProperties", {})
+            ranges = nodes.get("nodeRangeProperties", [{}])
+            container = ranges[0].get("container") or found.get("containerProperties", {})
+            devices = [
+                device["hostPath"] for device in container.get("linuxParameters", {}).get("devices", [])
+            ]
+            yield JobDefinition(
+                name=f"{found['jobDefinitionName']}:{found['revision']}",
+                nodes=nodes.get("numNodes", 1),
+                neuron_devices=sum(device.startswith("/dev/neuron") for device in devices),
+                efa_devices=sum(device.startswith("/dev/infiniband/uverbs") for device in devices),
+            )
+
+
+def _gbps(interfaces: Iterable[Mapping[str, Any]], instance_type: InstanceType) -> float:
+    cards = {interface.get("NetworkCardIndex", 0) for interface in interfaces}
+    return sum(card.gbps for card in instance_type.network_cards if card.index in cards)

@@ -1,0 +1,36 @@
+"""The command line run in this process, as its entry point does it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ultracluster_cli.main import main
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a command ended and what it printed."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run the command line with arguments."""
+
+    def run_with(*arguments: str) -> Outcome:
+        capfd.readouterr()
+        code = main(arguments)
+        return Outcome(code, *capfd.readouterr())
+
+    return run_with
+
+
+@pytest.fixture
+def quickstart() -> Path:
+    """The rollout of the quick start."""
+    return Path(__file__).parents[3] / "stacks" / "rollouts" / "quickstart.yaml"

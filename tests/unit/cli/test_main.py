@@ -1,0 +1,117 @@
+"""The entry point: version, help, and how mistakes end."""
+
+import importlib.metadata
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import pytest
+import typer
+
+from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_cli.main import COMMANDS
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def add_command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], None]:
+    """Add a command `probe` that runs a function."""
+
+    def add(function: Callable[[], None]) -> None:
+        module = types.ModuleType("ultracluster_cli_probe")
+        module.app = typer.Typer()  # type: ignore[attr-defined]  # what a module of COMMANDS offers
+        module.app.command()(function)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setitem(COMMANDS, "probe", module.__name__)
+
+    return add
+
+
+def test_the_version_is_that_of_the_package(run: Run) -> None:
+    assert run("--version").stdout.strip() == importlib.metadata.version("ultracluster")
+
+
+def test_the_help_lists_every_command_with_what_it_does(run: Run) -> None:
+    shown = run("--help").stdout
+
+    assert len(COMMANDS) >= 2
+    for command in COMMANDS:
+        (line,) = [line for line in shown.splitlines() if line.startswith(f"│ {command} ")]
+        assert len(line.replace(command, "").strip("│ ")) > 10
+
+
+def test_nothing_named_shows_the_help(run: Run) -> None:
+    outcome = run()
+
+    assert outcome.code == 2
+    assert "Usage: ultracluster" in outcome.stdout + outcome.stderr
+
+
+def test_an_unknown_command_is_refused_with_the_nearest_one(run: Run) -> None:
+    outcome = run("valdate")
+
+    assert outcome.code == 2
+    assert "validate" in outcome.stderr
+    assert outcome.stdout == ""
+
+
+def test_findings_end_as_lines_on_stderr_with_code_2_and_no_traceback(run: Run, add_command: Any) -> None:
+    findings = [Finding(code="UC9001", problem="first"), Finding(code="UC9002", problem="second")]
+
+    def probe() -> NoReturn:
+        raise FindingsError(findings)
+
+    add_command(probe)
+
+    outcome = run("probe")
+
+    assert outcome.code == 2
+    assert outcome.stderr == "UC9001: first.\nUC9002: second.\n"
+    assert outcome.stdout == ""
+
+
+def test_ctrl_c_ends_with_code_130_and_no_traceback(run: Run, add_command: Any) -> None:
+    def probe() -> NoReturn:
+        raise KeyboardInterrupt
+
+    add_command(probe)
+
+    outcome = run("probe")
+
+    assert outcome.code == 130
+    assert "Traceback" not in outcome.stderr
+
+
+def test_an_error_of_our_own_is_not_hidden(run: Run, add_command: Any) -> None:
+    def probe() -> NoReturn:
+        raise RuntimeError("a bug")
+
+    add_command(probe)
+
+    with pytest.raises(RuntimeError, match="a bug"):
+        run("probe")
+
+
+def test_a_command_can_end_with_a_code_of_its_own(run: Run, add_command: Any) -> None:
+    def probe() -> NoReturn:
+        raise typer.Exit(7)
+
+    add_command(probe)
+
+    assert run("probe").code == 7
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_can_complete_commands(shell: str) -> None:
+    script = subprocess.run(
+        [sys.executable, "-c", "import sys; from ultracluster_cli.main import main; sys.exit(main())"],
+        env={"_ULTRACLUSTER_COMPLETE": f"source_{shell}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "ultracluster" in script.stdout

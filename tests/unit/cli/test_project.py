@@ -1,0 +1,43 @@
+"""The folder that a command runs in, and the rollout that its cdk.json names."""
+
+from pathlib import Path
+
+import pytest
+
+from ultracluster_catalog.findings import FindingsError
+from ultracluster_cli.project import default_rollout, require_project, state_directory
+
+
+def test_a_folder_with_cdk_json_is_a_project(tmp_path: Path) -> None:
+    (tmp_path / "cdk.json").write_text("{}")
+
+    assert require_project(tmp_path) == tmp_path
+
+
+def test_a_folder_without_cdk_json_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FindingsError, match=r"^UC9001: there is no cdk\.json in "):
+        require_project(tmp_path)
+
+
+def test_the_rollout_of_this_repository_exists(request: pytest.FixtureRequest) -> None:
+    assert default_rollout(request.config.rootpath).is_file()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "{}", '{"context": {}}', '{"context": {"rollout": ""}}', '{"context": {"rollout": 1}}'],
+)
+def test_a_cdk_json_that_names_no_rollout_is_a_finding(tmp_path: Path, text: str) -> None:
+    (tmp_path / "cdk.json").write_text(text)
+
+    with pytest.raises(FindingsError, match=r"^UC9002: .*cdk\.json: .* Name the rollout file as an argument"):
+        default_rollout(tmp_path)
+
+
+def test_a_cdk_json_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+    with pytest.raises(FindingsError, match="UC9002"):
+        default_rollout(tmp_path)
+
+
+def test_what_may_be_thrown_away_is_in_one_folder(tmp_path: Path) -> None:
+    assert state_directory(tmp_path) == state_directory(tmp_path) == tmp_path / ".ultracluster"

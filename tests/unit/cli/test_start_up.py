@@ -1,0 +1,51 @@
+"""The command line answers at once: nothing heavy is imported before it is needed."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ultracluster_cli.main import COMMANDS
+
+HEAVY = {"aws_cdk", "boto3", "botocore", "jsii", "matplotlib", "moto", "yaml"}
+
+
+def imported_by(arguments: list[str]) -> set[str]:
+    code = f"import sys; from ultracluster_cli.main import main; main({arguments}); print(*sys.modules, file=sys.stderr)"
+    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert outcome.stdout.strip()
+    return set(outcome.stderr.split())
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_help_and_version_import_nothing_heavy(argument: str) -> None:
+    imported = imported_by([argument])
+
+    assert "typer" in imported
+    assert imported & (HEAVY | {"pydantic"}) == set()
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_the_help_of_a_command_imports_nothing_heavy(command: str) -> None:
+    # Typer itself imports pydantic to describe arguments.
+    assert imported_by([command, "--help"]) & HEAVY == set()
+
+
+def test_the_version_is_told_without_rich() -> None:
+    code = "import sys; from ultracluster_cli.main import main; main(['--version']); sys.exit('rich' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_help_and_version_take_less_than_half_a_second(argument: str) -> None:
+    def seconds() -> float:
+        began = time.perf_counter()
+        command = [sys.executable, "-c", f"from ultracluster_cli.main import main; main(['{argument}'])"]
+        subprocess.run(command, capture_output=True, check=True)
+        return time.perf_counter() - began
+
+    # The best of a few: other work on this machine must not fail it.
+    assert any(seconds() < 0.5 for _ in range(5))

@@ -1,0 +1,99 @@
+"""The right CDK CLI is found, and a missing or wrong one is said before anything starts."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from ultracluster_catalog.findings import FindingsError
+from ultracluster_cli.toolchain import Toolchain, find_toolchain, with_own_folders
+
+
+@pytest.fixture
+def python_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of our Python, and an empty search path beside it."""
+    folder = tmp_path / "venv" / "bin"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    return folder
+
+
+def program(path: Path, says: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def codes(error: pytest.ExceptionInfo[FindingsError]) -> list[str]:
+    return [finding.code for finding in error.value.findings]
+
+
+def test_prefers_the_cdk_of_the_project_and_the_node_of_our_environment(
+    tmp_path: Path, python_folder: Path
+) -> None:
+    program(python_folder / "node", "v24.19.0")
+    program(python_folder / "cdk", "2.1999.0 (build abcdef)")
+    own = program(tmp_path / "node_modules" / ".bin" / "cdk", "2.1148.1 (build abcdef)")
+
+    toolchain = find_toolchain(tmp_path)
+
+    assert toolchain.cdk == own
+    assert toolchain.version == "2.1148.1"
+    assert toolchain.path.split(os.pathsep)[0] == str(python_folder)
+
+
+def test_takes_the_cdk_of_the_search_path_where_the_project_has_none(
+    tmp_path: Path, python_folder: Path
+) -> None:
+    program(python_folder / "node", "v24.19.0")
+    program(tmp_path / "empty" / "cdk", "2.1146.0 (build abcdef)")
+
+    assert find_toolchain(tmp_path).version == "2.1146.0"
+
+
+def test_says_everything_that_is_missing_at_once(tmp_path: Path, python_folder: Path) -> None:
+    assert python_folder.exists()
+    with pytest.raises(FindingsError, match="make env") as error:
+        find_toolchain(tmp_path)
+
+    assert codes(error) == ["UC9003", "UC9004"]
+
+
+@pytest.mark.parametrize(
+    "version", ["3.0.0 (build 1)", "2.1145.9 (build 1)", "1.204.0 (build 1)", "nonsense", ""]
+)
+def test_refuses_a_version_that_cannot_read_our_assemblies(
+    tmp_path: Path, python_folder: Path, version: str
+) -> None:
+    program(python_folder / "node", "v24.19.0")
+    program(python_folder / "cdk", version)
+
+    with pytest.raises(FindingsError, match=r"Allowed: 2\.1146 or newer, below 3\. Run `make env`") as error:
+        find_toolchain(tmp_path)
+
+    assert codes(error) == ["UC9005"]
+
+
+def test_the_pinned_cdk_cli_of_this_repository_fits(request: pytest.FixtureRequest) -> None:
+    assert find_toolchain(request.config.rootpath).version == "2.1148.1"
+
+
+def test_tools_write_into_our_folder(tmp_path: Path) -> None:
+    toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a:/b")
+
+    environment = with_own_folders({"TMPDIR": "/var", "PATH": "/x"}, toolchain=toolchain, state=tmp_path)
+
+    assert environment["PATH"] == "/a:/b"
+    for name in ("TMPDIR", "CDK_HOME", "JSII_RUNTIME_PACKAGE_CACHE_ROOT"):
+        assert Path(environment[name]).is_relative_to(tmp_path)
+
+
+def test_folders_that_a_user_has_chosen_stay(tmp_path: Path) -> None:
+    toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a")
+
+    environment = with_own_folders({"CDK_HOME": "/chosen"}, toolchain=toolchain, state=tmp_path)
+
+    assert environment["CDK_HOME"] == "/chosen"
