@@ -129,7 +129,7 @@ def test_a_mistake_in_the_rollout_ends_in_its_line_and_not_in_a_traceback(
     assert done.stderr.startswith("UC")
     assert f"rollout.yaml:{line}: waves[0].clusters[0].nodes: got 0" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not (tmp_path / "cdk.out").exists()
+    assert not (tmp_path / "cdk.out/manifest.json").exists()
 
 
 def test_stacks_are_wiring(assembly: Path) -> None:

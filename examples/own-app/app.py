@@ -1,0 +1,22 @@
+"""A cluster in an app of your own: ten lines, and the job that it is for."""
+
+import aws_cdk as cdk
+
+from ultracluster import CapacityBlock, UltraCluster
+
+app = cdk.App()
+stack = cdk.Stack(app, "Training", env=cdk.Environment(region="us-east-2"))
+cluster = UltraCluster(
+    stack,
+    "Cluster",
+    instance_type="trn2.48xlarge",
+    node_count=4,
+    image_id="ami-0123456789abcdef0",
+    capacity=CapacityBlock.from_reservation_id("cr-0123456789abcdef0", zone_id="use2-az3"),
+)
+cluster.add_multi_node_job(
+    "Pretrain",
+    image="123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
+    command=["train.py", "--config", "/fsx/pretrain.yaml"],
+)
+app.synth()

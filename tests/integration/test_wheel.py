@@ -1,0 +1,77 @@
+"""The library as somebody else gets it: a wheel, installed elsewhere, used by an app in another folder."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {
+    "ultracluster",
+    "ultracluster_catalog",
+    "ultracluster_cli",
+    "ultracluster_local",
+    "ultracluster_runtime",
+    "ultracluster_stacks",
+}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "-w",
+            directory,
+            ROOT,
+        ],
+        check=True,
+    )
+    (built,) = directory.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_our_packages_and_nothing_called_constructs(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == PACKAGES
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
+    assert "ultracluster/scripts/node-boot.sh" in names
+
+
+@pytest.mark.synth
+def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    installed = tmp_path / "site"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", installed, wheel],
+        check=True,
+    )
+    project = tmp_path / "project"
+    project.mkdir()
+    source = (ROOT / "examples/own-app/app.py").read_text()
+    (project / "app.py").write_text(source + "\nimport ultracluster\n\nprint(ultracluster.__file__)\n")
+    done = subprocess.run(
+        [sys.executable, "app.py"],
+        cwd=project,
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(installed),
+            "CDK_OUTDIR": str(tmp_path / "cdk.out"),
+        },
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    # The installed copy was used, not the one of this checkout.
+    assert Path(done.stdout.strip()).is_relative_to(installed)
+    assert "AWS::Batch::JobDefinition" in (tmp_path / "cdk.out/Training.template.json").read_text()
