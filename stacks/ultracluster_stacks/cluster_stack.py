@@ -48,7 +48,7 @@ class ClusterStack(cdk.Stack):
             file_system=storage.file_system,
             compile_cache=storage.compile_cache,
             nic_layout=config.network.nic_layout,
-            tags={"Name": config.name, **config.tags},
+            tags={"Name": config.name, "ultracluster:cluster": config.name, **config.tags},
         )
         for job in config.jobs:
             cluster.add_multi_node_job(
