@@ -31,6 +31,8 @@ CAPACITY_BLOCK: Final = "capacity-block"
 # trn1.32xlarge (507,821 of 524,288 MiB, pytorch/torchx issue 795); elsewhere this share is what torchx assumes.
 _CONTAINER_MEMORY_SHARE: Final = 0.96
 
+_CLOSE: Final = 0.85  # a slip of a finger, not another machine: g5.xlarge is no hint at p5.4xlarge
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NetworkCard:
@@ -472,7 +474,7 @@ def get_instance_type(name: str) -> InstanceType:
     try:
         return INSTANCE_TYPES[name]
     except KeyError:
-        close = difflib.get_close_matches(str(name).lower(), INSTANCE_TYPES, n=1)
+        close = difflib.get_close_matches(str(name).lower(), INSTANCE_TYPES, n=1, cutoff=_CLOSE)
         raise FindingsError(
             [
                 Finding(

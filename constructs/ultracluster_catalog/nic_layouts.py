@@ -108,7 +108,10 @@ def _all_efa(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
 NIC_LAYOUTS: Final[Mapping[str, _NicLayout]] = MappingProxyType(
     {"batch": _batch, "ec2-guide": _ec2_guide, "all-efa": _all_efa}
 )
-"""The layouts by name: from an instance type to its network interfaces, primary first. On a type without EFA each of them is one plain interface."""
+"""The layouts by name: from an instance type to its network interfaces, primary first.
+
+On a type without EFA each of them is one plain interface.
+"""
 
 
 def network_interfaces(instance_type: InstanceType, layout: str = "batch") -> tuple[NetworkInterface, ...]:

@@ -1,0 +1,47 @@
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import ultracluster_catalog
+
+_MODULES = [module.name for module in pkgutil.iter_modules(ultracluster_catalog.__path__)]
+
+
+def test_offers_every_public_name_of_its_modules_once() -> None:
+    public = [
+        name
+        for module in _MODULES
+        for name in importlib.import_module(f"ultracluster_catalog.{module}").__all__
+    ]
+    assert len(set(public)) == len(public) > 50
+    assert set(ultracluster_catalog.__all__) == set(public)
+
+
+def test_a_name_is_the_same_object_here_and_in_its_module() -> None:
+    for module in _MODULES:
+        loaded = importlib.import_module(f"ultracluster_catalog.{module}")
+        for name in loaded.__all__:
+            assert getattr(ultracluster_catalog, name) is getattr(loaded, name)
+
+
+def test_lists_its_names_to_an_interactive_user() -> None:
+    assert set(ultracluster_catalog.__all__) <= set(dir(ultracluster_catalog))
+
+
+def test_has_no_other_names() -> None:
+    with pytest.raises(AttributeError, match="'ultracluster_catalog' has no attribute 'trn2'"):
+        ultracluster_catalog.trn2  # type: ignore[attr-defined]  # noqa: B018 - the access is the test
+
+
+def test_loads_nothing_but_what_is_asked_for() -> None:
+    script = (
+        "import sys, ultracluster_catalog\n"
+        "before = {name for name in sys.modules if name.startswith('ultracluster_catalog.')}\n"
+        "ultracluster_catalog.subnet_prefix(20)\n"
+        "print(before, 'ultracluster_catalog.prices' in sys.modules)\n"
+    )
+    finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert finished.stdout == "set() False\n"
