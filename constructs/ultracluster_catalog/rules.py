@@ -47,6 +47,7 @@ RULES: dict[str, Rule] = {
     "UC1022": Rule("Every value has the type of its key."),
     "UC1023": Rule("A value with a fixed set of choices is one of them."),
     "UC1024": Rule("A list has as many items as its key allows."),
+    "UC1018": Rule("A rollout has at most 50,000 values once the defaults are in each cluster."),
     # UC2: identity and names
     "UC2101": Rule("The name of a wave, a cluster or a job is short, lower case and starts with a letter."),
     "UC2102": Rule("A Region exists."),
@@ -65,7 +66,6 @@ RULES: dict[str, Rule] = {
     "UC3103": Rule("A VPC is an IPv4 network of /16 to /28 that EC2 accepts."),
     "UC3104": Rule("A VPC uses private addresses that collide with nothing on the nodes.", "warning"),
     "UC3105": Rule("The subnet of the nodes lies inside the VPC and holds all its addresses."),
-    "UC3106": Rule("The layout of the network interfaces is known."),
     # UC4: compute and capacity
     "UC4001": Rule("An instance type is one that the catalogue knows."),
     "UC4002": Rule("A layout of network interfaces is one of the named ones."),

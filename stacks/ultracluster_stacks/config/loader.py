@@ -3,14 +3,14 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from ultracluster_catalog.findings import Finding, FindingsError, Severity
 from ultracluster_stacks.config.cluster import ClusterConfig
 from ultracluster_stacks.config.cluster_rules import cluster_problems
-from ultracluster_stacks.config.defaults import origin, with_defaults
+from ultracluster_stacks.config.defaults import cluster_locs, origin, with_defaults
 from ultracluster_stacks.config.partial import partial_model
 from ultracluster_stacks.config.problem import Problem
 from ultracluster_stacks.config.rollout import RolloutConfig
@@ -18,7 +18,12 @@ from ultracluster_stacks.config.rollout_rules import rollout_problems
 from ultracluster_stacks.config.translation import translate, unread_locs
 from ultracluster_stacks.config.yaml_source import UNREADABLE, YamlSource, read_yaml
 
-__all__ = ["LoadedRollout", "load_rollout"]
+__all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "load_rollout"]
+
+LARGEST_ROLLOUT: Final = 50_000
+"""Most values of a rollout with the defaults in each cluster; 90 clusters have about 4,000."""
+
+_VALUES_OF_EMPTY_CLUSTER: Final = 20  # an empty cluster costs checks and messages too
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,11 +54,28 @@ def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
         FindingsError: The file is wrong; it holds every problem that was seen, warnings too, in file order.
     """
     source = read_yaml(path)
+    _check_size(source)
     config, problems = _validate(source)
     findings = _findings(source, [*source.problems, *problems])
     if config is None or any(finding.severity is Severity.ERROR for finding in findings):
         raise FindingsError(findings)
     return LoadedRollout(config=config, warnings=findings, source=Path(path))
+
+
+def _check_size(source: YamlSource) -> None:
+    """Refuse what small files can grow to, since `defaults` are copied into each cluster."""
+    inherited = sum(loc[:1] == ("defaults",) for loc in source.lines)
+    clusters = len(cluster_locs(source.values))
+    size = len(source.lines) + clusters * (inherited + _VALUES_OF_EMPTY_CLUSTER)
+    if size > LARGEST_ROLLOUT:
+        problem = (
+            f"got {clusters:,} clusters with {inherited:,} values under defaults, {size:,} values in all"
+        )
+        allowed = f"at most {LARGEST_ROLLOUT:,} values"
+        remedy = "Divide the rollout into several files"
+        raise FindingsError(
+            [Finding(code="UC1018", problem=problem, allowed=allowed, remedy=remedy, location=source.name)]
+        )
 
 
 def _validate(source: YamlSource) -> tuple[RolloutConfig | None, list[Problem]]:

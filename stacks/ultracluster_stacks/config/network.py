@@ -70,6 +70,6 @@ class NetworkConfig(ConfigModel):
         Annotated[int, Between(code="UC3105", least=SMALLEST_PREFIX, most=LARGEST_PREFIX)] | None
     ) = Field(
         default=None,
-        description="Prefix length of the nodes' subnet, 16 to 28. Default: the smallest subnet that holds "
-        "all addresses.",
+        description="Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less where the "
+        "nodes need more addresses; the whole VPC where that is smaller.",
     )

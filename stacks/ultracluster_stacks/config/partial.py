@@ -13,32 +13,37 @@ __all__ = ["part_model", "partial_model", "readable_part"]
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def partial_model(model: type[_Model], values: Any, unread: Collection[Loc], loc: Loc = ()) -> _Model:
+def partial_model(model: type[_Model], values: Any, unread: Collection[Loc]) -> _Model:
     """Build a model without the fields that could not be read; to read one of those is an AttributeError.
 
     Args:
         model: The model.
         values: Plain values, as given to the model's validation.
         unread: Places where validation found an error.
-        loc: Place of the model itself. Default: the top.
     """
+    around = {place[:length] for place in unread for length in range(len(place))}
+    return _build(model, values, (), frozenset(unread), around)
+
+
+def _build(
+    model: type[_Model], values: Any, loc: Loc, unread: Collection[Loc], around: Collection[Loc]
+) -> _Model:
     read: dict[str, Any] = {}
     for name, info in model.model_fields.items() if isinstance(values, dict) else ():
         at = (*loc, name)
-        if at in unread:
-            continue
         part = part_model(info.annotation)
+        if at in unread or (part is None and at in around):
+            continue
         if name not in values:
             if not info.is_required():
                 read[name] = info.get_default(call_default_factory=True)
         elif part is None:
-            if not any(place[: len(at)] == at for place in unread):
-                read[name] = _field_adapter(model, name).validate_python(values[name])
+            read[name] = _field_adapter(model, name).validate_python(values[name])
         elif isinstance(values[name], dict):
-            read[name] = partial_model(part, values[name], unread, at)
+            read[name] = _build(part, values[name], at, unread, around)
         else:  # a list keeps its length, so that indexes stay true
             read[name] = tuple(
-                partial_model(part, item, unread, (*at, index)) for index, item in enumerate(values[name])
+                _build(part, item, (*at, index), unread, around) for index, item in enumerate(values[name])
             )
     built = model.model_construct(**read)
     for name in model.model_fields.keys() - read.keys():

@@ -33,7 +33,7 @@ def rollout_schema() -> dict[str, Any]:
         "description": "What clusters have in common. Mappings merge key by key; a list or a single value of a "
         "cluster replaces the one here.",
     }
-    _drop_titles(schema)
+    _tidy(schema)
     return {"$schema": _DIALECT, "title": "ultracluster rollout"} | schema
 
 
@@ -42,13 +42,15 @@ def schema_text() -> str:
     return json.dumps(rollout_schema(), indent=2) + "\n"
 
 
-def _drop_titles(schema: Any) -> None:
-    """Drop pydantic's titles, which only repeat the name of each key."""
+def _tidy(schema: Any) -> None:
+    """Drop pydantic's titles, which only repeat the name of each key, and close maps with a form of keys."""
     if isinstance(schema, dict):
         if isinstance(schema.get("title"), str):
             del schema["title"]
+        if "patternProperties" in schema:  # keys of another form are refused, which pydantic leaves unsaid
+            schema["additionalProperties"] = False
         for part in schema.values():
-            _drop_titles(part)
+            _tidy(part)
 
 
 if __name__ == "__main__":
