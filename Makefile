@@ -45,9 +45,9 @@ test: env ## Run all tests
 	@mkdir -p "$(TMPDIR)"
 	"$(BIN)/python" -m pytest -n 2 --dist worksteal
 
-unit: env ## Run the tests that need neither jsii nor a deployment (seconds)
+unit: env ## Run the fast tests: no Node, no deployment, no processes (seconds)
 	@mkdir -p "$(TMPDIR)"
-	"$(BIN)/python" -m pytest -q -m 'not synth and not deploy'
+	"$(BIN)/python" -m pytest -q -m 'not synth and not deploy and not process and not sweep'
 
 check: env ## Lint, formatting and strict types
 	@mkdir -p "$(TMPDIR)"

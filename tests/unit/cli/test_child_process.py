@@ -12,6 +12,8 @@ import pytest
 
 from ultracluster_cli.child_process import run_in_terminal, run_logged
 
+pytestmark = pytest.mark.process
+
 # Writes the ids of itself and of a child of its own, then stays.
 STAYING = """
 import os, subprocess, sys, time

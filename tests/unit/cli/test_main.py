@@ -104,6 +104,7 @@ def test_a_command_can_end_with_a_code_of_its_own(run: Run, add_command: Any) ->
     assert run("probe").code == 7
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_can_complete_commands(shell: str) -> None:
     script = subprocess.run(

@@ -8,6 +8,8 @@ import pytest
 
 from ultracluster_cli.main import COMMANDS
 
+pytestmark = pytest.mark.process
+
 HEAVY = {"aws_cdk", "boto3", "botocore", "jsii", "matplotlib", "moto", "yaml"}
 
 

@@ -77,6 +77,7 @@ def test_refuses_a_version_that_cannot_read_our_assemblies(
     assert codes(error) == ["UC9005"]
 
 
+@pytest.mark.synth
 def test_the_pinned_cdk_cli_of_this_repository_fits(request: pytest.FixtureRequest) -> None:
     assert find_toolchain(request.config.rootpath).version == "2.1148.1"
 
