@@ -1,12 +1,12 @@
 """The library as somebody else gets it: a wheel, installed elsewhere, used by an app in another folder."""
 
-import os
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from tests.bare_environment import bare_environment
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
@@ -62,11 +62,7 @@ def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(wheel: Path, tmp_
     done = subprocess.run(
         [sys.executable, "app.py"],
         cwd=project,
-        env={
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(installed),
-            "CDK_OUTDIR": str(tmp_path / "cdk.out"),
-        },
+        env=bare_environment(PYTHONPATH=str(installed), CDK_OUTDIR=str(tmp_path / "cdk.out")),
         text=True,
         capture_output=True,
         check=False,

@@ -1,7 +1,6 @@
 """The quick start, synthesized once as `cdk synth` does: app.py in a process of its own, without credentials."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bare_environment import bare_environment
 
 ROOT = Path(__file__).parents[3]
 QUICKSTART = ROOT / "stacks/rollouts/quickstart.yaml"
@@ -18,14 +18,7 @@ Templates = dict[str, dict[str, Any]]
 
 def _synthesize(rollout: Path, directory: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     context = json.loads((ROOT / "cdk.json").read_text())["context"] | {"rollout": str(rollout)}
-    # Nothing of this process's environment but what finds Python and Node: no credentials, no Region, no home.
-    environment = {
-        "PATH": os.environ["PATH"],
-        "CDK_OUTDIR": str(directory),
-        "CDK_CONTEXT_JSON": json.dumps(context),
-    }
-    if cache := os.environ.get("JSII_RUNTIME_PACKAGE_CACHE_ROOT"):
-        environment["JSII_RUNTIME_PACKAGE_CACHE_ROOT"] = cache
+    environment = bare_environment(CDK_OUTDIR=str(directory), CDK_CONTEXT_JSON=json.dumps(context))
     return subprocess.run(
         [sys.executable, str(ROOT / "app.py")],
         env=environment | variables,

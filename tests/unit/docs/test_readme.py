@@ -1,0 +1,52 @@
+"""The examples of README.md do what it says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.bare_environment import bare_environment
+
+from ultracluster_stacks.config import load_rollout
+
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def test_every_rollout_is_valid(tmp_path: Path) -> None:
+    assert blocks("yaml")
+    for text in blocks("yaml"):
+        path = tmp_path / "rollout.yaml"
+        path.write_text(text)
+        assert load_rollout(path).warnings == ()
+
+
+@pytest.mark.synth
+def test_every_app_synthesizes(tmp_path: Path) -> None:
+    assert blocks("python")
+    for text in blocks("python"):
+        done = subprocess.run(
+            [sys.executable, "-c", text],
+            env=bare_environment(CDK_OUTDIR=str(tmp_path / "cdk.out")),
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "AWS::Batch::ComputeEnvironment" in (tmp_path / "cdk.out/Training.template.json").read_text()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")],
+    ids=lambda page: page.name,
+)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if not target.startswith("https://"):
+            assert (page.parent / target).exists(), target
