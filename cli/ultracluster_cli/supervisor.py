@@ -11,8 +11,6 @@ import subprocess
 import sys
 import threading
 
-__all__: list[str] = []
-
 
 def _supervise(pipe: int, command: list[str]) -> int:
     # These reach the command as well, being sent to the whole group; it decides what to do, and we wait for it.

@@ -19,26 +19,41 @@ PACKAGES = (
 )
 
 
-# Answers to calls of AWS, registered by the name of the call; nobody imports them.
-REGISTERED = "ultracluster_local.services."
+# The packages that users import; in the others a module may keep helpers of its tests without an underscore.
+USERS_IMPORT = ("ultracluster", "ultracluster_catalog", "ultracluster_runtime")
 
 
 def test_every_public_module_has_a_sorted_all(modules: Mapping[str, ast.Module]) -> None:
-    public = {name: _all(tree) for name, tree in modules.items() if _is_public(name)}
+    public = {
+        name: _all(tree) for name, tree in modules.items() if _is_public(name) and not _is_program(tree)
+    }
 
     assert set(PACKAGES) <= set(public)
     assert [name for name, exported in public.items() if exported is None] == []
     assert [name for name, exported in public.items() if exported != sorted(exported or [], key=_order)] == []
 
 
-def test_every_public_definition_is_in_all(modules: Mapping[str, ast.Module]) -> None:
+def test_every_public_definition_for_users_is_in_all(modules: Mapping[str, ast.Module]) -> None:
     assert [
         f"{name}.{definition.name}"
         for name, tree in modules.items()
-        if _is_public(name) and not name.startswith(REGISTERED)
+        if _is_public(name) and name.partition(".")[0] in USERS_IMPORT
         for definition in _definitions(tree)
-        if not definition.name.startswith(("_", "__")) and definition.name not in (_all(tree) or [])
+        if not definition.name.startswith("_") and definition.name not in (_all(tree) or [])
     ] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_offers_everything_that_it_gathers(modules: Mapping[str, ast.Module], package: str) -> None:
+    tree = modules[package]
+    gathered = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ultracluster")
+        for alias in node.names
+    }
+
+    assert gathered - set(_all(tree) or []) == set()
 
 
 def test_everything_in_all_has_a_docstring(modules: Mapping[str, ast.Module]) -> None:
@@ -66,6 +81,11 @@ def test_everything_that_a_package_offers_can_be_imported_and_is_documented(pack
 
 def _is_public(name: str) -> bool:
     return name != "app" and not any(part.startswith("_") for part in name.split("."))
+
+
+def _is_program(tree: ast.Module) -> bool:
+    """Whether it is started by its path, and not imported."""
+    return any(isinstance(node, ast.If) and "__main__" in ast.dump(node.test) for node in tree.body)
 
 
 def _all(tree: ast.Module) -> list[str] | None:
