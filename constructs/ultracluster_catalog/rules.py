@@ -163,6 +163,13 @@ RULES: dict[str, Rule] = {
     "UC7047": Rule("A dry run is answered as a dry run."),
     "UC7101": Rule("A duration is one that Capacity Blocks are sold for."),
     # UC8: local AWS
+    "UC8001": Rule("The local AWS is reached over a loopback address, and nothing else is"),
+    "UC8002": Rule("One local AWS runs in a process: moto keeps its state in modules"),
+    "UC8003": Rule("The port of the local AWS is free"),
+    "UC8004": Rule("The local AWS has the packages that it needs"),
+    "UC8005": Rule("One local AWS runs in the background of a directory"),
+    "UC8006": Rule("The local AWS in the background answers"),
+    "UC8007": Rule("A cloud assembly holds what the local AWS can deploy"),
     # UC9: tools around us
     "UC9001": Rule("Commands that deploy run in the folder of a CDK app."),
     "UC9002": Rule("cdk.json can be read and names the rollout that is deployed when none is given."),
@@ -172,5 +179,5 @@ RULES: dict[str, Rule] = {
     "UC9006": Rule("cdk deploy ends without an error."),
     "UC9007": Rule("What was deployed can be read back."),
     "UC9008": Rule("A wave that is named on the command line exists in the rollout."),
-    "UC9009": Rule("The packages that the local AWS needs are installed."),
+    "UC9009": Rule("There are credentials of an AWS account, and AWS accepts them."),
 }
