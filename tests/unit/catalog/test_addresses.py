@@ -83,6 +83,11 @@ def test_answers_with_the_smallest_subnet_on_both_sides_of_each_size(prefix: int
     assert f"A subnet of /{prefix - 1} holds them" in finding.remedy
 
 
+def test_names_the_subnet_that_is_just_large_enough() -> None:
+    (finding,) = check_subnet_prefix(prefix=28, needed=32)
+    assert "A subnet of /27 holds them" in finding.remedy
+
+
 def test_no_subnet_is_smaller_than_aws_allows() -> None:
     assert [subnet_prefix(needed) for needed in (0, 1, 2, 5, 15)] == [28] * 5
 

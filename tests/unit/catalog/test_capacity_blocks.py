@@ -6,6 +6,7 @@ import pytest
 
 from ultracluster_catalog.capacity_blocks import (
     BLOCK_DELIVERED_EVENTS,
+    BLOCK_END_UTC,
     BLOCK_EXPIRATION_WARNING_EVENTS,
     BLOCK_LOCAL_ZONES,
     BLOCK_PLATFORMS,
@@ -13,8 +14,14 @@ from ultracluster_catalog.capacity_blocks import (
     BLOCK_REGIONS_SEEN,
     BLOCK_STATES,
     DRAIN_BEFORE_END,
+    EXTENSION_CLOSES,
+    EXTENSION_OPENS,
     EXTENSION_STATES,
+    FURTHEST_START,
     LONGEST_BLOCK,
+    MAX_INSTANCES_ACROSS_BLOCKS,
+    MAX_INSTANCES_PER_BLOCK,
+    NEAREST_START,
     RESERVATION_STATES,
     TERMINATION_BEFORE_END,
     ULTRASERVER_DRAIN_BEFORE_END,
@@ -57,9 +64,20 @@ def test_block_platforms_are_platforms_of_the_ec2_api(shapes: Mapping[str, Any])
     assert set(BLOCK_PLATFORMS) <= set(shapes["CapacityReservationInstancePlatform"]["enum"])
 
 
-def test_the_longest_block_is_that_of_the_ec2_api(shapes: Mapping[str, Any]) -> None:
+def test_has_the_limits_that_the_ec2_api_documents(shapes: Mapping[str, Any]) -> None:
     request = shapes["DescribeCapacityBlockOfferingsRequest"]["members"]
-    assert f"{LONGEST_BLOCK.days} days" in request["CapacityDurationHours"]["documentation"]
+    assert f"up to {LONGEST_BLOCK.days} days" in request["CapacityDurationHours"]["documentation"]
+    assert (
+        f"up to {MAX_INSTANCES_PER_BLOCK} instances, "
+        f"and you can have up to {MAX_INSTANCES_ACROSS_BLOCKS} instances across Capacity Blocks"
+    ) in request["InstanceCount"]["documentation"]
+
+
+def test_has_the_clock_of_the_user_guide() -> None:
+    # EC2 User Guide: Capacity Blocks for ML, considerations; Extend Capacity Blocks.
+    assert BLOCK_END_UTC.isoformat() == "11:30:00"
+    assert (timedelta(minutes=30), timedelta(weeks=8)) == (NEAREST_START, FURTHEST_START)
+    assert (timedelta(days=57), timedelta(hours=1)) == (EXTENSION_OPENS, EXTENSION_CLOSES)
 
 
 def test_every_type_with_block_regions_can_be_bought_as_a_block_by_its_name() -> None:

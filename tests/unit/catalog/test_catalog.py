@@ -1,3 +1,4 @@
+import dataclasses
 import importlib
 import pkgutil
 import subprocess
@@ -25,6 +26,21 @@ def test_a_name_is_the_same_object_here_and_in_its_module() -> None:
         loaded = importlib.import_module(f"ultracluster_catalog.{module}")
         for name in loaded.__all__:
             assert getattr(ultracluster_catalog, name) is getattr(loaded, name)
+
+
+def test_every_row_of_facts_is_frozen_slotted_and_built_by_keywords() -> None:
+    facts = [
+        value
+        for value in (getattr(ultracluster_catalog, name) for name in ultracluster_catalog.__all__)
+        if isinstance(value, type)
+        and dataclasses.is_dataclass(value)
+        and value is not ultracluster_catalog.Rule
+    ]
+    assert len(facts) > 5
+    for fact in facts:
+        assert vars(fact)["__dataclass_params__"].frozen
+        assert "__slots__" in vars(fact)
+        assert all(field.kw_only for field in dataclasses.fields(fact))
 
 
 def test_lists_its_names_to_an_interactive_user() -> None:

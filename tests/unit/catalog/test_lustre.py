@@ -7,6 +7,8 @@ import pytest
 from ultracluster_catalog.findings import FindingsError
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.lustre import (
+    DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
+    LUSTRE_PORTS,
     LUSTRE_TIERS,
     METADATA_IOPS,
     automatic_metadata_iops,
@@ -70,15 +72,49 @@ def test_metadata_iops_have_the_bounds_of_fsx(shapes: Mapping[str, Any]) -> None
     assert METADATA_IOPS[:6] == (1500, 3000, 6000, 12_000, 24_000, 36_000)
 
 
-@pytest.mark.parametrize("tier", LUSTRE_TIERS, ids=str)
-def test_every_tier_accepts_its_steps_and_nothing_beside_them(tier: Any) -> None:
-    step = tier.capacity_step_gib
-    for gib in (*tier.small_capacities_gib, step, 2 * step, 10 * step):
-        assert _codes(tier.deployment_type, tier.per_unit_storage_throughput, gib) == []
-        for beside in (gib - 1, gib + 1):
-            assert _codes(tier.deployment_type, tier.per_unit_storage_throughput, beside) == [
-                ("UC5003", "storage_capacity_gib")
-            ]
+# Tier, capacities below the first step, the step, and what the API reference says of it.
+_CAPACITIES: list[tuple[tuple[str, int | None], set[int], int, str]] = [
+    (("SCRATCH_1", None), {1200, 2400}, 3600, "1200 GiB, 2400 GiB, and increments of 3600 GiB"),
+    (("SCRATCH_2", None), {1200}, 2400, "1200 GiB, 2400 GiB, and increments of 2400 GiB"),
+    (("PERSISTENT_1", 12), set(), 6000, "increments of 6000 GiB for 12 MB/s/TiB"),
+    (("PERSISTENT_1", 40), set(), 1800, "increments of 1800 GiB for 40 MB/s/TiB"),
+    *(
+        ((name, throughput), {1200}, 2400, "1200 GiB, 2400 GiB, and increments of 2400 GiB")
+        for name, tiers in {"PERSISTENT_1": (50, 100, 200), "PERSISTENT_2": (125, 250, 500, 1000)}.items()
+        for throughput in tiers
+    ),
+]
+
+
+@pytest.mark.parametrize(("tier", "first", "step", "said"), _CAPACITIES)
+def test_accepts_exactly_the_storage_capacities_of_the_api_reference(
+    tier: tuple[str, int | None], first: set[int], step: int, said: str, shapes: Mapping[str, Any]
+) -> None:
+    assert said in shapes["CreateFileSystemRequest"]["members"]["StorageCapacity"]["documentation"]
+    expected = first | set(range(step, 15_001, step))
+    beside = {gib + offset for gib in expected for offset in (-1, 1)}
+
+    tried = expected | beside | set(range(600, 15_001, 600))
+    assert {gib for gib in tried if not _codes(*tier, gib)} == expected
+    assert {found for gib in beside for found in _codes(*tier, gib)} == {("UC5003", "storage_capacity_gib")}
+
+
+def test_every_tier_has_a_row_in_the_table_of_capacities() -> None:
+    assert {tier for tier, *_ in _CAPACITIES} == {
+        (tier.deployment_type, tier.per_unit_storage_throughput) for tier in LUSTRE_TIERS
+    }
+
+
+def test_only_scratch_1_takes_no_data_repository_association() -> None:
+    without = {tier.deployment_type for tier in LUSTRE_TIERS if not tier.data_repository_associations}
+    assert without == {"SCRATCH_1"}
+    # FSx API reference, CreateDataRepositoryAssociation.
+    assert DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM == 8
+
+
+def test_opens_the_ports_of_the_user_guide() -> None:
+    # FSx for Lustre User Guide, access control with security groups: TCP 988 and 1018 to 1023, both ways.
+    assert LUSTRE_PORTS == ((988, 988), (1018, 1023))
 
 
 @pytest.mark.parametrize(("throughput", "step"), [(125, 38_400), (250, 19_200), (500, 9_600), (1000, 4_800)])
@@ -99,7 +135,14 @@ def test_refuses_a_capacity_of_nothing_or_less(gib: int) -> None:
 
 @pytest.mark.parametrize(
     ("gib", "efa", "next_larger"),
-    [(1, False, 1200), (1201, False, 2400), (4801, False, 7200), (1, True, 19_200), (19_201, True, 38_400)],
+    [
+        (1, False, 1200),
+        (1199, False, 1200),
+        (1201, False, 2400),
+        (4801, False, 7200),
+        (1, True, 19_200),
+        (19_201, True, 38_400),
+    ],
 )
 def test_says_the_next_larger_capacity(gib: int, efa: bool, next_larger: int) -> None:
     (finding,) = check_file_system(
@@ -109,6 +152,7 @@ def test_says_the_next_larger_capacity(gib: int, efa: bool, next_larger: int) ->
         efa_enabled=efa,
     )
     assert finding.remedy == f"The next larger is {next_larger} GiB."
+    assert finding.allowed.endswith("with EFA") == efa
     assert _codes(*_PERSISTENT_2, next_larger, efa_enabled=efa) == []
 
 
@@ -201,7 +245,11 @@ def test_fsx_provisions_metadata_iops_by_capacity(gib: int, iops: int) -> None:
         ("PERSISTENT_2", 250, 38_400, True, 2),
         ("PERSISTENT_2", 125, 38_400, True, 1),
         ("PERSISTENT_1", 12, 6000, False, 1),
+        ("PERSISTENT_1", 12, 12_000, False, 2),
         ("PERSISTENT_1", 40, 3600, False, 2),
+        ("PERSISTENT_1", 50, 4800, False, 2),
+        ("SCRATCH_2", None, 4800, False, 2),
+        ("SCRATCH_1", None, 3600, False, 1),
         ("SCRATCH_1", None, 7200, False, 2),
     ],
 )

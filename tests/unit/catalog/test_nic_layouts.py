@@ -190,6 +190,16 @@ def test_warns_about_each_efa_interface_that_is_left_out() -> None:
             assert f"{row.efa_interfaces - 1} of the {row.efa_interfaces}" in finding.problem
 
 
+def test_says_which_cards_and_device_indexes_there_are() -> None:
+    findings = check_network_interfaces(
+        _TRN2, [*network_interfaces(_TRN2), _interface(16, 0), _interface(1, 2)]
+    )
+    assert [(finding.code, finding.allowed) for finding in findings] == [
+        ("UC4011", "0 to 15"),
+        ("UC4012", "0 to 1"),
+    ]
+
+
 def test_shows_all_problems_together() -> None:
     assert _codes(
         _TRN2,

@@ -36,6 +36,15 @@ def test_codes_look_like_those_of_service_quotas_and_differ() -> None:
     assert len(set(names)) == len(names)
 
 
+def test_a_code_that_is_not_in_the_guide_says_so() -> None:
+    not_in_guide = {
+        family
+        for family, quotas in CAPACITY_BLOCK_QUOTAS.items()
+        if "not in AWS's guide" in quotas.account.source
+    }
+    assert not_in_guide == {"p4de", "p6-b200", "p6-b300"}
+
+
 def test_every_type_that_is_sold_as_a_block_has_its_quotas() -> None:
     assert {name for name, row in INSTANCE_TYPES.items() if capacity_block_quotas(row)} >= {
         name for name, row in INSTANCE_TYPES.items() if sold_by_instance_type(row)
