@@ -1,0 +1,334 @@
+"""Whether the terms of an order make sense: every problem at once, before anything is written or asked."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.instance_types import CAPACITY_BLOCK, ON_DEMAND, get_instance_type
+from ultracluster_runtime.offerings import RANKINGS
+from ultracluster_runtime.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
+from ultracluster_runtime.window import (
+    EXTENSION_CLOSES,
+    EXTENSION_OPENS,
+    FURTHEST_START,
+    LONGEST_BLOCK,
+    is_block_duration,
+)
+
+__all__ = ["BLOCK_PLATFORMS", "check_order"]
+
+BLOCK_PLATFORMS = (
+    "Linux/UNIX",
+    "Red Hat Enterprise Linux",
+    "RHEL with HA",
+    "SUSE Linux",
+    "Ubuntu Pro",
+)
+"""Platforms that Capacity Blocks are sold for (EC2 User Guide, Capacity Blocks for ML, read 2026-11)."""
+
+_MAX_INSTANCES = 64  # of one block: EC2 User Guide, Capacity Blocks for ML, read 2026-11
+_NAME = re.compile(r"[a-z][a-z0-9-]{1,47}")
+_CLUSTER = re.compile(r"[a-z][a-z0-9-]{1,31}")
+_ACCOUNT = re.compile(r"[0-9]{12}")
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
+_ZONE_ID = re.compile(r"[a-z]{2,4}[a-z0-9]*[0-9](-[a-z0-9]+)*-az[0-9]")
+_RESERVATION = re.compile(r"cr-[0-9a-f]{17}")
+_ULTRASERVER = re.compile(r"u-[a-z0-9]+")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+
+
+def check_order(order: Order, *, now: datetime) -> list[Finding]:
+    """Check the terms of an order.
+
+    Args:
+        order: The order.
+        now: The present time, aware.
+
+    Returns:
+        Every problem, in the order of the terms; empty when the order can be approved.
+    """
+    findings = [*_common(order, now)]
+    if isinstance(order, BlockOrder):
+        findings += _block(order, now)
+    elif isinstance(order, ExtensionOrder):
+        findings += _extension(order, now)
+    elif isinstance(order, OnDemandOrder):
+        findings += _on_demand(order, now)
+    return findings
+
+
+def _matches(pattern: re.Pattern[str], value: Any) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_aware(value: Any) -> bool:
+    return isinstance(value, datetime) and value.utcoffset() == timedelta(0)
+
+
+def _form(code: str, path: str, value: Any, *, ok: bool, allowed: str) -> Iterator[Finding]:
+    if not ok:
+        yield Finding(code=code, path=path, problem=f"got {quote(value)}", allowed=allowed)
+
+
+def _money(path: str, value: Any) -> Iterator[Finding]:
+    ok = isinstance(value, Decimal) and value.is_finite() and value > 0 and value == round(value, 2)
+    yield from _form(
+        "UC7006",
+        path,
+        value,
+        ok=ok,
+        allowed='a Decimal above zero with at most two decimals, such as "190000.00"',
+    )
+
+
+def _time(path: str, value: Any) -> Iterator[Finding]:
+    yield from _form(
+        "UC7008", path, value, ok=_is_aware(value), allowed="a time in UTC, such as 2026-12-01T11:30:00Z"
+    )
+
+
+def _common(order: Order, now: datetime) -> Iterator[Finding]:
+    yield from _form(
+        "UC7001",
+        "name",
+        order.name,
+        ok=_matches(_NAME, order.name),
+        allowed="2 to 48 of a-z, 0-9 and -, a letter first",
+    )
+    yield from _form(
+        "UC7002", "account", order.account, ok=_matches(_ACCOUNT, order.account), allowed="12 digits"
+    )
+    yield from _form(
+        "UC7001",
+        "cluster",
+        order.cluster,
+        ok=_matches(_CLUSTER, order.cluster),
+        allowed="2 to 32 of a-z, 0-9 and -, a letter first",
+    )
+    yield from _form(
+        "UC7005",
+        "currency",
+        order.currency,
+        ok=_matches(_CURRENCY, order.currency),
+        allowed="three letters such as USD",
+    )
+    caps = [*_money("max_fee", order.max_fee), *_money("month_cap", order.month_cap)]
+    yield from caps
+    if not caps and order.max_fee > order.month_cap:
+        yield Finding(
+            code="UC7006",
+            path="max_fee",
+            problem=f"{order.max_fee} is above month_cap {order.month_cap}",
+            allowed="at most the month's cap",
+        )
+    approver_ok = (
+        isinstance(order.approver, str) and bool(order.approver.strip()) and order.approver.isprintable()
+    )
+    yield from _form(
+        "UC7007", "approver", order.approver, ok=approver_ok, allowed="the name of the person who approves"
+    )
+    yield from _time("expires_at", order.expires_at)
+    if _is_aware(order.expires_at) and order.expires_at <= now:
+        yield Finding(
+            code="UC7009",
+            path="expires_at",
+            problem=f"{order.expires_at.isoformat()} has passed: it is {now.astimezone(UTC).isoformat(timespec='seconds')}",
+            allowed="a time in the future",
+        )
+
+
+def _regions(path: str, regions: tuple[Any, ...]) -> Iterator[Finding]:
+    if not regions:
+        yield Finding(code="UC7003", path=path, problem="no Region is given", allowed="one Region or more")
+    for region in regions:
+        yield from _form(
+            "UC7003", path, region, ok=_matches(_REGION, region), allowed="a Region's name such as us-east-2"
+        )
+
+
+def _instances(order: BlockOrder | OnDemandOrder, purchase_option: str, limit: int) -> Iterator[Finding]:
+    ok = _is_whole(order.count) and 1 <= order.count <= limit
+    yield from _form("UC7011", "count", order.count, ok=ok, allowed=f"a whole number from 1 to {limit}")
+    if order.platform not in BLOCK_PLATFORMS:
+        yield Finding(
+            code="UC7012",
+            path="platform",
+            problem=f"got {quote(order.platform)}",
+            allowed=", ".join(BLOCK_PLATFORMS),
+            remedy="It must be the platform of the AMI",
+        )
+    if order.instance_type is None:
+        return
+    try:
+        known = get_instance_type(order.instance_type)
+    except FindingsError as error:
+        yield from error.findings
+        return
+    if purchase_option not in known.purchase_options:
+        yield Finding(
+            code="UC7010",
+            path="instance_type",
+            problem=f"{known.name} is not sold as {purchase_option}",
+            allowed=", ".join(sorted(known.purchase_options)),
+            remedy=f"Buy the UltraServer {known.ultraserver_type} instead" if known.ultraserver_type else "",
+        )
+
+
+def _zones(path: str, zone_ids: tuple[Any, ...]) -> Iterator[Finding]:
+    for zone_id in zone_ids:
+        yield from _form(
+            "UC7004",
+            path,
+            zone_id,
+            ok=_matches(_ZONE_ID, zone_id),
+            allowed="zone ids such as use2-az3; the letters of us-east-2a differ from account to account",
+        )
+
+
+def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
+    yield from _regions("regions", order.regions)
+    if (order.instance_type is None) == (order.ultraserver_type is None):
+        yield Finding(
+            code="UC7010",
+            path="instance_type",
+            problem=f"got instance type {quote(order.instance_type)} and UltraServer type {quote(order.ultraserver_type)}",
+            allowed="exactly one of the two",
+        )
+    elif order.ultraserver_type is not None:
+        ok = _matches(_ULTRASERVER, order.ultraserver_type)
+        yield from _form(
+            "UC7010",
+            "ultraserver_type",
+            order.ultraserver_type,
+            ok=ok,
+            allowed="an UltraServer type such as u-trn2x64",
+        )
+    yield from _instances(order, CAPACITY_BLOCK, _MAX_INSTANCES)
+    yield from _zones("zone_ids", order.zone_ids)
+    if order.prefer not in RANKINGS:
+        yield Finding(
+            code="UC7016",
+            path="prefer",
+            problem=f"got {quote(order.prefer)}",
+            allowed=", ".join(sorted(RANKINGS)),
+        )
+    yield from _durations(order)
+    yield from _start_window(order, now)
+
+
+def _durations(order: BlockOrder) -> Iterator[Finding]:
+    if not order.request_hours:
+        yield Finding(code="UC7013", path="request_hours", problem="no duration is given")
+    for hours in order.request_hours:
+        yield from _form(
+            "UC7013",
+            "request_hours",
+            hours,
+            ok=_is_whole(hours) and is_block_duration(hours),
+            allowed="1 to 14 days in whole days, or 21 to 182 days in whole weeks, in hours",
+        )
+    bounds_ok = (
+        _is_whole(order.min_hours) and _is_whole(order.max_hours) and 0 < order.min_hours <= order.max_hours
+    )
+    if not bounds_ok:
+        yield Finding(
+            code="UC7013",
+            path="min_hours",
+            problem=f"got {quote(order.min_hours)} to {quote(order.max_hours)} hours",
+            allowed="whole numbers above zero, the smaller first",
+        )
+
+
+def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
+    times = [
+        *_time("start_after", order.start_after),
+        *_time("start_before", order.start_before),
+        *(() if order.end_by is None else _time("end_by", order.end_by)),
+    ]
+    yield from times
+    if times:
+        return
+    if order.start_before < max(order.start_after, now):
+        yield Finding(
+            code="UC7014",
+            path="start_before",
+            problem=f"no start lies between {max(order.start_after, now).isoformat()} and {order.start_before.isoformat()}",
+            allowed="a window that begins before it ends, and ends in the future",
+        )
+    if order.start_after > now + FURTHEST_START:
+        yield Finding(
+            code="UC7014",
+            path="start_after",
+            problem=f"{order.start_after.isoformat()} is more than {FURTHEST_START.days} days ahead",
+            allowed="blocks are offered up to 8 weeks ahead",
+        )
+    if order.end_by is not None and order.end_by <= order.start_after:
+        yield Finding(
+            code="UC7014",
+            path="end_by",
+            problem="the latest end is not after the earliest start",
+            allowed="a later time",
+        )
+
+
+def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
+    yield from _regions("region", (order.region,))
+    if not _matches(_RESERVATION, order.reservation_id):
+        offering = isinstance(order.reservation_id, str) and order.reservation_id.startswith("cb")
+        yield Finding(
+            code="UC7015",
+            path="reservation_id",
+            problem=f"got {quote(order.reservation_id)}",
+            allowed="cr- and 17 hexadecimal digits",
+            remedy="That is an offering or a block; give the id of its Capacity Reservation"
+            if offering
+            else "",
+        )
+    longest = LONGEST_BLOCK // timedelta(hours=1)
+    hours_ok = _is_whole(order.extension_hours) and is_block_duration(order.extension_hours)
+    yield from _form(
+        "UC7013",
+        "extension_hours",
+        order.extension_hours,
+        ok=hours_ok,
+        allowed=f"1 to 14 days in whole days, or whole weeks, in hours; at most {longest} hours in all",
+    )
+    times = [*_time("expected_end", order.expected_end)]
+    yield from times
+    if not times and not now + EXTENSION_CLOSES <= order.expected_end <= now + EXTENSION_OPENS:
+        yield Finding(
+            code="UC7014",
+            path="expected_end",
+            problem=f"the block ends at {order.expected_end.isoformat()}",
+            allowed="an extension can be bought from 57 days to 1 hour before the end",
+        )
+
+
+def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
+    yield from _regions("region", (order.region,))
+    yield from _instances(order, ON_DEMAND, 1000)
+    yield from _zones("zone_id", (order.zone_id,))
+    price = [*_money("hourly_price", order.hourly_price)]
+    times = [*_time("end", order.end)]
+    yield from [*price, *times]
+    if not times and order.end <= now:
+        yield Finding(
+            code="UC7014", path="end", problem=f"{order.end.isoformat()} has passed", allowed="a later time"
+        )
+    elif not times and not price and _is_whole(order.count) and isinstance(order.max_fee, Decimal):
+        bound = order.bound(now)
+        if order.max_fee.is_finite() and bound > order.max_fee:
+            yield Finding(
+                code="UC7006",
+                path="max_fee",
+                problem=f"the reservation can cost {bound} until its end and max_fee is {order.max_fee}",
+                allowed="a cap that covers the price until the end",
+                remedy="Raise the cap or set an earlier end",
+            )

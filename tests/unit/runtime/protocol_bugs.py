@@ -1,0 +1,168 @@
+"""Plausible mistakes in the purchase protocol, each as a change of its source. The sweeps must find every one."""
+
+from dataclasses import dataclass
+
+__all__ = ["BUGS", "Bug"]
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One mistake: in `module`, `old` (which occurs once) becomes `new`.
+
+    `also` holds further changes, where one guard alone would be made up for by another.
+    """
+
+    name: str
+    module: str
+    old: str
+    new: str
+    also: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def changes(self) -> tuple[tuple[str, str, str], ...]:
+        """All changes: module, old and new."""
+        return ((self.module, self.old, self.new), *self.also)
+
+
+BUGS = (
+    Bug(
+        "sends-before-it-writes",
+        "purchase.py",
+        "    reply = yield Advance(before=record, after=sending)\n",
+        "    sent = yield Send(request=quote.request, not_after=record.order.expires_at)\n    reply = yield Advance(before=record, after=sending)\n",
+    ),
+    Bug(
+        "sends-again-when-unclear",
+        "purchase.py",
+        "    sent = yield Send(request=quote.request, not_after=not_after)\n",
+        "    sent = yield Send(request=quote.request, not_after=not_after)\n"
+        "    if not isinstance(sent, Bought | Refused):\n"
+        "        sent = yield Send(request=quote.request, not_after=not_after)\n",
+    ),
+    Bug(
+        "takes-an-unclear-write-for-a-written-one",
+        "purchase.py",
+        "    if not isinstance(reply, Committed):\n        yield from settle(",
+        "    if False:\n        yield from settle(",
+    ),
+    Bug(
+        "ignores-that-another-was-first",
+        "purchase.py",
+        "    if isinstance(reply, ConditionFailed):\n        if",
+        "    reply = Committed() if isinstance(reply, ConditionFailed) else reply\n    if False:\n        if",
+    ),
+    Bug(
+        "sends-however-long-it-slept",
+        "purchase.py",
+        "min(now + SEND_WITHIN, record.order.expires_at)",
+        "record.order.expires_at",
+    ),
+    Bug(
+        "buys-on-an-expired-approval",
+        "purchase.py",
+        "    if now >= record.order.expires_at:\n",
+        "    if False:\n",
+        also=(("purchase.py", "min(now + SEND_WITHIN, record.order.expires_at)", "now + SEND_WITHIN"),),
+    ),
+    Bug("trusts-any-clock", "purchase.py", "> MOST_CLOCK_SKEW:", "> MOST_CLOCK_SKEW * 999:"),
+    Bug(
+        "takes-a-normal-answer-for-a-dry-run",
+        "purchase.py",
+        "    if isinstance(reply, AnsweredNormally):\n",
+        "    if isinstance(reply, AnsweredNormally):\n        return\n    if isinstance(reply, AnsweredNormally):\n",
+    ),
+    Bug(
+        "takes-a-refused-dry-run-for-permission",
+        "purchase.py",
+        "    if not isinstance(reply, Allowed):\n",
+        "    if not isinstance(reply, Allowed):\n        return\n    if not isinstance(reply, Allowed):\n",
+    ),
+    Bug("forgets-to-look-before-buying", "purchase.py", "if earlier.verdict is not None:", "if False:"),
+    Bug("buys-in-any-account", "purchase.py", "if account != record.order.account:", "if False:"),
+    Bug(
+        "buys-without-confirmation",
+        "purchase.py",
+        "    if not (yield Confirm(",
+        "    if None is (yield Confirm(",
+    ),
+    Bug(
+        "keeps-the-first-reservation-only",
+        "purchase.py",
+        "ids = tuple(sorted({*sent.reservation_ids}))",
+        "ids = tuple(sorted({*sent.reservation_ids}))[:1]",
+    ),
+    Bug(
+        "takes-any-error-answer-for-a-no",
+        "aws_errors.py",
+        "        and _status(error) in _CLIENT_ERRORS\n        and _code(error) in REFUSED_BEFORE_EXECUTION\n",
+        "",
+    ),
+    Bug(
+        "takes-a-time-out-for-a-no",
+        "aws_errors.py",
+        "    return Unclear(_message(error))\n\n\ndef after_dry_run",
+        '    return Refused("Timeout", _message(error))\n\n\ndef after_dry_run',
+    ),
+    Bug(
+        "takes-an-empty-page-for-the-end",
+        "listing.py",
+        "        if not token:",
+        "        if not token or not page.items:",
+    ),
+    Bug(
+        "takes-a-failed-read-for-nothing",
+        "listing.py",
+        "    if isinstance(reply, Unanswered):\n",
+        "    if isinstance(reply, Unanswered) and not isinstance(effect, ReadRecord):\n        return Page(items=())\n"
+        "    if isinstance(reply, Unanswered):\n",
+    ),
+    Bug("accepts-edited-terms", "listing.py", "if order_token(record.order) != record.token:", "if False:"),
+    Bug(
+        "overlooks-a-pending-payment",
+        "evidence.py",
+        "if item.order_name == order.name}",
+        'if item.order_name == order.name and item.state in {"active", "scheduled"}}',
+    ),
+    Bug(
+        "overlooks-the-tag", "evidence.py", "if item.order_name == order.name}", "if item.order_name is None}"
+    ),
+    Bug(
+        "overlooks-who-bought-an-extension",
+        "evidence.py",
+        "or record.state in _GAVE_UP:",
+        "or False:",
+    ),
+    Bug(
+        "gives-up-to-approved",
+        "reconcile.py",
+        "            record = yield from settle(record, OrderState.UNKNOWN, reason=reason)\n",
+        "            again = replace(record, state=OrderState.APPROVED, holds_lock=False, version=record.version + 1)\n"
+        "            yield Advance(before=record, after=again)\n",
+    ),
+    Bug(
+        "settles-the-attempt-of-another",
+        "reconcile.py",
+        "            if record.nonce != nonce:\n                return record\n",
+        "",
+    ),
+    Bug(
+        "keeps-the-lock-of-a-failed-order",
+        "reconcile.py",
+        "holds_lock=record.holds_lock and target in HOLDS_LOCK",
+        "holds_lock=record.holds_lock",
+    ),
+    Bug("buys-above-the-cap", "quotes.py", "elif fee > order.max_fee:", "elif False:"),
+    Bug("buys-in-another-currency", "quotes.py", "if currency != order.currency:", "if False:"),
+    Bug("buys-in-another-zone", "quotes.py", "    if order.zone_ids and not (", "    if False and not ("),
+    Bug("buys-another-size", "quotes.py", "or offering.instance_count != order.count:", "or False:"),
+    Bug(
+        "extends-whatever-the-end",
+        "quotes.py",
+        "    if found.end != order.expected_end or",
+        "    if",
+        also=(("quotes.py", "        if offer.start != order.expected_end:\n", "        if False:\n"),),
+    ),
+    Bug(
+        "extends-while-one-is-pending", "quotes.py", "    if any(item.status == _PENDING", "    if any(False"
+    ),
+)
