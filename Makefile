@@ -25,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # $(call step,what it does,name of the log,command): one line with the time it took; on failure the end of the log.
 define step
-@mkdir -p "$(STATE)/logs" "$(STATE)/tmp"; printf '%s ... ' '$(1)'; began=$$(date +%s); log=.ultracluster/logs/$(2).log; \
+@printf '%s ... ' '$(1)'; began=$$(date +%s); log=.ultracluster/logs/$(2).log; \
 if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
   echo 'failed'; tail -n 20 "$$log" | sed 's/^/  | /'; echo "make: '$(1)' failed; the whole log is $$log" >&2; exit 1; fi
 endef
@@ -36,21 +36,18 @@ endef
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-env: .venv/.stamp-ultracluster node_modules/.stamp-cdk ## Create the environment in .venv and node_modules (instant when nothing changed)
+env: .venv/.stamp-ultracluster node_modules/.stamp-cdk | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
 
 demo: env ## Deploy the quick start to a local AWS on this machine: no account, no cost
 	@"$(BIN)/ultracluster" deploy stacks/rollouts/quickstart.yaml --local
 
 test: env ## Run all tests
-	@mkdir -p "$(TMPDIR)"
 	"$(BIN)/python" -m pytest -n 2 --dist worksteal
 
 unit: env ## Run the fast tests: no Node, no deployment, no processes (seconds)
-	@mkdir -p "$(TMPDIR)"
 	"$(BIN)/python" -m pytest -q -m 'not synth and not deploy and not process and not sweep'
 
 check: env ## Lint, formatting and strict types
-	@mkdir -p "$(TMPDIR)"
 	"$(BIN)/ruff" check
 	"$(BIN)/ruff" format --check
 	"$(BIN)/mypy"
@@ -73,24 +70,27 @@ clean: ## Remove everything that the targets above made
 	rm -rf .venv node_modules .ultracluster cdk.out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+.ultracluster/tmp .ultracluster/logs:
+	@mkdir -p $@
+
 # A stamp is written last, so that a killed `make env` starts its step again. Without the stamp of an environment that was
 # finished once, the step begins with an empty .venv.
-.venv/.stamp-packages: requirements.lock
+.venv/.stamp-packages: requirements.lock | .ultracluster/tmp .ultracluster/logs
 	@if [ ! -f $@ ]; then \
 	  $(find_python); echo "Python $$("$$python" -c 'import platform; print(platform.python_version())') ($$python)"; \
-	  rm -rf .venv; mkdir -p .ultracluster/logs .ultracluster/tmp; "$$python" -m venv .venv; \
+	  rm -rf .venv; "$$python" -m venv .venv; \
 	fi; rm -f $@
-	$(call step,Installing the pinned Python packages (400 MB: minutes),packages,\
+	$(call step,Installing the pinned Python packages (1.3 GB on disk),packages,\
 	  "$(BIN)/python" -m pip install --no-compile --require-hashes -r requirements.lock)
 	$(call step,Compiling them to bytecode,compile,"$(BIN)/python" -m compileall -q -j 0 .venv/lib)
 	@touch $@
 
-.venv/.stamp-ultracluster: pyproject.toml .venv/.stamp-packages
+.venv/.stamp-ultracluster: pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	$(call step,Installing ultracluster itself,ultracluster,\
 	  "$(BIN)/python" -m pip install --no-deps --no-build-isolation -e .)
 	@touch $@
 
-node_modules/.stamp-cdk: package-lock.json package.json .venv/.stamp-packages
+node_modules/.stamp-cdk: package-lock.json package.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	$(call step,Installing the CDK CLI with the Node of .venv,cdk,"$(BIN)/npm" ci --ignore-scripts)
 	@touch $@
 

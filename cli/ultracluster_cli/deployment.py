@@ -10,7 +10,7 @@ from ultracluster_cli.child_process import run_in_terminal, run_logged
 from ultracluster_cli.next_steps import print_next_steps
 from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.progress_display import progress_display
-from ultracluster_cli.project import default_rollout, require_project, state_directory
+from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
 from ultracluster_cli.read_back import read_clusters
 from ultracluster_cli.summary import print_summary
 from ultracluster_cli.targets import account, local_aws, timed
@@ -47,10 +47,16 @@ def deploy_rollout(
     state = state_directory(directory)
     steps: dict[str, float] = {}
     progress = DeploymentProgress()
-    with local_aws(state, clusters, steps=steps) if local else account() as target:
+    with (
+        timed(steps, "in all"),
+        run_directory(state) as temporary,
+        local_aws(clusters, directory=temporary, steps=steps) if local else account() as target,
+    ):
         say(f"Deploying {len(clusters)} cluster(s) to {target.name}")
         command = _command(toolchain, rollout, wave, local=local, unattended=unattended)
-        environment = with_own_folders(target.environment, toolchain=toolchain, state=state)
+        environment = with_own_folders(
+            target.environment, toolchain=toolchain, state=state, temporary=temporary
+        )
         with timed(steps, "cdk deploy"):
             _run(command, directory, environment, state, progress, asks=not (local or unattended))
         with timed(steps, "reading back"):

@@ -1,11 +1,15 @@
 """The project that a command runs in: the folder with cdk.json, and our folder for what may be thrown away."""
 
 import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 
-__all__ = ["default_rollout", "require_project", "state_directory"]
+__all__ = ["default_rollout", "require_project", "run_directory", "state_directory"]
 
 
 def require_project(directory: Path) -> Path:
@@ -58,3 +62,34 @@ def state_directory(directory: Path) -> Path:
     state = directory / ".ultracluster"
     state.mkdir(exist_ok=True)
     return state
+
+
+@contextmanager
+def run_directory(state: Path) -> Iterator[Path]:
+    """Give a folder for the temporary files of this process and its children, removed at the end.
+
+    What processes that were killed have left behind is removed as well.
+
+    Args:
+        state: Our folder; see `state_directory`.
+    """
+    temporary = state / "tmp"
+    for left in temporary.glob("run-*"):
+        if not _runs(int(left.name.removeprefix("run-"))):
+            shutil.rmtree(left, ignore_errors=True)
+    own = temporary / f"run-{os.getpid()}"
+    own.mkdir(parents=True, exist_ok=True)
+    try:
+        yield own
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is somebody else's, but it runs
+        return True
+    return True

@@ -9,8 +9,11 @@ from functools import cache
 from pathlib import Path
 
 import boto3
+import botocore.exceptions
 
+from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_cli.read_back import Client
+from ultracluster_local import LocalAws
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["Target", "account", "local_aws", "timed"]
@@ -33,32 +36,51 @@ class Target:
 
 @contextmanager
 def account() -> Iterator[Target]:
-    """Give the account of the credentials, as boto3 and the CDK CLI find them."""
-    session = boto3.Session()
-    endpoint = os.environ.get("AWS_ENDPOINT_URL")
+    """Give the account of the credentials, as boto3 and the CDK CLI find them.
+
+    Raises:
+        FindingsError: If there are no credentials, or AWS does not accept them (UC9009).
+    """
+    try:
+        session = boto3.Session()
+        region = session.region_name or "us-east-1"
+        identity = session.client("sts", region_name=region).get_caller_identity()
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
+        remedy = "Sign in (such as `aws sso login`), set AWS_PROFILE, or deploy to a local AWS with --local"
+        raise FindingsError([Finding(code="UC9009", problem=str(error), remedy=remedy)]) from error
     yield Target(
-        name=f"AWS at {endpoint}" if endpoint else "the AWS account of your credentials",
+        name=f"account {identity['Account']} as {identity['Arn']}",
         environment=os.environ,
         client=cache(lambda service, region: session.client(service, region_name=region)),
     )
 
 
 @contextmanager
-def local_aws(state: Path, clusters: Sequence[ClusterConfig], *, steps: dict[str, float]) -> Iterator[Target]:
-    """Give the local AWS, with the reservations and AMIs of the clusters in it.
-
-    Takes the one that `ultracluster local up` started; else starts one that ends with this context.
+def local_aws(
+    clusters: Sequence[ClusterConfig], *, directory: Path, steps: dict[str, float]
+) -> Iterator[Target]:
+    """Give the local AWS, with the reservations of the clusters in it.
 
     Args:
-        state: Folder of its files.
         clusters: What will be deployed.
+        directory: For files of a local AWS that ends with this context.
         steps: Receives the seconds that starting takes.
 
     Raises:
-        FindingsError: If the packages of the local AWS are not installed (UC9009).
+        FindingsError: If it cannot start (UC8002 to UC8004).
     """
-    raise NotImplementedError(state, clusters, steps)
-    yield
+    with timed(steps, "starting the local AWS"):
+        local = LocalAws(
+            directory=directory / "local", regions={cluster.region for cluster in clusters}
+        ).start()
+    try:
+        yield Target(
+            name=f"the local AWS at {local.endpoint}, which is a fake",
+            environment=local.environment(clusters[0].region),
+            client=local.client,
+        )
+    finally:
+        local.stop()
 
 
 @contextmanager

@@ -63,23 +63,24 @@ def find_toolchain(directory: Path) -> Toolchain:
     return Toolchain(cdk=Path(cdk), version=_fitting_version(Path(cdk), path), path=path)
 
 
-def with_own_folders(environment: Mapping[str, str], *, toolchain: Toolchain, state: Path) -> dict[str, str]:
-    """Return `environment` with what the tools write sent to our folder instead of the home directory and /tmp.
+def with_own_folders(
+    environment: Mapping[str, str], *, toolchain: Toolchain, state: Path, temporary: Path
+) -> dict[str, str]:
+    """Return `environment` with what the tools write sent to our folders instead of the home directory and /tmp.
 
     Folders that the environment names already stay as they are, except for temporary files.
 
     Args:
         environment: Environment of the CDK CLI.
         toolchain: Gives the search path.
-        state: Our folder; see `ultracluster_cli.project.state_directory`.
+        state: Our folder for what is kept; see `ultracluster_cli.project.state_directory`.
+        temporary: Our folder for what is not; see `ultracluster_cli.project.run_directory`.
     """
-    temporary = state / "tmp"
-    temporary.mkdir(exist_ok=True)
-    caches = {
+    kept = {
         "CDK_HOME": str(state / "cdk"),
         "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(state / "cache" / "jsii"),
     }
-    return caches | dict(environment) | {"PATH": toolchain.path, "TMPDIR": str(temporary)}
+    return kept | dict(environment) | {"PATH": toolchain.path, "TMPDIR": str(temporary)}
 
 
 def _fitting_version(cdk: Path, path: str) -> str:

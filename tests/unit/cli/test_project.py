@@ -1,11 +1,12 @@
 """The folder that a command runs in, and the rollout that its cdk.json names."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from ultracluster_catalog.findings import FindingsError
-from ultracluster_cli.project import default_rollout, require_project, state_directory
+from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
 
 
 def test_a_folder_with_cdk_json_is_a_project(tmp_path: Path) -> None:
@@ -41,3 +42,21 @@ def test_a_cdk_json_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
 
 def test_what_may_be_thrown_away_is_in_one_folder(tmp_path: Path) -> None:
     assert state_directory(tmp_path) == state_directory(tmp_path) == tmp_path / ".ultracluster"
+
+
+def test_temporary_files_end_with_the_run(tmp_path: Path) -> None:
+    with run_directory(tmp_path) as own:
+        (own / "file").touch()
+
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_what_a_killed_run_has_left_is_removed_and_what_a_running_one_uses_is_not(tmp_path: Path) -> None:
+    killed = tmp_path / "tmp" / f"run-{2**22 + 1}"  # above the highest process id of Linux and macOS
+    running = tmp_path / "tmp" / f"run-{os.getppid()}"
+    for folder in (killed, running):
+        folder.mkdir(parents=True)
+
+    with run_directory(tmp_path):
+        assert not killed.exists()
+        assert running.exists()

@@ -85,7 +85,9 @@ def test_the_pinned_cdk_cli_of_this_repository_fits(request: pytest.FixtureReque
 def test_tools_write_into_our_folder(tmp_path: Path) -> None:
     toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a:/b")
 
-    environment = with_own_folders({"TMPDIR": "/var", "PATH": "/x"}, toolchain=toolchain, state=tmp_path)
+    environment = with_own_folders(
+        {"TMPDIR": "/var", "PATH": "/x"}, toolchain=toolchain, state=tmp_path, temporary=tmp_path / "t"
+    )
 
     assert environment["PATH"] == "/a:/b"
     for name in ("TMPDIR", "CDK_HOME", "JSII_RUNTIME_PACKAGE_CACHE_ROOT"):
@@ -95,6 +97,8 @@ def test_tools_write_into_our_folder(tmp_path: Path) -> None:
 def test_folders_that_a_user_has_chosen_stay(tmp_path: Path) -> None:
     toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a")
 
-    environment = with_own_folders({"CDK_HOME": "/chosen"}, toolchain=toolchain, state=tmp_path)
+    environment = with_own_folders(
+        {"CDK_HOME": "/chosen"}, toolchain=toolchain, state=tmp_path, temporary=tmp_path / "t"
+    )
 
     assert environment["CDK_HOME"] == "/chosen"

@@ -1,0 +1,69 @@
+"""Where a rollout is deployed: an account with credentials that AWS accepts, or the local AWS."""
+
+from typing import Any
+
+import boto3
+import botocore.exceptions
+import pytest
+
+from ultracluster_catalog.findings import FindingsError
+from ultracluster_cli.targets import account, timed
+
+
+class Session:
+    """A session of boto3 whose STS answers or refuses."""
+
+    region_name = None
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+
+    def client(self, service: str, *, region_name: str) -> "Session":
+        assert (service, region_name) == ("sts", "us-east-1")
+        return self
+
+    def get_caller_identity(self) -> dict[str, Any]:
+        if self._error:
+            raise self._error
+        return {"Account": "210987654321", "Arn": "arn:aws:iam::210987654321:user/jane"}
+
+
+def test_the_account_is_named_before_anything_is_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boto3, "Session", Session)
+
+    with account() as target:
+        assert target.name == "account 210987654321 as arn:aws:iam::210987654321:user/jane"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        botocore.exceptions.NoCredentialsError(),
+        botocore.exceptions.ClientError({"Error": {"Code": "ExpiredToken"}}, "GetCallerIdentity"),
+    ],
+)
+def test_credentials_that_do_not_work_are_a_finding(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr(boto3, "Session", lambda: Session(error))
+
+    with pytest.raises(FindingsError, match=r"^UC9009: .*--local"), account():
+        pass
+
+
+def test_a_profile_that_does_not_exist_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "no-such-profile")
+
+    with pytest.raises(FindingsError, match=r"^UC9009: .*no-such-profile"), account():
+        pass
+
+
+def test_a_step_that_fails_has_no_time() -> None:
+    steps: dict[str, float] = {}
+    with timed(steps, "good"):
+        pass
+    with pytest.raises(ValueError, match="bad"), timed(steps, "bad"):
+        raise ValueError("bad")
+
+    assert list(steps) == ["good"]
+    assert steps["good"] >= 0
