@@ -24,7 +24,7 @@ class Rule:
 
 
 RULES: dict[str, Rule] = {
-    # UC1: file and YAML
+    # UC1, file and YAML
     "UC1001": Rule("The rollout file is a regular file that can be read."),
     "UC1002": Rule("The rollout file has at most 256 KiB."),
     "UC1003": Rule("The rollout file is UTF-8."),
@@ -48,7 +48,7 @@ RULES: dict[str, Rule] = {
     "UC1023": Rule("A value with a fixed set of choices is one of them."),
     "UC1024": Rule("A list has as many items as its key allows."),
     "UC1018": Rule("A rollout has at most 50,000 values once the defaults are in each cluster."),
-    # UC2: identity and names
+    # UC2, identity and names
     "UC2101": Rule("The name of a wave, a cluster or a job is short, lower case and starts with a letter."),
     "UC2102": Rule("A Region exists."),
     "UC2103": Rule("A Region belongs to a partition that this project was tested in.", "warning"),
@@ -57,7 +57,7 @@ RULES: dict[str, Rule] = {
     "UC2106": Rule("A wave's name is used once."),
     "UC2107": Rule("Tags keep the limits that AWS sets for keys, values and their number."),
     "UC2108": Rule("The rollout file holds no credentials."),
-    # UC3: network
+    # UC3, network
     "UC3001": Rule("A count that goes into the size of a subnet is not negative."),
     "UC3002": Rule("A subnet has an address for everything that the cluster puts into it."),
     "UC3003": Rule("A zone id belongs to a Region that the catalogue knows."),
@@ -66,7 +66,7 @@ RULES: dict[str, Rule] = {
     "UC3103": Rule("A VPC is an IPv4 network of /16 to /28 that EC2 accepts."),
     "UC3104": Rule("A VPC uses private addresses that collide with nothing on the nodes.", "warning"),
     "UC3105": Rule("The subnet of the nodes lies inside the VPC and holds all its addresses."),
-    # UC4: compute and capacity
+    # UC4, compute and capacity
     "UC4001": Rule("An instance type is one that the catalogue knows."),
     "UC4002": Rule("A layout of network interfaces is one of the named ones."),
     "UC4010": Rule("The primary interface is on network card 0, device index 0, and has an IP address."),
@@ -94,7 +94,7 @@ RULES: dict[str, Rule] = {
     "UC4113": Rule("A Capacity Block ends at 11:30 UTC.", "warning"),
     "UC4114": Rule("A Capacity Block lasts at most 182 days.", "warning"),
     "UC4115": Rule("An id that exists in one place only is not used in two."),
-    # UC5: storage
+    # UC5, storage
     "UC5001": Rule("A Lustre deployment type is one that FSx offers."),
     "UC5002": Rule("A throughput tier is one of the deployment type."),
     "UC5003": Rule("A storage capacity is on a step of its deployment type and tier."),
@@ -102,7 +102,7 @@ RULES: dict[str, Rule] = {
     "UC5005": Rule("EFA and provisioned metadata IOPS are asked of a file system that can have them."),
     "UC5006": Rule("Metadata IOPS are a value that FSx provisions."),
     "UC5101": Rule("The size of a file system is 1,200 GiB or more."),
-    # UC6: jobs and queues
+    # UC6, jobs and queues
     "UC6010": Rule("The address of the compile cache is given in one way only."),
     "UC6101": Rule("A job asks for no more nodes than its cluster has."),
     "UC6102": Rule("A job over several nodes runs on a type with EFA."),
@@ -114,7 +114,7 @@ RULES: dict[str, Rule] = {
     "UC6108": Rule("A job's image lies in the Amazon ECR of the cluster's Region.", "warning"),
     "UC6109": Rule("A name of a job's environment is one that a shell and Batch accept."),
     "UC6110": Rule("A job's name is used once in a cluster."),
-    # UC7: buying capacity
+    # UC7, buying capacity
     "UC7001": Rule("The name of an order and of its cluster is short, lower case and starts with a letter."),
     "UC7002": Rule("An order names the account that pays."),
     "UC7003": Rule("An order names the Regions to buy in."),
@@ -162,15 +162,15 @@ RULES: dict[str, Rule] = {
     "UC7046": Rule("A reservation that was paid is used."),
     "UC7047": Rule("A dry run is answered as a dry run."),
     "UC7101": Rule("A duration is one that Capacity Blocks are sold for."),
-    # UC8: local AWS
-    "UC8001": Rule("The local AWS is reached over a loopback address, and nothing else is"),
-    "UC8002": Rule("One local AWS runs in a process: moto keeps its state in modules"),
-    "UC8003": Rule("The port of the local AWS is free"),
-    "UC8004": Rule("The local AWS has the packages that it needs"),
-    "UC8005": Rule("One local AWS runs in the background of a directory"),
-    "UC8006": Rule("The local AWS in the background answers"),
-    "UC8007": Rule("A cloud assembly holds what the local AWS can deploy"),
-    # UC9: tools around us
+    # UC8, local AWS
+    "UC8001": Rule("The local AWS is reached over a loopback address, and nothing else is."),
+    "UC8002": Rule("One local AWS runs in a process: moto keeps its state in modules."),
+    "UC8003": Rule("The port of the local AWS is free."),
+    "UC8004": Rule("The local AWS has the packages that it needs."),
+    "UC8005": Rule("One local AWS runs in the background of a directory."),
+    "UC8006": Rule("The local AWS in the background answers."),
+    "UC8007": Rule("A cloud assembly holds what the local AWS can deploy."),
+    # UC9, tools around us
     "UC9001": Rule("Commands that deploy run in the folder of a CDK app."),
     "UC9002": Rule("cdk.json can be read and names the rollout that is deployed when none is given."),
     "UC9003": Rule("Node is on the search path."),
