@@ -12,7 +12,7 @@ from ultracluster_stacks.config.cluster import ClusterConfig
 from ultracluster_stacks.config.cluster_rules import cluster_problems
 from ultracluster_stacks.config.defaults import cluster_locs, origin, with_defaults
 from ultracluster_stacks.config.partial import partial_model
-from ultracluster_stacks.config.problem import Problem
+from ultracluster_stacks.config.problem import Problem, shown
 from ultracluster_stacks.config.rollout import RolloutConfig
 from ultracluster_stacks.config.rollout_rules import rollout_problems
 from ultracluster_stacks.config.translation import translate, unread_locs
@@ -96,10 +96,15 @@ def _validate(source: YamlSource) -> tuple[RolloutConfig | None, list[Problem]]:
 
 def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
     """What is wrong with the defaults by themselves: clusters may override it all, or there may be no clusters."""
-    if "defaults" not in values or values["defaults"] is UNREADABLE:
+    defaults = values.get("defaults", {})
+    if defaults is UNREADABLE:
         return []
+    if not isinstance(defaults, dict):
+        return [
+            Problem(loc=("defaults",), code="UC1022", problem=f"got {shown(defaults)}", allowed="a mapping")
+        ]
     try:
-        ClusterConfig.model_validate(values["defaults"])
+        ClusterConfig.model_validate(defaults)
     except ValidationError as error:
         problems = translate(error, ClusterConfig)
     else:

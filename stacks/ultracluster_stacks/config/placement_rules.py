@@ -53,7 +53,7 @@ def type_is_offered_in_zone(cluster: "ClusterConfig") -> Iterator[Problem]:
     if cluster.region not in REGIONS or cluster.capacity.market_type == "capacity-block":
         return  # for blocks see capacity_rules: what is sold as a block is listed apart
     zones = offered_zones(cluster.instance_type)
-    if cluster.zone_id not in zones:
+    if cluster.zone_id not in zones and not any(zone_is_in_region(cluster)):
         yield Problem(
             loc=("zone_id",),
             code="UC4106",
