@@ -51,6 +51,7 @@ check: env ## Lint, formatting and strict types
 	"$(BIN)/ruff" check
 	"$(BIN)/ruff" format --check
 	"$(BIN)/mypy"
+	@for script in app.py examples/*/*.py; do "$(BIN)/mypy" "$$script" || exit 1; done
 	"$(BIN)/python" -m pip check
 
 format: env ## Format the code and make the safe lint repairs

@@ -1,0 +1,134 @@
+"""`ultracluster deploy --local` with the real CDK CLI: what the demo shows, and what happens when it is killed."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """This repository's app, run in a folder of its own."""
+    root = request.config.rootpath
+    folder = tmp_path_factory.mktemp("project")
+    cdk_json = json.loads((root / "cdk.json").read_text())
+    cdk_json["app"] = f"{sys.executable} {root / 'app.py'}"
+    cdk_json["context"]["rollout"] = str(root / cdk_json["context"]["rollout"])
+    (folder / "cdk.json").write_text(json.dumps(cdk_json))
+    (folder / "node_modules").symlink_to(root / "node_modules")
+    return folder
+
+
+def command(*arguments: str) -> list[str]:
+    return [
+        sys.executable,
+        "-c",
+        "import sys; from ultracluster_cli.main import main; sys.exit(main())",
+        *arguments,
+    ]
+
+
+def ultracluster(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(*arguments), cwd=project, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def killed(project: Path) -> list[int]:
+    """A deployment that was killed without warning in its middle; gives the processes that it had started."""
+    with subprocess.Popen(
+        command("deploy", "--local"), cwd=project, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if "Network" in line:  # the first stack is there, and the next one begins
+                break
+        children = descendants(process.pid)
+        process.kill()
+    return children
+
+
+@pytest.fixture(scope="module")
+def deployed(project: Path, killed: list[int]) -> dict[str, Any]:
+    """The summary of a deployment after the one that was killed."""
+    assert killed
+    outcome = ultracluster(project, "deploy", "--local", "--json")
+    assert outcome.returncode == 0, outcome.stderr
+    told: dict[str, Any] = json.loads(outcome.stdout)
+    return told
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds child processes in /proc")
+def test_kill_9_leaves_no_process(killed: list[int]) -> None:
+    assert len(killed) >= 3  # the supervisor, the CDK CLI, the app or what it has started
+    deadline = time.monotonic() + 5
+    while any(Path(f"/proc/{pid}").exists() for pid in killed) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+    assert [pid for pid in killed if Path(f"/proc/{pid}").exists()] == []
+
+
+def test_every_stack_is_complete_although_the_run_before_was_killed(deployed: dict[str, Any]) -> None:
+    (cluster,) = deployed["clusters"]
+
+    assert [stack["name"].rpartition("-")[2] for stack in cluster["stacks"]] == [
+        "Network",
+        "Storage",
+        "Cluster",
+    ]
+    assert {stack["status"] for stack in cluster["stacks"]} == {"CREATE_COMPLETE"}
+    assert all(stack["resources"] > 3 for stack in cluster["stacks"])
+
+
+def test_reads_back_the_cluster_of_the_quick_start(deployed: dict[str, Any]) -> None:
+    (cluster,) = deployed["clusters"]
+
+    assert deployed["local"] is True
+    assert deployed["changed"] is True
+    assert cluster["nodes"] == 4
+    assert cluster["chips"] == 64
+    assert (cluster["logical_neuron_cores"], cluster["neuron_cores"]) == (256, 512)
+    assert (cluster["efa_interfaces_per_node"], cluster["efa_gbps_per_node"]) == (16, 3200)
+    assert cluster["placement_group"] is None  # EC2 fills a Capacity Block only partly with one
+    assert cluster["reservation"]["id"] == "cr-0123456789abcdef0"
+    assert cluster["reservation"]["market_type"] == "capacity-block"
+    assert cluster["reservation"]["instances"] == 4
+    (file_system,) = cluster["file_systems"]
+    assert (file_system["storage_gib"], file_system["throughput_mb_per_s"]) == (4800, 1200)
+    assert len(cluster["buckets"]) >= 2
+    (job,) = cluster["job_definitions"]
+    assert (job["nodes"], job["neuron_devices"], job["efa_devices"]) == (4, 16, 16)
+
+
+def test_nothing_is_written_but_into_the_ignored_folders(project: Path, deployed: dict[str, Any]) -> None:
+    assert deployed
+    assert {path.name for path in project.iterdir()} == {
+        ".ultracluster",
+        "cdk.json",
+        "cdk.out",
+        "node_modules",
+    }
+    assert list((project / ".ultracluster" / "tmp").iterdir()) == []
+
+
+def descendants(pid: int) -> list[int]:
+    """Ids of all processes below one, from /proc."""
+    parents = dict(_processes())
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found[1:]
+
+
+def _processes() -> Iterator[tuple[int, int]]:
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            yield int(status.parent.name), int(status.read_text().rpartition(")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended meanwhile
