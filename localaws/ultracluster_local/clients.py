@@ -1,0 +1,67 @@
+"""boto3 clients that can reach the local AWS and nothing else."""
+
+import os
+import threading
+from functools import cache
+from typing import Any
+
+import botocore.config
+import botocore.session
+
+from ultracluster_local.environment import ACCESS_KEY, SECRET_KEY, require_loopback
+
+__all__ = ["Clients", "service_model"]
+
+
+@cache
+def _session() -> Any:
+    # No profile, configuration or credentials of the user: neither their files nor their variables are read.
+    session = botocore.session.Session(session_vars={"profile": (None, None, None, None)})
+    session.set_config_variable("config_file", os.devnull)
+    session.set_config_variable("credentials_file", os.devnull)
+    session.set_credentials(ACCESS_KEY, SECRET_KEY)
+    return session
+
+
+@cache
+def service_model(service: str) -> Any:
+    """Return botocore's model of a service: the shapes of its requests and answers."""
+    return _session().get_service_model(service)
+
+
+class Clients:
+    """A cache of clients for one endpoint.
+
+    Args:
+        endpoint: Address of the local AWS.
+
+    Raises:
+        FindingsError: If `endpoint` is not a loopback address (UC8001).
+    """
+
+    def __init__(self, *, endpoint: str) -> None:
+        self.endpoint = require_loopback(endpoint)
+        self._clients: dict[tuple[str, str], Any] = {}
+        self._lock = threading.Lock()
+
+    def get(self, service: str, region: str) -> Any:
+        """Return the client of `service` in `region`; it fails at once instead of retrying."""
+        with self._lock:
+            client = self._clients.get((service, region))
+            if client is None:
+                client = self._clients[service, region] = _session().create_client(
+                    service,
+                    region_name=region,
+                    endpoint_url=self.endpoint,
+                    aws_access_key_id=ACCESS_KEY,
+                    aws_secret_access_key=SECRET_KEY,
+                    config=botocore.config.Config(
+                        retries={"total_max_attempts": 1},
+                        connect_timeout=5,
+                        read_timeout=120,
+                        proxies={},
+                        s3={"addressing_style": "path"},
+                        max_pool_connections=32,
+                    ),
+                )
+            return client

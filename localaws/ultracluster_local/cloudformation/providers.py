@@ -1,0 +1,381 @@
+"""How one resource type is created, read, updated and deleted: the declarative form, over boto3 and botocore's models.
+
+A type is usually one `ApiProvider`: names of API operations, and where ids and attributes are in their answers. What
+does not fit is a subclass of `Provider`.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import botocore
+import jmespath
+from botocore.exceptions import ClientError
+
+from ultracluster_local.clients import Clients, service_model
+from ultracluster_local.cloudformation import schemas
+from ultracluster_local.cloudformation.errors import NotUpdatableError, ResourceError
+
+__all__ = [
+    "ApiProvider",
+    "Context",
+    "Properties",
+    "Provider",
+    "Tagging",
+    "changed_keys",
+    "tag_changes",
+    "to_api",
+]
+
+Properties = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Context:
+    """Whose resource it is.
+
+    Attributes:
+        clients: Clients to the local AWS.
+        region: Region of the stack.
+        account: Account of the stack.
+        stack_name: Name of the stack.
+        stack_id: ARN of the stack.
+        logical_id: Name of the resource in the template.
+        resource_type: Such as ``AWS::EC2::VPC``.
+        attempt: Makes generated names differ between a resource and its replacement.
+    """
+
+    clients: Clients
+    region: str
+    account: str
+    stack_name: str
+    stack_id: str
+    logical_id: str
+    resource_type: str
+    attempt: str = ""
+
+    def call(self, service: str, operation: str, parameters: Mapping[str, Any]) -> Any:
+        """Call an API by its official name, such as ``CreateVpc``."""
+        client = self.clients.get(service, self.region)
+        return getattr(client, botocore.xform_name(operation))(**parameters)
+
+    def arn(self, service: str, resource: str) -> str:
+        """Name something in this Region and account."""
+        return f"arn:aws:{service}:{self.region}:{self.account}:{resource}"
+
+    def generated_name(self, *, limit: int = 128, lower: bool = False) -> str:
+        """Make the name that CloudFormation gives to what has none: stack, logical id and a suffix.
+
+        Args:
+            limit: Most characters that the service allows.
+            lower: Whether the service allows lower case only. Default: as written.
+        """
+        seed = f"{self.stack_id}/{self.logical_id}/{self.attempt}".encode()
+        suffix = hashlib.sha256(seed).hexdigest()[:12]
+        stem = re.sub(r"[^A-Za-z0-9-]", "-", f"{self.stack_name}-{self.logical_id}")[
+            : limit - len(suffix) - 1
+        ]
+        name = f"{stem.rstrip('-')}-{suffix}"
+        return name.lower() if lower else name
+
+    def stack_tags(self) -> dict[str, str]:
+        """Return the tags that CloudFormation adds to what can carry them."""
+        return {
+            "aws:cloudformation:stack-name": self.stack_name,
+            "aws:cloudformation:stack-id": self.stack_id,
+            "aws:cloudformation:logical-id": self.logical_id,
+        }
+
+
+class Provider:
+    """One resource type."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create the resource and return its physical id, which is what ``Ref`` gives."""
+        raise NotImplementedError
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Show the resource as the service has it, by CloudFormation's names where these differ; None if it is gone."""
+        raise NotImplementedError
+
+    def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - for subclasses
+        """Return what ``Fn::GetAtt`` can ask for. Default: nothing."""
+        return {}
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - for subclasses
+        """Change the resource in place and return its physical id.
+
+        Raises:
+            NotUpdatableError: If there is no way to.
+        """
+        raise NotUpdatableError(resource_type=context.resource_type, properties=changed_keys(old, new))
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Delete the resource; that it is gone already is no error."""
+        raise NotImplementedError
+
+    def create_only(self, resource_type: str, old: Properties, new: Properties) -> frozenset[tuple[str, ...]]:  # noqa: ARG002 - for subclasses
+        """Return the paths of the properties whose change needs a new resource. Default: what the registry says."""
+        return schemas.create_only(resource_type)
+
+
+def changed_keys(old: Properties, new: Properties) -> list[str]:
+    """Name the top-level properties that differ."""
+    return sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+
+
+def to_api(shape: Any, value: Any, *, path: str = "") -> Any:
+    """Turn a CloudFormation value into what the API takes: names whatever their case, text to numbers, maps to lists.
+
+    Raises:
+        ResourceError: If the API has no such member, so that nothing is dropped in silence.
+    """
+    kind = shape.type_name
+    if kind == "structure":
+        members = {name.lower(): name for name in shape.members}
+        result = {}
+        for key, part in value.items():
+            name = members.get(key.lower())
+            if name is None:
+                raise ResourceError(
+                    f"The local AWS does not carry {path}{key} to {shape.name}; see docs/local-aws.md."
+                )
+            result[name] = to_api(shape.members[name], part, path=f"{path}{key}.")
+        return result
+    if kind == "list":
+        if isinstance(value, dict):  # tags are a map in some schemas and a list in their API
+            value = [{"Key": key, "Value": part} for key, part in value.items()]
+        return [
+            to_api(shape.member, part, path=path) for part in (value if isinstance(value, list) else [value])
+        ]
+    if kind == "map":
+        if isinstance(value, list):
+            value = {tag["Key"]: tag["Value"] for tag in value}
+        return {key: to_api(shape.value, part, path=path) for key, part in value.items()}
+    return _SCALARS.get(kind, _as_text)(value)
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, (dict, list)):
+        return json.dumps(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_SCALARS: dict[str, Callable[[Any], Any]] = {
+    "integer": int,
+    "long": int,
+    "float": float,
+    "double": float,
+    "boolean": lambda value: value if isinstance(value, bool) else str(value).lower() == "true",
+    "timestamp": lambda value: value,
+    "blob": lambda value: value,
+}
+
+
+def tag_changes(old: Any, new: Any) -> tuple[dict[str, str], list[str]]:
+    """Return the tags to set and the keys to remove between two values of a ``Tags`` property."""
+    before, after = _tag_map(old), _tag_map(new)
+    return {key: part for key, part in after.items() if before.get(key) != part}, sorted(
+        set(before) - set(after)
+    )
+
+
+def _tag_map(tags: Any) -> dict[str, str]:
+    if isinstance(tags, dict):
+        return {key: str(part) for key, part in tags.items()}
+    return {tag["Key"]: str(tag["Value"]) for tag in tags or []}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tagging:
+    """How a service changes the tags of something that exists.
+
+    Attributes:
+        service: Name of the service.
+        add: Operation that sets tags.
+        remove: Operation that removes them.
+        target: Parameter that names the resource.
+        tags: Parameter with the tags to set.
+        keys: Parameter with the keys to remove.
+        attribute: Attribute that holds the value for `target`. Default: the physical id.
+    """
+
+    service: str
+    add: str = "TagResource"
+    remove: str = "UntagResource"
+    target: str = "ResourceArn"
+    tags: str = "Tags"
+    keys: str = "TagKeys"
+    attribute: str = ""
+
+    def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
+        """Make the tags of `target` those of `new`."""
+        changed, removed = tag_changes(old, new)
+        for operation, parameter, value in (
+            (self.add, self.tags, changed),
+            (self.remove, self.keys, removed),
+        ):
+            if value:
+                shape = service_model(self.service).operation_model(operation).input_shape
+                context.call(self.service, operation, to_api(shape, {self.target: target, parameter: value}))
+
+
+Argument = str | Callable[[Context, str, Properties], Mapping[str, Any]]
+
+
+def _arguments(
+    argument: Argument, context: Context, physical_id: str, properties: Properties
+) -> Mapping[str, Any]:
+    """``VpcId`` means {VpcId: id}, ``VpcIds[]`` means {VpcIds: [id]}; a function says it itself."""
+    if not isinstance(argument, str):
+        return argument(context, physical_id, properties)
+    if argument.endswith("[]"):
+        return {argument[:-2]: [physical_id]}
+    return {argument: physical_id}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiProvider(Provider):
+    """A type whose life is one API call for each verb.
+
+    Attributes:
+        service: Name of the service as boto3 spells it.
+        creates: Operation that creates.
+        id_path: Where the physical id is in the answer; a leading ``=`` takes it from the request.
+        deletes: Operation that deletes, and how it names the resource; none if there is nothing to delete.
+        reads: Operation that shows it, how it names the resource, and where it is in the answer.
+        attribute_paths: Where each attribute is in what `reads` shows; ``=id`` is the physical id.
+        updates: Operation that changes, and how it names the resource; none if nothing but tags can change.
+        updatable: Properties that `updates` takes; none for all of them, sent together.
+        partial: Those of them of which only the changed members are sent.
+        generates: Property that gets a generated name if the template gives none, and its length limit.
+        prepare: Turns properties into what the operations take. Default: as they are.
+        tagging: How tags change. Default: they cannot.
+        tags_later: Whether tags are set after creation instead of by it.
+        renames: CloudFormation's name to where `reads` shows the value, where the two differ.
+        missing: Error codes that mean that the resource is gone.
+    """
+
+    service: str
+    creates: str
+    id_path: str
+    deletes: tuple[str, Argument] | None = None
+    reads: tuple[str, Argument, str] | None = None
+    attribute_paths: Mapping[str, str] = field(default_factory=dict)
+    updates: tuple[str, Argument] | None = None
+    updatable: frozenset[str] | None = None
+    partial: frozenset[str] = frozenset()
+    generates: tuple[str, int] | None = None
+    prepare: Callable[[Context, dict[str, Any]], dict[str, Any]] | None = None
+    tagging: Tagging | None = None
+    tags_later: bool = False
+    renames: Mapping[str, str] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+
+    _GONE: ClassVar[re.Pattern[str]] = re.compile(r"NotFound|NoSuch|NonExistent|NotExist|Unknown$")
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Call `creates`."""
+        request = self._request(context, properties, self.creates)
+        answer = context.call(self.service, self.creates, request)
+        path = self.id_path
+        source, path = (request, path[1:]) if path.startswith("=") else (answer, path)
+        physical_id = str(jmespath.search(path, source))
+        if self.tags_later and self.tagging:
+            own = [
+                *properties.get("Tags", []),
+                *({"Key": k, "Value": v} for k, v in context.stack_tags().items()),
+            ]
+            self.tagging.apply(context, self._target(context, physical_id, properties), [], own)
+        return physical_id
+
+    def _request(self, context: Context, properties: Properties, operation: str) -> dict[str, Any]:
+        prepared = dict(properties)
+        if self.generates and self.generates[0] not in prepared:
+            prepared[self.generates[0]] = context.generated_name(limit=self.generates[1])
+        if self.tags_later:
+            prepared.pop("Tags", None)
+        if self.prepare:
+            prepared = self.prepare(context, prepared)
+        shape = service_model(self.service).operation_model(operation).input_shape
+        request: dict[str, Any] = to_api(shape, prepared)
+        return request
+
+    def _target(self, context: Context, physical_id: str, properties: Properties) -> str:
+        if self.tagging and self.tagging.attribute:
+            return str(self.attributes(context, physical_id, properties)[self.tagging.attribute])
+        return physical_id
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Call `reads`."""
+        shown = self._raw(context, physical_id, properties)
+        if shown is None:
+            return None
+        renamed = {name: jmespath.search(path, shown) for name, path in self.renames.items()}
+        return {**shown, **{name: part for name, part in renamed.items() if part is not None}}
+
+    def _raw(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        if self.reads is None:
+            return {}
+        operation, argument, path = self.reads
+        try:
+            answer = context.call(
+                self.service, operation, _arguments(argument, context, physical_id, properties)
+            )
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            if code in self.missing or self._GONE.search(code):
+                return None
+            raise
+        shown: Mapping[str, Any] | None = jmespath.search(path, answer)
+        return shown
+
+    def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:
+        """Read the resource and pick the attributes."""
+        if not self.attribute_paths:
+            return {}
+        shown = self._raw(context, physical_id, properties) or {}
+        found = {
+            name: physical_id if path == "=id" else jmespath.search(path, shown)
+            for name, path in self.attribute_paths.items()
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change tags by `tagging` and everything else by `updates`."""
+        keys = changed_keys(old, new)
+        if "Tags" in keys and self.tagging:
+            target = self._target(context, physical_id, old)
+            self.tagging.apply(context, target, old.get("Tags"), new.get("Tags"))
+            keys.remove("Tags")
+        if not keys:
+            return physical_id
+        if self.updates is None or (self.updatable is not None and not set(keys) <= self.updatable):
+            raise NotUpdatableError(resource_type=context.resource_type, properties=keys)
+        operation, argument = self.updates
+        sent = dict(new) if self.updatable is None else {key: new[key] for key in keys if key in new}
+        if self.tagging or self.updatable is not None:
+            sent.pop("Tags", None)
+        for key in self.partial & set(sent):
+            before = old.get(key) or {}
+            sent[key] = {name: part for name, part in new[key].items() if before.get(name) != part}
+        named = _arguments(argument, context, physical_id, new)
+        shape = service_model(self.service).operation_model(operation).input_shape
+        prepared = self.prepare(context, sent) if self.prepare else sent
+        context.call(self.service, operation, to_api(shape, {**prepared, **named}))
+        return physical_id
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Call `deletes`."""
+        if self.deletes is None:
+            return
+        operation, argument = self.deletes
+        try:
+            context.call(self.service, operation, _arguments(argument, context, physical_id, properties))
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            if code not in self.missing and not self._GONE.search(code):
+                raise

@@ -1,0 +1,53 @@
+"""The table of resource types that the local AWS can deploy, split by service."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.cloudformation.custom_resources import CustomResource, is_custom
+from ultracluster_local.cloudformation.providers import Provider
+from ultracluster_local.cloudformation.resource_types import (
+    batch,
+    dynamodb,
+    ec2,
+    ec2_network,
+    encryption,
+    fsx,
+    functions,
+    iam,
+    messages,
+    s3,
+    watching,
+)
+
+__all__ = ["PROVIDERS", "provider_of", "unsupported_types"]
+
+PROVIDERS: Mapping[str, Provider] = {
+    **ec2_network.PROVIDERS,
+    **ec2.PROVIDERS,
+    **iam.PROVIDERS,
+    **s3.PROVIDERS,
+    **fsx.PROVIDERS,
+    **batch.PROVIDERS,
+    **encryption.PROVIDERS,
+    **messages.PROVIDERS,
+    **functions.PROVIDERS,
+    **watching.PROVIDERS,
+    **dynamodb.PROVIDERS,
+}
+
+_CUSTOM = CustomResource()
+
+
+def provider_of(resource_type: str) -> Provider:
+    """Return the provider of a type.
+
+    Raises:
+        KeyError: If it has none.
+    """
+    return _CUSTOM if is_custom(resource_type) else PROVIDERS[resource_type]
+
+
+def unsupported_types(template: Mapping[str, Any]) -> list[str]:
+    """Name the types of a template that the local AWS cannot deploy, sorted."""
+    types = {resource["Type"] for resource in template["Resources"].values()}
+    return sorted(one for one in types if not is_custom(one) and one not in PROVIDERS)

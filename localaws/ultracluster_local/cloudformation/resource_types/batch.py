@@ -1,0 +1,129 @@
+"""AWS Batch."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Properties, Provider, Tagging
+
+__all__ = ["PROVIDERS"]
+
+_TAGS = Tagging(service="batch", target="resourceArn", tags="tags", keys="tagKeys")
+
+
+def _environment(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
+    """Leave out what directs the update itself and is no setting of the environment."""
+    return {
+        key: part
+        for key, part in properties.items()
+        if key not in {"ReplaceComputeEnvironment", "UpdatePolicy"}
+    }
+
+
+class _ComputeEnvironment(ApiProvider):
+    """A compute environment; its update policy can be set by an update only, so one follows the creation."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create, then set the update policy."""
+        arn = super().create(context, properties)
+        self._set_policy(context, arn, properties)
+        return arn
+
+    def create_only(self, resource_type: str, old: Properties, new: Properties) -> frozenset[tuple[str, ...]]:
+        """Add all but the scaling settings, unless ``ReplaceComputeEnvironment`` is false; its default is true."""
+        paths = super().create_only(resource_type, old, new)
+        if str(new.get("ReplaceComputeEnvironment", True)).lower() == "false":
+            return paths
+        resources = {**(old.get("ComputeResources") or {}), **(new.get("ComputeResources") or {})}
+        scaling = {"maxvcpus", "minvcpus", "desiredvcpus"}
+        return paths | {("ComputeResources", name) for name in resources if name.lower() not in scaling}
+
+    def _set_policy(self, context: Context, arn: str, properties: Properties) -> None:
+        policy = properties.get("UpdatePolicy")
+        if policy:
+            converted = {
+                "terminateJobsOnUpdate": str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true",
+                "jobExecutionTimeoutMinutes": int(policy.get("JobExecutionTimeoutMinutes", 30)),
+            }
+            context.call(
+                "batch", "UpdateComputeEnvironment", {"computeEnvironment": arn, "updatePolicy": converted}
+            )
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change settings and the policy."""
+        if old.get("UpdatePolicy") != new.get("UpdatePolicy"):
+            self._set_policy(context, physical_id, new)
+        hidden = {"UpdatePolicy", "ReplaceComputeEnvironment"}
+        return super().update(
+            context, physical_id, *({k: v for k, v in side.items() if k not in hidden} for side in (old, new))
+        )
+
+
+class _JobDefinition(ApiProvider):
+    """A job definition; every change registers the next revision, whose ARN is another one."""
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Register the next revision; the engine deregisters the old one afterwards."""
+        name = physical_id.rsplit("/", 1)[-1].rsplit(":", 1)[0]
+        return self.create(context, {**new, "JobDefinitionName": name})
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "AWS::Batch::ComputeEnvironment": _ComputeEnvironment(
+        service="batch",
+        creates="CreateComputeEnvironment",
+        id_path="computeEnvironmentArn",
+        deletes=("DeleteComputeEnvironment", "computeEnvironment"),
+        reads=("DescribeComputeEnvironments", "computeEnvironments[]", "computeEnvironments[0]"),
+        attribute_paths={"ComputeEnvironmentArn": "computeEnvironmentArn"},
+        generates=("ComputeEnvironmentName", 128),
+        updates=("UpdateComputeEnvironment", "computeEnvironment"),
+        updatable=frozenset({"State", "ServiceRole", "ComputeResources", "UnmanagedvCpus", "Context"}),
+        partial=frozenset({"ComputeResources"}),
+        prepare=_environment,
+        tagging=_TAGS,
+    ),
+    "AWS::Batch::JobQueue": ApiProvider(
+        service="batch",
+        creates="CreateJobQueue",
+        id_path="jobQueueArn",
+        deletes=("DeleteJobQueue", "jobQueue"),
+        reads=("DescribeJobQueues", "jobQueues[]", "jobQueues[0]"),
+        attribute_paths={"JobQueueArn": "jobQueueArn"},
+        generates=("JobQueueName", 128),
+        updates=("UpdateJobQueue", "jobQueue"),
+        updatable=frozenset(
+            {
+                "State",
+                "Priority",
+                "ComputeEnvironmentOrder",
+                "SchedulingPolicyArn",
+                "JobStateTimeLimitActions",
+            }
+        ),
+        tagging=_TAGS,
+    ),
+    "AWS::Batch::SchedulingPolicy": ApiProvider(
+        service="batch",
+        creates="CreateSchedulingPolicy",
+        id_path="arn",
+        deletes=("DeleteSchedulingPolicy", "arn"),
+        reads=("DescribeSchedulingPolicies", "arns[]", "schedulingPolicies[0]"),
+        attribute_paths={"Arn": "arn"},
+        generates=("Name", 128),
+        updates=("UpdateSchedulingPolicy", "arn"),
+        updatable=frozenset({"FairsharePolicy"}),
+        tagging=_TAGS,
+    ),
+    "AWS::Batch::JobDefinition": _JobDefinition(
+        service="batch",
+        creates="RegisterJobDefinition",
+        id_path="jobDefinitionArn",
+        deletes=("DeregisterJobDefinition", "jobDefinition"),
+        reads=("DescribeJobDefinitions", "jobDefinitions[]", "jobDefinitions[?status=='ACTIVE'] | [0]"),
+        attribute_paths={"JobDefinitionArn": "jobDefinitionArn"},
+        generates=("JobDefinitionName", 128),
+        prepare=lambda _, properties: {
+            key: part for key, part in properties.items() if key != "ResourceRetentionPolicy"
+        },
+    ),
+}

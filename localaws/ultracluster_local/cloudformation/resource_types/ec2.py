@@ -1,0 +1,113 @@
+"""Machines: launch templates, placement groups, capacity reservations."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.clients import service_model
+from ultracluster_local.cloudformation.providers import (
+    ApiProvider,
+    Context,
+    Properties,
+    Provider,
+    changed_keys,
+    to_api,
+)
+
+__all__ = ["PROVIDERS"]
+
+
+class _LaunchTemplate(ApiProvider):
+    """A launch template; a change of its data makes a new version, and the default stays version 1."""
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Make a new version."""
+        if {"LaunchTemplateData", "VersionDescription"} & set(changed_keys(old, new)):
+            shape = service_model("ec2").operation_model("CreateLaunchTemplateVersion").input_shape
+            sent = {key: new[key] for key in ("LaunchTemplateData", "VersionDescription") if key in new}
+            request = to_api(shape, {**sent, "LaunchTemplateId": physical_id})
+            context.call("ec2", "CreateLaunchTemplateVersion", request)
+        return physical_id
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Show the newest version."""
+        shown = super().read(context, physical_id, properties)
+        if shown is None:
+            return None
+        wanted = {"LaunchTemplateId": physical_id, "Versions": ["$Latest"]}
+        latest = context.call("ec2", "DescribeLaunchTemplateVersions", wanted)["LaunchTemplateVersions"][0]
+        return {**shown, **latest}
+
+
+def _launch_template(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
+    """The tags of the template itself have another name in the type, the same as in the API."""
+    return dict(properties)
+
+
+def _placement_group(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
+    return {"GroupNames": [physical_id]}
+
+
+class _PlacementGroup(ApiProvider):
+    """A placement group; its tags hang on its id, not on its name."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create with tags."""
+        tags = [
+            *properties.get("Tags", []),
+            *({"Key": k, "Value": v} for k, v in context.stack_tags().items()),
+        ]
+        specification = [{"ResourceType": "placement-group", "Tags": tags}]
+        rest = {key: part for key, part in properties.items() if key != "Tags"}
+        return super().create(context, {**rest, "TagSpecifications": specification})
+
+
+class _CapacityReservation(ApiProvider):
+    """An On-Demand Capacity Reservation. A Capacity Block is bought, never created by a template."""
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "AWS::EC2::LaunchTemplate": _LaunchTemplate(
+        service="ec2",
+        creates="CreateLaunchTemplate",
+        id_path="LaunchTemplate.LaunchTemplateId",
+        deletes=("DeleteLaunchTemplate", "LaunchTemplateId"),
+        reads=("DescribeLaunchTemplates", "LaunchTemplateIds[]", "LaunchTemplates[0]"),
+        attribute_paths={
+            "LaunchTemplateId": "LaunchTemplateId",
+            "LatestVersionNumber": "to_string(LatestVersionNumber)",
+            "DefaultVersionNumber": "to_string(DefaultVersionNumber)",
+        },
+        generates=("LaunchTemplateName", 128),
+    ),
+    "AWS::EC2::PlacementGroup": _PlacementGroup(
+        service="ec2",
+        creates="CreatePlacementGroup",
+        id_path="PlacementGroup.GroupName",
+        deletes=("DeletePlacementGroup", "GroupName"),
+        reads=("DescribePlacementGroups", "GroupNames[]", "PlacementGroups[0]"),
+        attribute_paths={"GroupName": "GroupName"},
+        generates=("GroupName", 255),
+    ),
+    "AWS::EC2::CapacityReservation": _CapacityReservation(
+        service="ec2",
+        creates="CreateCapacityReservation",
+        id_path="CapacityReservation.CapacityReservationId",
+        deletes=("CancelCapacityReservation", "CapacityReservationId"),
+        reads=("DescribeCapacityReservations", "CapacityReservationIds[]", "CapacityReservations[0]"),
+        attribute_paths={
+            "Id": "CapacityReservationId",
+            "CapacityReservationArn": "CapacityReservationArn",
+            "AvailabilityZone": "AvailabilityZone",
+            "AvailabilityZoneId": "AvailabilityZoneId",
+            "AvailableInstanceCount": "to_string(AvailableInstanceCount)",
+            "TotalInstanceCount": "to_string(TotalInstanceCount)",
+            "InstanceType": "InstanceType",
+            "State": "State",
+            "Tenancy": "Tenancy",
+            "OwnerId": "OwnerId",
+        },
+        renames={"InstanceCount": "TotalInstanceCount"},
+        updates=("ModifyCapacityReservation", "CapacityReservationId"),
+        updatable=frozenset({"InstanceCount", "EndDate", "EndDateType", "InstanceMatchCriteria"}),
+    ),
+}

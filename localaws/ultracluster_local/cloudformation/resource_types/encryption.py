@@ -1,0 +1,229 @@
+"""KMS keys, SSM parameters, container repositories, and the CDK's own marker."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.cloudformation.providers import (
+    ApiProvider,
+    Context,
+    Properties,
+    Provider,
+    Tagging,
+    changed_keys,
+    tag_changes,
+)
+
+__all__ = ["PROVIDERS"]
+
+_LATER = {"EnableKeyRotation", "RotationPeriodInDays", "Enabled", "PendingWindowInDays", "Tags"}
+
+
+class _Key(ApiProvider):
+    """A KMS key."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create, then set rotation and state."""
+        tags = [{"TagKey": tag["Key"], "TagValue": tag["Value"]} for tag in properties.get("Tags") or []]
+        rest = {key: part for key, part in properties.items() if key not in _LATER}
+        key_id = super().create(context, {**rest, **({"Tags": tags} if tags else {})})
+        self._set_state(context, key_id, properties)
+        return key_id
+
+    def _set_state(self, context: Context, key_id: str, properties: Properties) -> None:
+        key = {"KeyId": key_id}
+        if str(properties.get("EnableKeyRotation", False)).lower() == "true":
+            period = {"RotationPeriodInDays": int(properties.get("RotationPeriodInDays", 365))}
+            context.call("kms", "EnableKeyRotation", {**key, **period})
+        else:
+            context.call("kms", "DisableKeyRotation", key)
+        enabled = str(properties.get("Enabled", True)).lower() == "true"
+        context.call("kms", "EnableKey" if enabled else "DisableKey", key)
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Add policy, rotation and tags."""
+        shown = super().read(context, physical_id, properties)
+        if shown is None or shown.get("KeyState") == "PendingDeletion":
+            return None
+        key = {"KeyId": physical_id}
+        policy = context.call("kms", "GetKeyPolicy", {**key, "PolicyName": "default"})["Policy"]
+        rotation = context.call("kms", "GetKeyRotationStatus", key)["KeyRotationEnabled"]
+        tags = context.call("kms", "ListResourceTags", key)["Tags"]
+        return {
+            **shown,
+            "KeyPolicy": json.loads(policy),
+            "EnableKeyRotation": rotation,
+            "Tags": [{"Key": tag["TagKey"], "Value": tag["TagValue"]} for tag in tags],
+        }
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change what changed, each by its own call."""
+        key = {"KeyId": physical_id}
+        changed = set(changed_keys(old, new))
+        if "KeyPolicy" in changed:
+            request = {**key, "PolicyName": "default", "Policy": json.dumps(new["KeyPolicy"])}
+            context.call("kms", "PutKeyPolicy", request)
+        if "Description" in changed:
+            context.call("kms", "UpdateKeyDescription", {**key, "Description": new.get("Description", "")})
+        if changed & {"EnableKeyRotation", "RotationPeriodInDays", "Enabled"}:
+            self._set_state(context, physical_id, new)
+        put, removed = tag_changes(old.get("Tags"), new.get("Tags"))
+        if put:
+            tags = [{"TagKey": name, "TagValue": value} for name, value in put.items()]
+            context.call("kms", "TagResource", {**key, "Tags": tags})
+        if removed:
+            context.call("kms", "UntagResource", {**key, "TagKeys": removed})
+        handled = {"KeyPolicy", "Description", "Tags", *_LATER}
+        if changed - handled:
+            return Provider.update(self, context, physical_id, old, new)
+        return physical_id
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Schedule the deletion, as CloudFormation does."""
+        window = int(properties.get("PendingWindowInDays", 30))
+        context.call("kms", "ScheduleKeyDeletion", {"KeyId": physical_id, "PendingWindowInDays": window})
+
+
+def _key(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
+    names = {"KeyPolicy": "Policy", "BypassPolicyLockoutSafetyCheck": "BypassPolicyLockoutSafetyCheck"}
+    return {names.get(key, key): part for key, part in properties.items()}
+
+
+class _Parameter(ApiProvider):
+    """An SSM parameter."""
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Overwrite it; tags are a call of their own."""
+        changed = set(changed_keys(old, new))
+        if changed - {"Tags"}:
+            rest = {key: part for key, part in new.items() if key != "Tags"}
+            request = self._request(context, {**rest, "Name": physical_id}, "PutParameter")
+            context.call("ssm", "PutParameter", {**request, "Overwrite": True})
+        if "Tags" in changed and self.tagging:
+            self.tagging.apply(context, physical_id, old.get("Tags"), new.get("Tags"))
+        return physical_id
+
+
+class _ParameterTagging(Tagging):
+    """Tags of a parameter are set by a call that also wants the kind of resource."""
+
+    def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
+        """Add and remove."""
+        put, removed = tag_changes(old, new)
+        resource = {"ResourceType": "Parameter", "ResourceId": target}
+        if put:
+            tags = [{"Key": key, "Value": value} for key, value in put.items()]
+            context.call("ssm", "AddTagsToResource", {**resource, "Tags": tags})
+        if removed:
+            context.call("ssm", "RemoveTagsFromResource", {**resource, "TagKeys": removed})
+
+
+class _Repository(ApiProvider):
+    """A container repository."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create, then set its policies."""
+        hidden = {"LifecyclePolicy", "RepositoryPolicyText", "EmptyOnDelete"}
+        name = super().create(context, {key: part for key, part in properties.items() if key not in hidden})
+        self._set_policies(context, name, properties)
+        return name
+
+    def _set_policies(self, context: Context, name: str, properties: Properties) -> None:
+        repository = {"repositoryName": name}
+        text = (properties.get("LifecyclePolicy") or {}).get("LifecyclePolicyText")
+        if text:
+            context.call("ecr", "PutLifecyclePolicy", {**repository, "lifecyclePolicyText": text})
+        policy = properties.get("RepositoryPolicyText")
+        if policy:
+            context.call("ecr", "SetRepositoryPolicy", {**repository, "policyText": json.dumps(policy)})
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change policies, scanning, mutability and tags."""
+        self._set_policies(context, physical_id, new)
+        repository = {"repositoryName": physical_id}
+        changed = set(changed_keys(old, new))
+        if "ImageTagMutability" in changed:
+            value = {"imageTagMutability": new.get("ImageTagMutability", "MUTABLE")}
+            context.call("ecr", "PutImageTagMutability", {**repository, **value})
+        if "ImageScanningConfiguration" in changed:
+            scan = (
+                str((new.get("ImageScanningConfiguration") or {}).get("ScanOnPush", False)).lower() == "true"
+            )
+            value_scan = {"imageScanningConfiguration": {"scanOnPush": scan}}
+            context.call("ecr", "PutImageScanningConfiguration", {**repository, **value_scan})
+        return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Delete it, with its images if the template says so."""
+        force = str(properties.get("EmptyOnDelete", False)).lower() == "true"
+        context.call("ecr", "DeleteRepository", {"repositoryName": physical_id, "force": force})
+
+
+class _Marker(Provider):
+    """``AWS::CDK::Metadata``: nothing real."""
+
+    def create(self, context: Context, properties: Properties) -> str:  # noqa: ARG002 - nothing is made
+        """Give it an id."""
+        return context.generated_name()
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - nothing is made
+        """Show nothing, so that nothing is compared."""
+        return {}
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - nothing is made
+        """Keep the id."""
+        return physical_id
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Do nothing."""
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "AWS::KMS::Key": _Key(
+        service="kms",
+        creates="CreateKey",
+        id_path="KeyMetadata.KeyId",
+        reads=("DescribeKey", "KeyId", "KeyMetadata"),
+        attribute_paths={"Arn": "Arn", "KeyId": "KeyId"},
+        prepare=_key,
+    ),
+    "AWS::KMS::Alias": ApiProvider(
+        service="kms",
+        creates="CreateAlias",
+        id_path="=AliasName",
+        deletes=("DeleteAlias", "AliasName"),
+        reads=(
+            "ListAliases",
+            lambda _, alias, properties: {"KeyId": properties["TargetKeyId"]},
+            "Aliases[0]",
+        ),
+        updates=("UpdateAlias", "AliasName"),
+        updatable=frozenset({"TargetKeyId"}),
+        prepare=lambda _, properties: {
+            key: part.rsplit("/", 1)[-1] if key == "TargetKeyId" else part for key, part in properties.items()
+        },
+    ),
+    "AWS::SSM::Parameter": _Parameter(
+        service="ssm",
+        creates="PutParameter",
+        id_path="=Name",
+        deletes=("DeleteParameter", "Name"),
+        reads=("GetParameter", "Name", "Parameter"),
+        attribute_paths={"Arn": "ARN", "Value": "Value", "Type": "Type"},
+        generates=("Name", 128),
+        tagging=_ParameterTagging(service="ssm"),
+    ),
+    "AWS::ECR::Repository": _Repository(
+        service="ecr",
+        creates="CreateRepository",
+        id_path="repository.repositoryName",
+        reads=("DescribeRepositories", "repositoryNames[]", "repositories[0]"),
+        attribute_paths={"Arn": "repositoryArn", "RepositoryUri": "repositoryUri"},
+        generates=("RepositoryName", 255),
+        prepare=lambda _, properties: {
+            key: part.lower() if key == "RepositoryName" else part for key, part in properties.items()
+        },
+        tagging=Tagging(service="ecr", target="resourceArn", tags="tags", keys="tagKeys", attribute="Arn"),
+    ),
+    "AWS::CDK::Metadata": _Marker(),
+}

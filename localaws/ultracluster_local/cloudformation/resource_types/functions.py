@@ -1,0 +1,176 @@
+"""Lambda functions, who may call them, their layers and asynchronous settings."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from ultracluster_local.clients import service_model
+from ultracluster_local.cloudformation.errors import ResourceError
+from ultracluster_local.cloudformation.providers import (
+    ApiProvider,
+    Context,
+    Properties,
+    Provider,
+    Tagging,
+    changed_keys,
+    to_api,
+)
+
+__all__ = ["PROVIDERS"]
+
+_BESIDE_CONFIGURATION = {"Code", "ReservedConcurrentExecutions", "Tags", "Architectures", "PackageType"}
+
+
+def _code(properties: Properties) -> dict[str, Any]:
+    """Turn inline code into the archive that the API takes."""
+    code = dict(properties["Code"])
+    if "ImageUri" in code:
+        raise ResourceError("The local AWS runs functions from archives; container images need Docker.")
+    code.pop("SourceKMSKeyArn", None)
+    if "ZipFile" in code:
+        suffix = "js" if str(properties.get("Runtime", "")).startswith("nodejs") else "py"
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            # A fixed date, so that the same code gives the same archive.
+            archive.writestr(zipfile.ZipInfo(f"index.{suffix}"), code.pop("ZipFile"))
+        code["ZipFile"] = buffer.getvalue()
+    return code
+
+
+class _Function(ApiProvider):
+    """A function."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create, then set the reserved concurrency."""
+        rest = {key: part for key, part in properties.items() if key != "ReservedConcurrentExecutions"}
+        name = super().create(context, {**rest, "Code": _code(properties)})
+        self._set_concurrency(context, name, properties)
+        return name
+
+    def _set_concurrency(self, context: Context, name: str, properties: Properties) -> None:
+        function: dict[str, Any] = {"FunctionName": name}
+        if "ReservedConcurrentExecutions" in properties:
+            value = {"ReservedConcurrentExecutions": int(properties["ReservedConcurrentExecutions"])}
+            context.call("lambda", "PutFunctionConcurrency", {**function, **value})
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change code, configuration, concurrency and tags."""
+        changed = set(changed_keys(old, new))
+        function = {"FunctionName": physical_id}
+        if changed & {"Code", "Architectures"}:
+            shape = service_model("lambda").operation_model("UpdateFunctionCode").input_shape
+            architectures = {"Architectures": new["Architectures"]} if "Architectures" in new else {}
+            code = {
+                key: part
+                for key, part in _code(new).items()
+                if key in {"S3Bucket", "S3Key", "S3ObjectVersion", "ZipFile"}
+            }
+            context.call("lambda", "UpdateFunctionCode", to_api(shape, {**function, **code, **architectures}))
+        if changed - _BESIDE_CONFIGURATION:
+            shape = service_model("lambda").operation_model("UpdateFunctionConfiguration").input_shape
+            rest = {
+                key: part for key, part in new.items() if key not in {*_BESIDE_CONFIGURATION, "FunctionName"}
+            }
+            context.call("lambda", "UpdateFunctionConfiguration", to_api(shape, {**rest, **function}))
+        if "ReservedConcurrentExecutions" in changed:
+            if "ReservedConcurrentExecutions" in new:
+                self._set_concurrency(context, physical_id, new)
+            else:
+                context.call("lambda", "DeleteFunctionConcurrency", function)
+        return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
+
+
+class _Permission(Provider):
+    """Who may call a function."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Add a statement to the function's policy."""
+        statement = context.generated_name(limit=100)
+        names = {"FunctionUrlAuthType", "InvokedViaFunctionUrl"}
+        request = {key: part for key, part in properties.items() if key not in names}
+        context.call("lambda", "AddPermission", {**request, "StatementId": statement})
+        return statement
+
+    def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
+        """Return the id."""
+        return {"Id": physical_id}
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Look for the statement in the policy."""
+        try:
+            policy = context.call("lambda", "GetPolicy", {"FunctionName": properties["FunctionName"]})[
+                "Policy"
+            ]
+        except ClientError:
+            return None
+        return {"FunctionName": properties["FunctionName"]} if physical_id in policy else None
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Remove the statement."""
+        request = {"FunctionName": properties["FunctionName"], "StatementId": physical_id}
+        try:
+            context.call("lambda", "RemovePermission", request)
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "ResourceNotFoundException":
+                raise
+
+
+class _LayerVersion(ApiProvider):
+    """A version of a layer."""
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - the id is all
+        """Delete this version."""
+        *_, name, version = physical_id.split(":")
+        context.call("lambda", "DeleteLayerVersion", {"LayerName": name, "VersionNumber": int(version)})
+
+
+class _EventInvokeConfig(ApiProvider):
+    """Settings of asynchronous calls; always put as a whole."""
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
+        """Put it again."""
+        self.create(context, new)
+        return physical_id
+
+
+def _invoke_config(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
+    return {"FunctionName": properties["FunctionName"]}
+
+
+def _layer(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
+    *_, name, version = physical_id.split(":")
+    return {"LayerName": name, "VersionNumber": int(version)}
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "AWS::Lambda::Function": _Function(
+        service="lambda",
+        creates="CreateFunction",
+        id_path="FunctionName",
+        deletes=("DeleteFunction", "FunctionName"),
+        reads=("GetFunctionConfiguration", "FunctionName", "@"),
+        attribute_paths={"Arn": "FunctionArn"},
+        generates=("FunctionName", 64),
+        tagging=Tagging(service="lambda", target="Resource", attribute="Arn"),
+    ),
+    "AWS::Lambda::Permission": _Permission(),
+    "AWS::Lambda::LayerVersion": _LayerVersion(
+        service="lambda",
+        creates="PublishLayerVersion",
+        id_path="LayerVersionArn",
+        reads=("GetLayerVersion", _layer, "@"),
+        attribute_paths={"LayerVersionArn": "=id"},
+        generates=("LayerName", 64),
+    ),
+    "AWS::Lambda::EventInvokeConfig": _EventInvokeConfig(
+        service="lambda",
+        creates="PutFunctionEventInvokeConfig",
+        id_path="=FunctionName",
+        deletes=("DeleteFunctionEventInvokeConfig", _invoke_config),
+        reads=("GetFunctionEventInvokeConfig", _invoke_config, "@"),
+        prepare=lambda _, properties: {key: part for key, part in properties.items() if key != "Qualifier"},
+    ),
+}

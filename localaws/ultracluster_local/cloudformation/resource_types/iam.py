@@ -1,0 +1,298 @@
+"""IAM roles, policies and instance profiles."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from ultracluster_local.cloudformation.providers import (
+    ApiProvider,
+    Context,
+    Properties,
+    Provider,
+    Tagging,
+    changed_keys,
+)
+
+__all__ = ["PROVIDERS"]
+
+
+def _arns(properties: Properties) -> set[str]:
+    return set(properties.get("ManagedPolicyArns") or [])
+
+
+def _inline(properties: Properties) -> dict[str, Any]:
+    return {policy["PolicyName"]: policy["PolicyDocument"] for policy in properties.get("Policies") or []}
+
+
+class _Role(ApiProvider):
+    """A role with its inline and attached policies."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create, then attach and embed its policies."""
+        rest = {key: part for key, part in properties.items() if key not in {"ManagedPolicyArns", "Policies"}}
+        name = super().create(context, rest)
+        self._set_policies(context, name, {}, properties)
+        return name
+
+    def _set_policies(self, context: Context, name: str, old: Properties, new: Properties) -> None:
+        role = {"RoleName": name}
+        for arn in sorted(_arns(new) - _arns(old)):
+            context.call("iam", "AttachRolePolicy", {**role, "PolicyArn": arn})
+        for arn in sorted(_arns(old) - _arns(new)):
+            context.call("iam", "DetachRolePolicy", {**role, "PolicyArn": arn})
+        before, after = _inline(old), _inline(new)
+        for policy, document in after.items():
+            if before.get(policy) != document:
+                request = {**role, "PolicyName": policy, "PolicyDocument": json.dumps(document)}
+                context.call("iam", "PutRolePolicy", request)
+        for policy in sorted(set(before) - set(after)):
+            context.call("iam", "DeleteRolePolicy", {**role, "PolicyName": policy})
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Add the policies, which GetRole does not show."""
+        shown = super().read(context, physical_id, properties)
+        if shown is None:
+            return None
+        role = {"RoleName": physical_id}
+        attached = context.call("iam", "ListAttachedRolePolicies", role)["AttachedPolicies"]
+        # Those of AWS::IAM::Policy and AWS::IAM::ManagedPolicy are embedded in and attached to the same role.
+        own = [
+            {
+                "PolicyName": name,
+                "PolicyDocument": context.call("iam", "GetRolePolicy", {**role, "PolicyName": name})[
+                    "PolicyDocument"
+                ],
+            }
+            for name in _inline(properties)
+            if name in context.call("iam", "ListRolePolicies", role)["PolicyNames"]
+        ]
+        arns = [one["PolicyArn"] for one in attached if one["PolicyArn"] in _arns(properties)]
+        return {**shown, "ManagedPolicyArns": arns, "Policies": own}
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change what changed, each by its own call."""
+        changed = set(changed_keys(old, new))
+        role = {"RoleName": physical_id}
+        if "AssumeRolePolicyDocument" in changed:
+            request = {**role, "PolicyDocument": json.dumps(new["AssumeRolePolicyDocument"])}
+            context.call("iam", "UpdateAssumeRolePolicy", request)
+        if changed & {"Description", "MaxSessionDuration"}:
+            duration = int(new.get("MaxSessionDuration", 3600))
+            request = {**role, "Description": new.get("Description", ""), "MaxSessionDuration": duration}
+            context.call("iam", "UpdateRole", request)
+        if "PermissionsBoundary" in changed:
+            if new.get("PermissionsBoundary"):
+                request = {**role, "PermissionsBoundary": new["PermissionsBoundary"]}
+                context.call("iam", "PutRolePermissionsBoundary", request)
+            else:
+                context.call("iam", "DeleteRolePermissionsBoundary", role)
+        self._set_policies(context, physical_id, old, new)
+        only_tags = ({"Tags": side.get("Tags")} for side in (old, new))
+        return super().update(context, physical_id, *only_tags)
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Take its own policies away, then delete."""
+        try:
+            self._set_policies(context, physical_id, properties, {})
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "NoSuchEntity":
+                raise
+        super().delete(context, physical_id, properties)
+
+
+class _InlinePolicy(Provider):
+    """``AWS::IAM::Policy``: one document embedded in roles, users and groups."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Embed it; the id is made, since there is no such thing in IAM."""
+        self._put(context, properties)
+        return context.generated_name(limit=64)
+
+    def _put(self, context: Context, properties: Properties) -> None:
+        document = json.dumps(properties["PolicyDocument"])
+        for kind, owner in _owners(properties):
+            request = {
+                f"{kind}Name": owner,
+                "PolicyName": properties["PolicyName"],
+                "PolicyDocument": document,
+            }
+            context.call("iam", f"Put{kind}Policy", request)
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
+        """Show it as its first owner has it, and who still has it."""
+        documents, owners = [], {"Roles": [], "Users": [], "Groups": []}  # type: ignore[var-annotated]
+        for kind, owner in _owners(properties):
+            request = {f"{kind}Name": owner, "PolicyName": properties["PolicyName"]}
+            try:
+                documents.append(context.call("iam", f"Get{kind}Policy", request)["PolicyDocument"])
+            except ClientError:
+                continue
+            owners[f"{kind}s"].append(owner)
+        if not documents:
+            return None
+        return {"PolicyName": properties["PolicyName"], "PolicyDocument": documents[0], **owners}
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Embed the new one and take the old one from those that no longer have it."""
+        self._put(context, new)
+        same_name = old["PolicyName"] == new["PolicyName"]
+        kept = set(_owners(new)) if same_name else set()
+        self._take(context, old, kept)
+        return physical_id
+
+    def _take(self, context: Context, properties: Properties, kept: set[tuple[str, str]]) -> None:
+        for kind, owner in _owners(properties):
+            if (kind, owner) not in kept:
+                try:
+                    context.call(
+                        "iam",
+                        f"Delete{kind}Policy",
+                        {f"{kind}Name": owner, "PolicyName": properties["PolicyName"]},
+                    )
+                except ClientError as error:
+                    if error.response["Error"]["Code"] != "NoSuchEntity":
+                        raise
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
+        """Take it from all owners."""
+        self._take(context, properties, set())
+
+
+def _owners(properties: Properties) -> Iterator[tuple[str, str]]:
+    for kind in ("Role", "User", "Group"):
+        for owner in properties.get(f"{kind}s") or []:
+            yield kind, owner
+
+
+class _ManagedPolicy(ApiProvider):
+    """A managed policy and those that it is attached to."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create, then attach."""
+        arn = super().create(context, properties)
+        for kind, owner in _owners(properties):
+            context.call("iam", f"Attach{kind}Policy", {f"{kind}Name": owner, "PolicyArn": arn})
+        return arn
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Add the document of the default version and the owners."""
+        shown = super().read(context, physical_id, properties)
+        if shown is None:
+            return None
+        policy = {"PolicyArn": physical_id}
+        version = context.call("iam", "GetPolicyVersion", {**policy, "VersionId": shown["DefaultVersionId"]})
+        owners = context.call("iam", "ListEntitiesForPolicy", policy)
+        named = {
+            f"{kind}s": [one[f"{kind}Name"] for one in owners[f"Policy{kind}s"]]
+            for kind in ("Role", "User", "Group")
+        }
+        return {**shown, "PolicyDocument": version["PolicyVersion"]["Document"], **named}
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Make a new default version (one old version is kept) and move attachments."""
+        policy = {"PolicyArn": physical_id}
+        if old["PolicyDocument"] != new["PolicyDocument"]:
+            for version in context.call("iam", "ListPolicyVersions", policy)["Versions"]:
+                if not version["IsDefaultVersion"]:
+                    context.call("iam", "DeletePolicyVersion", {**policy, "VersionId": version["VersionId"]})
+            request = {**policy, "PolicyDocument": json.dumps(new["PolicyDocument"]), "SetAsDefault": True}
+            context.call("iam", "CreatePolicyVersion", request)
+        before, after = set(_owners(old)), set(_owners(new))
+        for verb, owners in (("Attach", after - before), ("Detach", before - after)):
+            for kind, owner in sorted(owners):
+                context.call("iam", f"{verb}{kind}Policy", {f"{kind}Name": owner, **policy})
+        return physical_id
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Detach, drop old versions, delete."""
+        policy = {"PolicyArn": physical_id}
+        for kind, owner in _owners(properties):
+            try:
+                context.call("iam", f"Detach{kind}Policy", {f"{kind}Name": owner, **policy})
+            except ClientError as error:
+                if error.response["Error"]["Code"] != "NoSuchEntity":
+                    raise
+        for version in context.call("iam", "ListPolicyVersions", policy)["Versions"]:
+            if not version["IsDefaultVersion"]:
+                context.call("iam", "DeletePolicyVersion", {**policy, "VersionId": version["VersionId"]})
+        super().delete(context, physical_id, properties)
+
+
+class _InstanceProfile(ApiProvider):
+    """An instance profile with its one role."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create, then put the role in."""
+        name = super().create(context, properties)
+        self._set_roles(context, name, set(), set(properties["Roles"]))
+        return name
+
+    def _set_roles(self, context: Context, name: str, old: set[str], new: set[str]) -> None:
+        profile = {"InstanceProfileName": name}
+        for role in old - new:
+            context.call("iam", "RemoveRoleFromInstanceProfile", {**profile, "RoleName": role})
+        for role in new - old:
+            context.call("iam", "AddRoleToInstanceProfile", {**profile, "RoleName": role})
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change the role."""
+        self._set_roles(context, physical_id, set(old["Roles"]), set(new["Roles"]))
+        return physical_id
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Take the role out, then delete."""
+        try:
+            self._set_roles(context, physical_id, set(properties["Roles"]), set())
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "NoSuchEntity":
+                raise
+        super().delete(context, physical_id, properties)
+
+
+def _without_owners(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
+    names = {"ManagedPolicyName": "PolicyName"}
+    return {
+        names.get(key, key): part
+        for key, part in properties.items()
+        if key not in {"Roles", "Users", "Groups"}
+    }
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "AWS::IAM::Role": _Role(
+        service="iam",
+        creates="CreateRole",
+        id_path="Role.RoleName",
+        deletes=("DeleteRole", "RoleName"),
+        reads=("GetRole", "RoleName", "Role"),
+        attribute_paths={"Arn": "Arn", "RoleId": "RoleId"},
+        renames={"PermissionsBoundary": "PermissionsBoundary.PermissionsBoundaryArn"},
+        generates=("RoleName", 64),
+        tagging=Tagging(service="iam", add="TagRole", remove="UntagRole", target="RoleName"),
+    ),
+    "AWS::IAM::Policy": _InlinePolicy(),
+    "AWS::IAM::ManagedPolicy": _ManagedPolicy(
+        service="iam",
+        creates="CreatePolicy",
+        id_path="Policy.Arn",
+        deletes=("DeletePolicy", "PolicyArn"),
+        reads=("GetPolicy", "PolicyArn", "Policy"),
+        attribute_paths={"PolicyArn": "Arn", "PolicyId": "PolicyId", "DefaultVersionId": "DefaultVersionId"},
+        renames={"ManagedPolicyName": "PolicyName"},
+        generates=("ManagedPolicyName", 128),
+        prepare=_without_owners,
+    ),
+    "AWS::IAM::InstanceProfile": _InstanceProfile(
+        service="iam",
+        creates="CreateInstanceProfile",
+        id_path="InstanceProfile.InstanceProfileName",
+        deletes=("DeleteInstanceProfile", "InstanceProfileName"),
+        reads=("GetInstanceProfile", "InstanceProfileName", "InstanceProfile"),
+        attribute_paths={"Arn": "Arn"},
+        renames={"Roles": "Roles[].RoleName"},
+        generates=("InstanceProfileName", 128),
+        prepare=_without_owners,
+    ),
+}

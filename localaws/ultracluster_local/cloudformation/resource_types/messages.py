@@ -1,0 +1,349 @@
+"""Topics, queues, event rules and schedules."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from ultracluster_local.clients import service_model
+from ultracluster_local.cloudformation.providers import (
+    ApiProvider,
+    Context,
+    Properties,
+    Provider,
+    Tagging,
+    changed_keys,
+    tag_changes,
+    to_api,
+)
+
+__all__ = ["PROVIDERS"]
+
+_TOPIC_ATTRIBUTES = ("DisplayName", "KmsMasterKeyId", "SignatureVersion", "TracingConfig")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (dict, list)):
+        return json.dumps(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class _Topic(ApiProvider):
+    """An SNS topic."""
+
+    def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:
+        """Add the name, the last part of the ARN."""
+        return {
+            **super().attributes(context, physical_id, properties),
+            "TopicName": physical_id.rsplit(":", 1)[-1],
+        }
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create, then set attributes and subscriptions."""
+        hidden = {*_TOPIC_ATTRIBUTES, "Subscription"}
+        arn = super().create(context, {key: part for key, part in properties.items() if key not in hidden})
+        self._set(context, arn, {}, properties)
+        for one in properties.get("Subscription") or []:
+            context.call("sns", "Subscribe", {"TopicArn": arn, **one})
+        return arn
+
+    def _set(self, context: Context, arn: str, old: Properties, new: Properties) -> None:
+        for name in _TOPIC_ATTRIBUTES:
+            if old.get(name) != new.get(name):
+                value = {"AttributeName": name, "AttributeValue": _text(new.get(name, ""))}
+                context.call("sns", "SetTopicAttributes", {"TopicArn": arn, **value})
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change attributes and tags."""
+        self._set(context, physical_id, old, new)
+        sides = ({k: v for k, v in side.items() if k not in _TOPIC_ATTRIBUTES} for side in (old, new))
+        return super().update(context, physical_id, *sides)
+
+
+class _PolicyOf(Provider):
+    """A policy put on several topics or queues; taking it away restores none."""
+
+    def __init__(self, *, service: str, targets: str, operation: str, target: str, none: str) -> None:
+        self._service, self._targets, self._operation = service, targets, operation
+        self._target, self._none = target, none
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Put it on each."""
+        for one in properties[self._targets]:
+            self._put(context, one, json.dumps(properties["PolicyDocument"]))
+        return context.generated_name()
+
+    def _put(self, context: Context, target: str, text: str) -> None:
+        if self._service == "sqs":
+            request: dict[str, Any] = {self._target: target, "Attributes": {"Policy": text}}
+        else:
+            request = {self._target: target, "AttributeName": "Policy", "AttributeValue": text}
+        context.call(self._service, self._operation, request)
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
+        """Show it as the first target has it."""
+        first = {self._target: properties[self._targets][0]}
+        try:
+            if self._service == "sqs":
+                answer = context.call("sqs", "GetQueueAttributes", {**first, "AttributeNames": ["Policy"]})
+            else:
+                answer = context.call("sns", "GetTopicAttributes", first)
+        except ClientError:
+            return None
+        text = answer.get("Attributes", {}).get("Policy")
+        return {"PolicyDocument": json.loads(text)} if text else None
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Put the new one, take the old one from targets that are gone."""
+        for one in new[self._targets]:
+            self._put(context, one, json.dumps(new["PolicyDocument"]))
+        for one in set(old[self._targets]) - set(new[self._targets]):
+            self._take(context, one)
+        return physical_id
+
+    def _take(self, context: Context, target: str) -> None:
+        try:
+            self._put(context, target, self._none)
+        except ClientError as error:
+            if (
+                "NotFound" not in error.response["Error"]["Code"]
+                and "NonExistent" not in error.response["Error"]["Code"]
+            ):
+                raise
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
+        """Take it from each."""
+        for one in properties[self._targets]:
+            self._take(context, one)
+
+
+_NO_STATEMENTS = json.dumps({"Version": "2012-10-17", "Statement": []})
+_SUBSCRIPTION_ATTRIBUTES = (
+    "DeliveryPolicy",
+    "FilterPolicy",
+    "FilterPolicyScope",
+    "RawMessageDelivery",
+    "RedrivePolicy",
+    "SubscriptionRoleArn",
+)
+
+
+class _Subscription(Provider):
+    """One subscription of a topic."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Subscribe."""
+        request = {key: properties[key] for key in ("TopicArn", "Protocol", "Endpoint") if key in properties}
+        given = {key: _text(properties[key]) for key in _SUBSCRIPTION_ATTRIBUTES if key in properties}
+        answer = context.call(
+            "sns", "Subscribe", {**request, "Attributes": given, "ReturnSubscriptionArn": True}
+        )
+        return str(answer["SubscriptionArn"])
+
+    def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
+        """Return the ARN."""
+        return {"Arn": physical_id}
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - a provider's signature
+        """Show its attributes."""
+        try:
+            answer = context.call("sns", "GetSubscriptionAttributes", {"SubscriptionArn": physical_id})
+        except ClientError:
+            return None
+        shown: Mapping[str, Any] = answer["Attributes"]
+        return shown
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change its attributes."""
+        for name in changed_keys(old, new):
+            if name not in _SUBSCRIPTION_ATTRIBUTES:
+                return super().update(context, physical_id, old, new)
+            value = {"AttributeName": name, "AttributeValue": _text(new.get(name, {}))}
+            context.call("sns", "SetSubscriptionAttributes", {"SubscriptionArn": physical_id, **value})
+        return physical_id
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - the id is all
+        """Unsubscribe."""
+        context.call("sns", "Unsubscribe", {"SubscriptionArn": physical_id})
+
+
+_QUEUE_NAMES = {"QueueName", "Tags"}
+
+
+def _queue_attributes(properties: Properties) -> dict[str, str]:
+    return {key: _text(part) for key, part in properties.items() if key not in _QUEUE_NAMES}
+
+
+class _Queue(ApiProvider):
+    """An SQS queue; its settings are a map of texts."""
+
+    def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:
+        """Add the name, the last part of the URL."""
+        return {
+            **super().attributes(context, physical_id, properties),
+            "QueueName": physical_id.rsplit("/", 1)[-1],
+        }
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create with attributes."""
+        rest = {key: part for key, part in properties.items() if key in _QUEUE_NAMES}
+        return super().create(context, {**rest, "Attributes": _queue_attributes(properties)})
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Set attributes and tags."""
+        changed = {key: part for key, part in _queue_attributes(new).items() if key in changed_keys(old, new)}
+        if changed:
+            context.call("sqs", "SetQueueAttributes", {"QueueUrl": physical_id, "Attributes": changed})
+        return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
+
+
+class _Rule(ApiProvider):
+    """An EventBridge rule with its targets."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Put the rule, then its targets."""
+        rest = {key: part for key, part in properties.items() if key != "Targets"}
+        request = self._request(context, rest, "PutRule")
+        context.call("events", "PutRule", request)
+        self._put_targets(context, request["Name"], properties)
+        bus = properties.get("EventBusName", "default")
+        return str(request["Name"]) if bus == "default" else f"{bus}|{request['Name']}"
+
+    def _put_targets(self, context: Context, name: str, properties: Properties) -> None:
+        if properties.get("Targets"):
+            shape = service_model("events").operation_model("PutTargets").input_shape
+            request = {"Rule": name, "EventBusName": properties.get("EventBusName", "default")}
+            context.call("events", "PutTargets", to_api(shape, {**request, "Targets": properties["Targets"]}))
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Add the targets and read the pattern."""
+        shown = super().read(context, physical_id, properties)
+        if shown is None:
+            return None
+        request = {"Rule": shown["Name"], "EventBusName": properties.get("EventBusName", "default")}
+        targets = context.call("events", "ListTargetsByRule", request)["Targets"]
+        pattern = {"EventPattern": json.loads(shown["EventPattern"])} if shown.get("EventPattern") else {}
+        return {**shown, "Targets": targets, **pattern}
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Put the rule again, and the targets; remove those that are gone."""
+        name = physical_id.rsplit("|", 1)[-1]
+        rest = {key: part for key, part in new.items() if key not in {"Targets", "Tags"}}
+        request = self._request(context, {**rest, "Name": name}, "PutRule")
+        context.call("events", "PutRule", request)
+        ids = {one["Id"] for one in old.get("Targets") or []} - {
+            one["Id"] for one in new.get("Targets") or []
+        }
+        self._remove_targets(context, name, new, sorted(ids))
+        self._put_targets(context, name, new)
+        return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
+
+    def _remove_targets(self, context: Context, name: str, properties: Properties, ids: list[str]) -> None:
+        if ids:
+            request = {"Rule": name, "EventBusName": properties.get("EventBusName", "default"), "Ids": ids}
+            context.call("events", "RemoveTargets", request)
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Remove the targets, then the rule."""
+        name = physical_id.rsplit("|", 1)[-1]
+        try:
+            self._remove_targets(
+                context, name, properties, [one["Id"] for one in properties.get("Targets") or []]
+            )
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "ResourceNotFoundException":
+                raise
+        super().delete(context, physical_id, properties)
+
+
+def _rule_name(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
+    return {"Name": physical_id.rsplit("|", 1)[-1], "EventBusName": properties.get("EventBusName", "default")}
+
+
+class _Schedule(ApiProvider):
+    """An EventBridge schedule; an update sends all of it."""
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
+        """Put all settings again."""
+        request = self._request(context, {**new, "Name": physical_id}, "UpdateSchedule")
+        context.call("scheduler", "UpdateSchedule", request)
+        return physical_id
+
+
+def _schedule_name(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
+    group = {"GroupName": properties["GroupName"]} if "GroupName" in properties else {}
+    return {"Name": physical_id, **group}
+
+
+class _QueueTagging(Tagging):
+    """Tags of a queue: a map."""
+
+    def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
+        """Add and remove."""
+        put, removed = tag_changes(old, new)
+        if put:
+            context.call("sqs", "TagQueue", {"QueueUrl": target, "Tags": put})
+        if removed:
+            context.call("sqs", "UntagQueue", {"QueueUrl": target, "TagKeys": removed})
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "AWS::SNS::Topic": _Topic(
+        service="sns",
+        creates="CreateTopic",
+        id_path="TopicArn",
+        deletes=("DeleteTopic", "TopicArn"),
+        reads=("GetTopicAttributes", "TopicArn", "Attributes"),
+        attribute_paths={"TopicArn": "TopicArn"},
+        generates=("TopicName", 256),
+        prepare=lambda _, properties: {
+            ("Name" if key == "TopicName" else key): part for key, part in properties.items()
+        },
+        tagging=Tagging(service="sns"),
+    ),
+    "AWS::SNS::TopicPolicy": _PolicyOf(
+        service="sns",
+        targets="Topics",
+        operation="SetTopicAttributes",
+        target="TopicArn",
+        none=_NO_STATEMENTS,
+    ),
+    "AWS::SNS::Subscription": _Subscription(),
+    "AWS::SQS::Queue": _Queue(
+        service="sqs",
+        creates="CreateQueue",
+        id_path="QueueUrl",
+        deletes=("DeleteQueue", "QueueUrl"),
+        reads=(
+            "GetQueueAttributes",
+            lambda _, url, properties: {"QueueUrl": url, "AttributeNames": ["All"]},
+            "Attributes",
+        ),
+        attribute_paths={"Arn": "QueueArn", "QueueUrl": "=id"},
+        generates=("QueueName", 80),
+        tagging=_QueueTagging(service="sqs"),
+    ),
+    "AWS::SQS::QueuePolicy": _PolicyOf(
+        service="sqs", targets="Queues", operation="SetQueueAttributes", target="QueueUrl", none=""
+    ),
+    "AWS::Events::Rule": _Rule(
+        service="events",
+        creates="PutRule",
+        id_path="RuleArn",
+        deletes=("DeleteRule", _rule_name),
+        reads=("DescribeRule", _rule_name, "@"),
+        attribute_paths={"Arn": "Arn", "RuleName": "Name"},
+        generates=("Name", 64),
+        tagging=Tagging(service="events", target="ResourceARN", attribute="Arn"),
+    ),
+    "AWS::Scheduler::Schedule": _Schedule(
+        service="scheduler",
+        creates="CreateSchedule",
+        id_path="=Name",
+        deletes=("DeleteSchedule", _schedule_name),
+        reads=("GetSchedule", _schedule_name, "@"),
+        attribute_paths={"Arn": "Arn"},
+        generates=("Name", 64),
+    ),
+}

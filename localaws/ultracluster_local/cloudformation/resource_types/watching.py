@@ -1,0 +1,173 @@
+"""Logs, alarms, dashboards and budgets."""
+
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.cloudformation.providers import (
+    ApiProvider,
+    Context,
+    Properties,
+    Provider,
+    Tagging,
+    changed_keys,
+)
+
+__all__ = ["PROVIDERS"]
+
+_CLOUDWATCH_TAGS = Tagging(service="cloudwatch", target="ResourceARN", attribute="Arn")
+
+
+class _LogGroup(ApiProvider):
+    """A log group; retention is a call of its own."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create, then set the retention."""
+        name = super().create(
+            context, {key: part for key, part in properties.items() if key != "RetentionInDays"}
+        )
+        self._set_retention(context, name, properties)
+        return name
+
+    def _set_retention(self, context: Context, name: str, properties: Properties) -> None:
+        if "RetentionInDays" in properties:
+            days = {"retentionInDays": int(properties["RetentionInDays"])}
+            context.call("logs", "PutRetentionPolicy", {"logGroupName": name, **days})
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change retention, key and tags."""
+        changed = set(changed_keys(old, new))
+        group = {"logGroupName": physical_id}
+        if "RetentionInDays" in changed:
+            if "RetentionInDays" in new:
+                self._set_retention(context, physical_id, new)
+            else:
+                context.call("logs", "DeleteRetentionPolicy", group)
+        if "KmsKeyId" in changed:
+            if "KmsKeyId" in new:
+                context.call("logs", "AssociateKmsKey", {**group, "kmsKeyId": new["KmsKeyId"]})
+            else:
+                context.call("logs", "DisassociateKmsKey", group)
+        hidden = {"RetentionInDays", "KmsKeyId"}
+        sides = ({k: v for k, v in side.items() if k not in hidden} for side in (old, new))
+        return super().update(context, physical_id, *sides)
+
+
+def _log_group(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
+    return {"logGroupNamePrefix": physical_id}
+
+
+class _Alarm(ApiProvider):
+    """An alarm; a change puts all of it again."""
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Put it again under its name; tags are a call of their own."""
+        rest = {key: part for key, part in new.items() if key != "Tags"}
+        context.call(
+            self.service,
+            self.creates,
+            self._request(context, {**rest, "AlarmName": physical_id}, self.creates),
+        )
+        return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
+
+
+class _Dashboard(ApiProvider):
+    """A dashboard; a change puts all of it again."""
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
+        """Put it again under its name."""
+        self.create(context, {**new, "DashboardName": physical_id})
+        return physical_id
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Read the body as a document, so that white space does not count."""
+        shown = super().read(context, physical_id, properties)
+        return shown and {**shown, "DashboardBody": json.dumps(json.loads(shown["DashboardBody"]))}
+
+
+class _Budget(Provider):
+    """A budget with its notifications."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create it."""
+        budget = json.loads(json.dumps(properties["Budget"]))
+        budget.setdefault("BudgetName", f"{context.logical_id}-{uuid.uuid4().hex[:12]}")
+        context.call("budgets", "CreateBudget", self._request(context, budget, properties))
+        return str(budget["BudgetName"])
+
+    def _request(self, context: Context, budget: dict[str, Any], properties: Properties) -> dict[str, Any]:
+        if "BudgetLimit" in budget:
+            limit = budget["BudgetLimit"]
+            budget["BudgetLimit"] = {"Amount": str(limit["Amount"]), "Unit": limit["Unit"]}
+        notifications = json.loads(json.dumps(properties.get("NotificationsWithSubscribers") or []))
+        for one in notifications:
+            one["Notification"]["Threshold"] = float(one["Notification"]["Threshold"])
+        return {"AccountId": context.account, "Budget": budget, "NotificationsWithSubscribers": notifications}
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the id is all
+        """Find it by its name."""
+        answer = context.call("budgets", "DescribeBudgets", {"AccountId": context.account})
+        for budget in answer.get("Budgets") or []:
+            if budget["BudgetName"] == physical_id:
+                return {"Budget": budget}
+        return None
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Replace it under its name."""
+        if changed_keys(old, new) != ["Budget"]:
+            return super().update(context, physical_id, old, new)
+        self.delete(context, physical_id, old)
+        return self.create(context, {**new, "Budget": {**new["Budget"], "BudgetName": physical_id}})
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Delete it."""
+        if self.read(context, physical_id, properties) is not None:
+            context.call("budgets", "DeleteBudget", {"AccountId": context.account, "BudgetName": physical_id})
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "AWS::Logs::LogGroup": _LogGroup(
+        service="logs",
+        creates="CreateLogGroup",
+        id_path="=logGroupName",
+        deletes=("DeleteLogGroup", "logGroupName"),
+        reads=("DescribeLogGroups", _log_group, "logGroups[0]"),
+        attribute_paths={"Arn": "arn"},
+        generates=("LogGroupName", 512),
+        tagging=Tagging(service="logs", target="resourceArn", tags="tags", keys="tagKeys", attribute="Arn"),
+    ),
+    "AWS::CloudWatch::Alarm": _Alarm(
+        service="cloudwatch",
+        creates="PutMetricAlarm",
+        id_path="=AlarmName",
+        deletes=("DeleteAlarms", "AlarmNames[]"),
+        reads=("DescribeAlarms", "AlarmNames[]", "MetricAlarms[0]"),
+        attribute_paths={"Arn": "AlarmArn"},
+        generates=("AlarmName", 255),
+        tagging=_CLOUDWATCH_TAGS,
+    ),
+    "AWS::CloudWatch::CompositeAlarm": _Alarm(
+        service="cloudwatch",
+        creates="PutCompositeAlarm",
+        id_path="=AlarmName",
+        deletes=("DeleteAlarms", "AlarmNames[]"),
+        reads=(
+            "DescribeAlarms",
+            lambda _, name, properties: {"AlarmNames": [name], "AlarmTypes": ["CompositeAlarm"]},
+            "CompositeAlarms[0]",
+        ),
+        attribute_paths={"Arn": "AlarmArn"},
+        generates=("AlarmName", 255),
+        tagging=_CLOUDWATCH_TAGS,
+    ),
+    "AWS::CloudWatch::Dashboard": _Dashboard(
+        service="cloudwatch",
+        creates="PutDashboard",
+        id_path="=DashboardName",
+        deletes=("DeleteDashboards", "DashboardNames[]"),
+        reads=("GetDashboard", "DashboardName", "@"),
+        generates=("DashboardName", 255),
+    ),
+    "AWS::Budgets::Budget": _Budget(),
+}

@@ -1,0 +1,120 @@
+"""What the CloudFormation registry says about a resource type: its properties and which of them force replacement.
+
+The schemas are those that cfn-lint ships (moto's server extra brings it), read as data: an independent judge of our
+providers and templates.
+"""
+
+import importlib.util
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ultracluster_local.cloudformation.template import is_intrinsic
+
+__all__ = ["create_only", "is_known", "problems", "schema"]
+
+_INDEX_REGION = "us-east-1"  # the Region with most types
+
+
+@cache
+def _directory() -> Path:
+    found = importlib.util.find_spec("cfnlint")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("the local AWS needs cfn-lint; install ultracluster[local]")
+    return Path(found.origin).parent / "data" / "schemas"
+
+
+@cache
+def _index() -> Mapping[str, str]:
+    text = (_directory() / "providers" / f"{_INDEX_REGION}.json").read_text("utf-8")
+    index: dict[str, str] = json.loads(text)
+    return index
+
+
+def is_known(resource_type: str) -> bool:
+    """Whether CloudFormation has this type at all."""
+    return resource_type in _index()
+
+
+@cache
+def schema(resource_type: str) -> Mapping[str, Any]:
+    """Return the registry schema of a type.
+
+    Raises:
+        KeyError: If there is no such type.
+    """
+    path = _directory() / "resources" / f"{_index()[resource_type]}.json"
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+@cache
+def create_only(resource_type: str, *, conditional: bool = False) -> frozenset[tuple[str, ...]]:
+    """Return the paths of the properties whose change replaces a resource.
+
+    Args:
+        resource_type: Such as ``AWS::EC2::Subnet``.
+        conditional: Return those that replace it in some cases only. Default: those that always do.
+    """
+    key = "conditionalCreateOnlyProperties" if conditional else "createOnlyProperties"
+    paths = schema(resource_type).get(key) or []
+    return frozenset(tuple(path.removeprefix("/properties/").split("/")) for path in paths)
+
+
+def problems(resource_type: str, properties: Mapping[str, Any]) -> list[str]:
+    """Compare properties, resolved or not, with the schema: unknown keys and missing required ones."""
+    found = schema(resource_type)
+    read_only = {
+        path.rsplit("/", 1)[-1] for path in found.get("readOnlyProperties") or [] if path.count("/") == 2
+    }
+    said = [f"#: extraneous key [{key}] is not permitted" for key in sorted(read_only & set(properties))]
+    return said + list(_compare(properties, found, found, "#"))
+
+
+def _compare(value: Any, shape: Mapping[str, Any], root: Mapping[str, Any], path: str) -> Iterator[str]:
+    if is_intrinsic(value):
+        return
+    shape = _followed(shape, root)
+    if isinstance(value, list):
+        items = shape.get("items")
+        if isinstance(items, dict):
+            for index, part in enumerate(value):
+                yield from _compare(part, items, root, f"{path}/{index}")
+        return
+    if not isinstance(value, dict):
+        return
+    known = _members(shape, root)
+    if not known or shape.get("patternProperties"):
+        return
+    for key, part in value.items():
+        if key in known:
+            yield from _compare(part, known[key], root, f"{path}/{key}")
+        elif shape.get("additionalProperties") is False:
+            yield f"{path}: extraneous key [{key}] is not permitted"
+    for key in shape.get("required") or []:
+        if key not in value:
+            yield f"{path}: required key [{key}] not found"
+
+
+def _followed(shape: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in shape:
+        target: Any = root
+        for part in shape["$ref"].removeprefix("#/").split("/"):
+            target = target[part]
+        shape = target
+    return shape
+
+
+def _members(shape: Mapping[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all members of a shape, those of its alternatives as well."""
+    members = dict(shape.get("properties") or {})
+    for word in ("oneOf", "anyOf", "allOf"):
+        for alternative in shape.get(word) or []:
+            members |= {
+                key: part
+                for key, part in _members(_followed(alternative, root), root).items()
+                if key not in members
+            }
+    return members

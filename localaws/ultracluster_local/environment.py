@@ -1,0 +1,115 @@
+"""The environment in which a local AWS is used, and the guard that keeps everything on this machine."""
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+
+__all__ = [
+    "ACCESS_KEY",
+    "ACCOUNT",
+    "SECRET_KEY",
+    "child_environment",
+    "require_loopback",
+    "set_profiles_aside",
+]
+
+ACCOUNT = "123456789012"
+"""The fake account that everything local lives in."""
+
+ACCESS_KEY = "local-aws-access-key"
+SECRET_KEY = "local-aws-secret-key"  # noqa: S105 - fake on purpose; no service outside this machine takes it
+
+_DROPPED_PREFIXES = ("AWS_", "CDK_")
+
+
+def require_loopback(endpoint: str) -> str:
+    """Return `endpoint` if it is on this machine.
+
+    Args:
+        endpoint: An address such as ``http://localhost:4566``.
+
+    Raises:
+        FindingsError: If it is not an HTTP address, or its host is not a loopback one (UC8001).
+    """
+    parts = urlsplit(endpoint)
+    if parts.scheme not in {"http", "https"} or not _is_loopback(parts.hostname or "") or parts.username:
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC8001",
+                    problem=f"endpoint of the local AWS: got {quote(endpoint)}",
+                    allowed="http://localhost:PORT or an address of 127.0.0.0/8",
+                    remedy="Unset AWS_ENDPOINT_URL, or start the local AWS and use the address it prints",
+                )
+            ]
+        )
+    return endpoint
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def child_environment(
+    *, endpoint: str, region: str, base: Mapping[str, str] | None = None, account: str = ACCOUNT
+) -> dict[str, str]:
+    """Build an environment in which AWS SDKs and the CDK CLI can reach the local AWS and nothing else.
+
+    Every variable that could name a real account (``AWS_*``, ``CDK_*``) is dropped, configuration files are
+    pointed at nothing and the instance metadata service is switched off.
+
+    Args:
+        endpoint: Address of the local AWS; must be a loopback one.
+        region: Region to set as default.
+        base: Environment to start from. Default: the environment of this process.
+        account: Account to set as the CDK's default account. Default: the fake account.
+
+    Raises:
+        FindingsError: If `endpoint` is not a loopback address (UC8001).
+    """
+    require_loopback(endpoint)
+    source = os.environ if base is None else base
+    kept = {
+        name: value
+        for name, value in source.items()
+        if not name.upper().startswith(_DROPPED_PREFIXES) and name.upper() not in _PROXIES
+    }
+    return kept | {
+        "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_ENDPOINT_URL": endpoint,
+        "CDK_DEFAULT_ACCOUNT": account,
+        "CDK_DEFAULT_REGION": region,
+        "CDK_DISABLE_CLI_TELEMETRY": "true",
+        "NO_PROXY": "localhost,127.0.0.1",
+        "no_proxy": "localhost,127.0.0.1",
+    }
+
+
+_PROFILES = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE")
+
+
+def set_profiles_aside() -> dict[str, str]:
+    """Take the user's AWS profile out of this process: moto itself asks boto3 for it, and fails if it is unknown.
+
+    Returns:
+        What to give back by ``os.environ.update`` later.
+    """
+    return {name: os.environ.pop(name) for name in _PROFILES if name in os.environ}
+
+
+# A proxy would carry a request for http://localhost away from this machine.
+_PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"})

@@ -1,0 +1,80 @@
+"""Puts our extension into moto, once for each process; the list of every moto internal that we touch."""
+
+import functools
+from typing import Any
+
+from moto.awslambda.models import LambdaFunction
+from moto.batch.responses import BatchResponse
+from moto.cloudformation.responses import CloudFormationResponse
+from moto.cloudtrail.responses import CloudTrailResponse
+from moto.cloudwatch.responses import CloudWatchResponse
+from moto.core.errors import COMMON_ERROR_CODES
+from moto.core.responses import ActionResult, BaseResponse
+from moto.ec2.responses import EC2Response
+from moto.fsx.responses import FSxResponse
+
+from ultracluster_local import lambda_runtime
+from ultracluster_local.cloudformation import api
+from ultracluster_local.services import (
+    batch,
+    cloudtrail,
+    ec2_capacity,
+    ec2_launch_templates,
+    ec2_placement_groups,
+    fsx,
+    s3,
+)
+from ultracluster_local.services.handlers import ServiceError
+
+__all__ = ["install"]
+
+
+_UNKNOWN_CALL = "InvalidAction"
+"""One of the error codes that all services have."""
+
+
+@functools.cache
+def install() -> None:
+    """Extend moto: our calls, our CloudFormation, functions as local processes, honest refusals."""
+    # Only our own stacks and change sets: what moto's engine would half-do must be refused.
+    for name, member in list(vars(CloudFormationResponse).items()):
+        if callable(member) and not name.startswith("_") and name not in _KEPT_OF_CLOUDFORMATION:
+            delattr(CloudFormationResponse, name)
+    api.handlers.install(CloudFormationResponse)
+    CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # made for moto's objects; our answers are final
+    for handlers in (ec2_placement_groups.handlers, ec2_launch_templates.handlers, ec2_capacity.handlers):
+        handlers.install(EC2Response)
+    fsx.handlers.install(FSxResponse)
+    cloudtrail.handlers.install(CloudTrailResponse)
+    batch.handlers.install(BatchResponse)
+    # moto names Batch's actions by their paths; the general way names them as the API does.
+    BatchResponse._get_action = BaseResponse._get_action  # noqa: SLF001 - see above
+    COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # else moto warns that the service's model lacks it
+    # moto can keep composite alarms, and lacks only the call.
+    CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
+    s3.install()
+    LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
+    BaseResponse.call_action = _refusing(BaseResponse.call_action)
+
+
+_KEPT_OF_CLOUDFORMATION = frozenset({"cloudformation_backend", "cfnresponse"})
+
+
+def _refusing(call_action: Any) -> Any:
+    """Answer an unknown call with a 400 that names it: SDKs would retry a 500 for half a minute."""
+
+    @functools.wraps(call_action)
+    def refuse_unknown(response: Any) -> Any:
+        try:
+            return call_action(response)
+        except NotImplementedError:
+            action = response._get_action()  # noqa: SLF001 - moto has no public name for it
+            error = ServiceError(
+                _UNKNOWN_CALL,
+                f"The local AWS has no {response.boto3_service_name} {action}; see docs/local-aws.md.",
+            )
+            status, headers, body = response.serialized(ActionResult(error))
+            headers["status"] = str(status)
+            return status, headers, body
+
+    return refuse_unknown

@@ -1,0 +1,161 @@
+"""A local AWS in this process."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_local.environment import child_environment, set_profiles_aside
+
+if TYPE_CHECKING:
+    from ultracluster_local.clients import Clients
+    from ultracluster_local.server import Server
+
+__all__ = ["LocalAws"]
+
+_HIGHEST_PORT = 65535
+
+
+class LocalAws:
+    """moto's server with our extension, on a thread of this process; at most one for each process.
+
+    It listens on 127.0.0.1 only, and its clients reach nothing else.
+
+    Args:
+        port: Port to listen on. Default: a free one.
+        directory: Where its files are. Default: a temporary directory, removed by `stop`.
+        regions: Regions to bootstrap at the start; others are on first use by `client` or `environment`.
+            Default: us-east-1.
+    """
+
+    def __init__(
+        self, *, port: int = 0, directory: Path | None = None, regions: Iterable[str] = ("us-east-1",)
+    ) -> None:
+        self._port = port
+        self._given_directory = directory
+        self._regions = tuple(regions)
+        self._directory: Path | None = None
+        self._server: Server | None = None
+        self._profiles: dict[str, str] = {}
+        self._clients: Clients | None = None
+
+    def start(self) -> Self:
+        """Start listening.
+
+        Raises:
+            FindingsError: If one runs in this process already (UC8002), the port is taken (UC8003) or moto is
+                not installed (UC8004).
+        """
+        self._profiles = set_profiles_aside()
+        try:
+            self._start()
+        except BaseException:
+            os.environ.update(self._profiles)
+            raise
+        return self
+
+    def _start(self) -> None:
+        try:
+            from ultracluster_local.clients import Clients  # noqa: PLC0415 - moto and boto3 cost seconds
+            from ultracluster_local.running import Running, is_running, set_running  # noqa: PLC0415
+            from ultracluster_local.server import Server  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise _error(
+                "UC8004", f"Python module {error.name} is missing", "Install ultracluster[local]"
+            ) from None
+        if is_running():
+            raise _error("UC8002", "a local AWS runs in this process already", "Stop it, or use it")
+        try:
+            self._server = Server(port=self._port)
+        except (OSError, OverflowError) as error:
+            raise _error(
+                "UC8003",
+                f"cannot listen on port {self._port}: {error}",
+                "Choose another port, or 0 for a free one",
+            ) from None
+        self._directory = self._given_directory or Path(tempfile.mkdtemp(prefix="ultracluster-local-"))
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self._clients = Clients(endpoint=f"http://localhost:{self._server.port}")
+        set_running(Running(clients=self._clients, directory=self._directory))
+        self.reset()
+
+    def stop(self) -> None:
+        """Stop listening and forget everything; a second call does nothing."""
+        if self._server is None:
+            return
+        from ultracluster_local.running import set_running  # noqa: PLC0415 - loaded by now
+        from ultracluster_local.server import forget  # noqa: PLC0415
+
+        self._server.stop()
+        self._server = None
+        set_running(None)
+        forget()
+        os.environ.update(self._profiles)
+        if self._given_directory is None and self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _started(self) -> "Clients":
+        if self._server is None or self._clients is None:
+            raise RuntimeError(
+                "this local AWS is not started; call start() or use `with LocalAws() as local:`"
+            )
+        return self._clients
+
+    @property
+    def endpoint(self) -> str:
+        """Address, such as ``http://localhost:41234``."""
+        return self._started().endpoint
+
+    def environment(
+        self, region: str = "us-east-1", *, base: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        """Return an environment in which child processes reach this local AWS and no other; bootstraps `region`.
+
+        Args:
+            region: Region to set as default. Default: us-east-1.
+            base: Environment to start from. Default: the environment of this process.
+        """
+        self._seed(region)
+        return child_environment(endpoint=self.endpoint, region=region, base=base)
+
+    def client(self, service: str, region: str = "us-east-1") -> Any:
+        """Return a boto3 client of this local AWS; bootstraps `region`.
+
+        Args:
+            service: Name of the service as boto3 spells it.
+            region: Region. Default: us-east-1.
+        """
+        self._seed(region)
+        return self._started().get(service, region)
+
+    def reset(self) -> None:
+        """Empty everything, set the clock to real time, and bootstrap again."""
+        from ultracluster_local.clock import CLOCK  # noqa: PLC0415 - loaded by now
+        from ultracluster_local.server import forget  # noqa: PLC0415
+
+        self._started()
+        forget()
+        CLOCK.follow_real_time()
+        for region in self._regions:
+            self._seed(region)
+
+    def _seed(self, region: str) -> None:
+        from ultracluster_local.seed import seed_region  # noqa: PLC0415 - loaded by now
+
+        seed_region(self._started(), region)
+
+
+def _error(code: str, problem: str, remedy: str) -> FindingsError:
+    return FindingsError([Finding(code=code, problem=problem, remedy=remedy)])

@@ -1,0 +1,99 @@
+"""The HTTP server: moto's application behind a front that never answers with a 500."""
+
+import json
+import logging
+import threading
+import traceback
+from collections.abc import Callable, Iterable
+from typing import Any
+from xml.sax.saxutils import escape
+
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.moto_api._internal.models import MotoAPIBackend
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import make_server
+
+from ultracluster_local.install import install
+from ultracluster_local.state import forget_everything
+
+__all__ = ["Server", "forget"]
+
+_LOG = logging.getLogger(__name__)
+_HOST = "127.0.0.1"
+
+
+class _QuietRequestHandler(MotoRequestHandler):  # type: ignore[misc]  # moto has no types
+    """moto's request handler without a line on stderr for each request."""
+
+    def log_request(self, *_: Any) -> None:
+        return
+
+
+class Server:
+    """moto's server with our extension, on a thread of this process.
+
+    Args:
+        port: Port to listen on; 0 takes a free one.
+
+    Raises:
+        OSError: If the port is taken.
+    """
+
+    def __init__(self, *, port: int) -> None:
+        install()
+        application = _front(DomainDispatcherApplication(create_backend_app))
+        self._server = make_server(
+            _HOST, port, application, threaded=True, request_handler=_QuietRequestHandler
+        )
+        self._server.daemon_threads = True
+        self.port: int = self._server.server_port
+        self._thread = threading.Thread(target=self._server.serve_forever, name="local-aws", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop listening; the state stays until `forget`."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(timeout=5)
+
+
+def forget() -> None:
+    """Empty every service, moto's and ours."""
+    MotoAPIBackend(region_name="global", account_id=DEFAULT_ACCOUNT_ID).reset()
+    forget_everything()
+
+
+def _front(application: Any) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
+    def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        try:
+            answered: Iterable[bytes] = application(environ, start_response)
+        except Exception as error:
+            call = environ.get("HTTP_X_AMZ_TARGET") or f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
+            _LOG.exception("%s failed", call)
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            problem = (
+                f"{type(error).__name__}: {error} ({where.name}, line {where.lineno} of {where.filename})"
+            )
+            return _refusal(environ, start_response, f"The local AWS failed at {call}: {problem}")
+        return answered
+
+    return answer
+
+
+def _refusal(environ: dict[str, Any], start_response: Any, message: str) -> Iterable[bytes]:
+    code = "LocalAwsFailure"
+    if "json" in environ.get("CONTENT_TYPE", ""):
+        body = json.dumps({"__type": code, "message": message})
+        headers = [("Content-Type", environ["CONTENT_TYPE"]), ("x-amzn-ErrorType", code)]
+    else:
+        error = f"<Error><Code>{code}</Code><Message>{escape(message)}</Message></Error>"
+        # EC2 reads Response/Errors/Error, the other XML services ErrorResponse/Error, S3 the Error itself.
+        if "/ec2/" in environ.get("HTTP_AUTHORIZATION", ""):
+            body = f"<Response><Errors>{error}</Errors><RequestID>local</RequestID></Response>"
+        elif "/s3/" in environ.get("HTTP_AUTHORIZATION", ""):
+            body = error
+        else:
+            body = f"<ErrorResponse>{error}<RequestId>local</RequestId></ErrorResponse>"
+        headers = [("Content-Type", "text/xml")]
+    start_response("400 Bad Request", headers)
+    return [body.encode()]

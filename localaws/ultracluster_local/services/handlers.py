@@ -1,0 +1,122 @@
+"""How a call that moto lacks is written here: one function from parameters to an answer.
+
+moto parses the request and serialises the answer from botocore's model of the service, so that a handler sees and
+returns plain mappings with the official names.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from moto.core.exceptions import ServiceException
+from moto.core.parse import XFormedDict
+from moto.core.responses import ActionResult
+from moto.core.utils import camelcase_to_underscores
+
+from ultracluster_local.environment import ACCOUNT
+
+__all__ = ["Handler", "Handlers", "Request", "ServiceError", "hex_id", "page", "tags_of"]
+
+
+class ServiceError(ServiceException):  # type: ignore[misc]  # moto has no types
+    """An error that the service answers with; never a 500, which SDKs retry for half a minute."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """One call.
+
+    Attributes:
+        operation: Name of the API operation, such as ``DescribePlacementGroups``.
+        parameters: What the caller sent, by official name, with types of the API's model.
+        region: Region of the call.
+    """
+
+    operation: str
+    parameters: Mapping[str, Any]
+    region: str
+    account: str = ACCOUNT
+
+    def arn(self, service: str, resource: str) -> str:
+        """Name a resource of this Region and account."""
+        return f"arn:aws:{service}:{self.region}:{self.account}:{resource}"
+
+
+Handler = Callable[[Request], Mapping[str, Any]]
+
+
+class Handlers:
+    """The calls of one service that we answer ourselves.
+
+    Args:
+        service: Name of the service as boto3 spells it.
+    """
+
+    def __init__(self, *, service: str) -> None:
+        self.service = service
+        self.table: dict[str, Handler] = {}
+
+    def __call__(self, operation: str) -> Callable[[Handler], Handler]:
+        """Register the decorated function for `operation`."""
+
+        def register(handler: Handler) -> Handler:
+            self.table[operation] = handler
+            return handler
+
+        return register
+
+    def install(self, response_class: type) -> None:
+        """Let moto's `response_class` answer these operations by our handlers."""
+        for operation, handler in self.table.items():
+            setattr(response_class, camelcase_to_underscores(operation), _as_method(operation, handler))
+
+
+def _as_method(operation: str, handler: Handler) -> Callable[[Any], ActionResult]:
+    def method(response: Any) -> ActionResult:
+        response.parse_parameters(response.normalized_request)
+        parsed = response.params
+        parameters = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
+        request = Request(operation=operation, parameters=parameters, region=response.region)
+        return ActionResult(handler(request))
+
+    return method
+
+
+def hex_id(prefix: str, *, length: int = 17) -> str:
+    """Make a new id such as ``cr-0123456789abcdef0``."""
+    return f"{prefix}-{uuid.uuid4().hex[:length]}"
+
+
+def tags_of(parameters: Mapping[str, Any], *, resource_type: str) -> list[dict[str, str]]:
+    """Return the tags that an EC2 call gives to `resource_type`."""
+    return [
+        {"Key": tag["Key"], "Value": tag.get("Value", "")}
+        for specification in parameters.get("TagSpecifications") or []
+        if specification.get("ResourceType") == resource_type
+        for tag in specification.get("Tags") or []
+    ]
+
+
+def page(
+    items: list[Any],
+    *,
+    parameters: Mapping[str, Any],
+    key: str,
+    default: int = 100,
+    cursor: str = "NextToken",
+) -> dict[str, Any]:
+    """Cut one page out of `items`, as ``MaxResults`` and the token of the call ask for."""
+    try:
+        start = int(parameters.get(cursor) or 0)
+    except ValueError:
+        raise ServiceError("InvalidNextToken", "The token is not one that this service gave") from None
+    size = int(parameters.get("MaxResults") or parameters.get("maxResults") or default)
+    answer: dict[str, Any] = {key: items[start : start + size]}
+    if start + size < len(items):
+        answer[cursor] = str(start + size)
+    return answer
