@@ -212,6 +212,23 @@ def test_names_the_device_files_of_chips_and_efa() -> None:
     assert not inferentia.is_trainium
 
 
+def test_the_cards_add_up_to_the_bandwidth_of_the_instance() -> None:
+    for name, row in INSTANCE_TYPES.items():
+        beside_efa = sum(card.gbps for card in row.network_cards if not card.efa and row.efa_interfaces)
+        assert sum(card.gbps for card in row.network_cards) - beside_efa == row.network_gbps, name
+
+
+def test_has_the_nitro_generations_of_the_instance_types_guide() -> None:
+    generations = {
+        3: {"p4d", "p4de"},
+        4: {"inf2", "p5", "p5e", "trn1", "trn1n"},
+        5: {"p5en", "trn2", "trn2u"},
+        6: {"p6-b200", "p6-b300"},
+    }
+    for name, row in INSTANCE_TYPES.items():
+        assert name.split(".")[0] in generations[row.nitro_generation]
+
+
 def test_nothing_without_efa_has_a_generation_of_it() -> None:
     for row in INSTANCE_TYPES.values():
         assert (row.efa_generation is None) == (row.efa_interfaces == 0)

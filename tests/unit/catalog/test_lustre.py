@@ -239,6 +239,7 @@ def test_fsx_provisions_metadata_iops_by_capacity(gib: int, iops: int) -> None:
         ("PERSISTENT_2", 250, 1200, False, 1),
         ("PERSISTENT_2", 250, 2400, False, 1),
         ("PERSISTENT_2", 250, 4800, False, 2),
+        ("PERSISTENT_2", 250, 7_200_000, False, 3000),
         ("PERSISTENT_2", 1000, 38_400, False, 16),
         ("PERSISTENT_2", 1000, 38_400, True, 8),
         ("PERSISTENT_2", 500, 38_400, True, 4),
@@ -250,6 +251,8 @@ def test_fsx_provisions_metadata_iops_by_capacity(gib: int, iops: int) -> None:
         ("PERSISTENT_1", 50, 4800, False, 2),
         ("SCRATCH_2", None, 4800, False, 2),
         ("SCRATCH_1", None, 3600, False, 1),
+        ("SCRATCH_1", None, 14_400_000, False, 4000),
+        ("SCRATCH_2", None, 7_200_000, False, 3000),
         ("SCRATCH_1", None, 7200, False, 2),
     ],
 )
@@ -308,17 +311,32 @@ def test_throughput_is_that_of_the_example_of_fsx(shapes: Mapping[str, Any]) -> 
         )
         == 120
     )
-    assert (
-        throughput_mb_per_s(
-            deployment_type="SCRATCH_2", per_unit_storage_throughput=None, storage_capacity_gib=1200
-        )
-        == 240
-    )
 
 
 @pytest.mark.parametrize(("servers", "gbps"), [(1, 5), (2, 10), (19, 95), (20, 100), (21, 100)])
 def test_a_client_without_efa_is_limited_by_the_object_servers(servers: int, gbps: float) -> None:
     assert client_throughput_gbps(object_servers=servers) == gbps
+
+
+@pytest.mark.parametrize("deployment_type", ["SCRATCH_1", "SCRATCH_2"])
+def test_a_scratch_file_system_has_200_mb_per_s_and_tib(deployment_type: str) -> None:
+    assert (
+        throughput_mb_per_s(
+            deployment_type=deployment_type, per_unit_storage_throughput=None, storage_capacity_gib=1200
+        )
+        == 240
+    )
+
+
+def test_a_file_system_is_without_efa_unless_said_otherwise() -> None:
+    options: dict[str, Any] = {
+        "deployment_type": "PERSISTENT_2",
+        "per_unit_storage_throughput": 1000,
+        "storage_capacity_gib": 38_400,
+    }
+    assert object_servers(**options) == object_servers(**options, efa_enabled=False) == 16
+    assert file_system_interfaces(**options) == 16 + 1
+    assert file_system_interfaces(**options, efa_enabled=True) == 8 + 1
 
 
 def test_a_client_is_limited_by_its_own_interface() -> None:
