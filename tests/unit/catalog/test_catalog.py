@@ -52,6 +52,7 @@ def test_has_no_other_names() -> None:
         ultracluster_catalog.trn2  # type: ignore[attr-defined]  # noqa: B018 - the access is the test
 
 
+@pytest.mark.process
 def test_loads_nothing_but_what_is_asked_for() -> None:
     script = (
         "import sys, ultracluster_catalog\n"
