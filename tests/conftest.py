@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 _ROOT = Path(__file__).parent.parent
 _LIVE = "live"
+_NEEDS_JSII = re.compile(r"^pytestmark = .*\bpytest\.mark\.synth\b", re.MULTILINE)
 
 # Before anything imports aws_cdk, whose own error ("No module named 'constructs._jsii'") would not name the cause.
 if (_ROOT / "constructs" / "__init__.py").exists():
@@ -33,6 +35,20 @@ def pytest_configure(config: pytest.Config) -> None:
         "AWS_EC2_METADATA_DISABLED": "true",
     }
     sys.addaudithook(_refuse_to_leave)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import files that `-m "not synth"` leaves out as a whole: aws_cdk takes seconds."""
+    if "not synth" not in config.option.markexpr:
+        return None
+    files = collection_path.rglob("test_*.py") if collection_path.is_dir() else [collection_path]
+    return all(_NEEDS_JSII.search(file.read_text(encoding="utf-8")) for file in files) or None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the tests of test_sweep_*.py as what their file's name says."""
+    if item.path.name.startswith("test_sweep_"):
+        item.add_marker("sweep")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
