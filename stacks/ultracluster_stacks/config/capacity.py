@@ -28,25 +28,26 @@ def _explain_reservation_id(value: str) -> str:
     return "See the reservation's id in `aws ec2 describe-capacity-reservations`"
 
 
-def _read_utc(value: Any) -> datetime | Any:
+def _read_utc(value: Any) -> Any:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(UTC)
-    if not isinstance(value, str):
-        return value
-    if re.fullmatch(_UTC_TIME, value):
+    if not isinstance(value, (str, datetime)):
+        return value  # for pydantic to refuse
+    text = str(value)
+    if re.fullmatch(_UTC_TIME, text):
         try:
-            return datetime.fromisoformat(value)
+            return datetime.fromisoformat(text)
         except ValueError:
             remedy = "There is no such day or time"
-    elif re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+    elif re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         remedy = "Add the time and Z"
-    elif re.fullmatch(r"[0-9-]{10}[T ][0-9:.]+", value):
+    elif re.fullmatch(r"[0-9-]{10}[T ][0-9:.]+", text):
         remedy = "Write T between day and time, and Z at the end when it is UTC"
     else:
         remedy = "Convert it to UTC; Capacity Blocks start and end by UTC"
     raise refusal(
         code="UC4111",
-        problem=f"got {shown(value)}",
+        problem=f"got {shown(text)}",
         allowed='ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"',
         remedy=remedy,
     )

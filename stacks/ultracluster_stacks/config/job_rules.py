@@ -87,8 +87,8 @@ def timeout_is_within_capacity(cluster: "ClusterConfig", job: "JobConfig") -> It
 
 def image_is_pinned(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Warn about an image that may be another one tomorrow, or on the next node."""
-    tag = job.image.rpartition("/")[2].partition(":")[2]
-    if "@" not in job.image and tag in {"", "latest"}:
+    tag = job.image.rpartition("/")[2].partition(":")[2]  # of a digest: its hexadecimal digits
+    if tag in {"", "latest"}:
         yield Problem(
             loc=("image",),
             code="UC6107",

@@ -401,6 +401,31 @@ def test_one_block_holds_one_ultraserver(findings: Findings) -> None:
     assert [finding.code for finding in findings(ultraserver, ("nodes: 4", "nodes: 5"))] == ["UC4105"]
 
 
+def test_a_type_without_blocks_is_refused_once(findings: Findings) -> None:
+    assert [finding.code for finding in findings((_TYPE, "trn1n.32xlarge"))] == ["UC4104"]
+
+
+def test_a_subnet_may_be_full_to_the_last_address(findings: Findings) -> None:
+    # 57 x (1 + 1) + 9 endpoints + 128 for the file system + 5 of AWS = 256
+    small = ("10.0.0.0/16", "10.0.0.0/24")
+
+    assert findings(_ON_DEMAND, small, ("nodes: 4", "nodes: 57")) == []
+    assert [each.code for each in findings(_ON_DEMAND, small, ("nodes: 4", "nodes: 58"))] == ["UC3105"]
+
+
+def test_processes_on_gpus_are_not_counted_in_neuroncores(findings: Findings) -> None:
+    assert findings((_TYPE, "p5.48xlarge"), ("image: 1", "processes_per_node: 8\n            image: 1")) == []
+
+
+def test_a_key_that_stands_twice_is_shown_where_it_stands_again(findings: Findings) -> None:
+    (finding,) = findings(("nodes: 4\n", "nodes: 4\n        nodes: 8\n"))
+
+    assert str(finding) == (
+        "UC1012: rollout.yaml:13: waves[0].clusters[0].nodes: the key 'nodes' stands twice, in lines 12 and 13. "
+        "Allowed: each key once. Keep one of them."
+    )
+
+
 def test_a_job_over_several_nodes_needs_efa(findings: Findings) -> None:
     without_efa = [_ON_DEMAND, (_TYPE, "trn1.2xlarge")]
 

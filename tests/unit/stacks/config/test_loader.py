@@ -4,12 +4,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from ultracluster_catalog.findings import FindingsError
-from ultracluster_stacks.config import LoadedRollout, load_rollout, loader
+from ultracluster_stacks.config import CapacityConfig, LoadedRollout, load_rollout, loader
 
 _ROOT = Path(__file__).parents[4]
 
@@ -41,6 +43,15 @@ def test_reads_times_as_utc(load: Callable[..., LoadedRollout]) -> None:
 
     assert capacity.start is not None
     assert capacity.start.isoformat() == "2026-12-01T12:00:00+00:00"
+
+
+def test_takes_times_of_python_in_any_zone_and_keeps_utc() -> None:
+    two_hours_east = datetime(2026, 12, 1, 14, 0, tzinfo=timezone(timedelta(hours=2)))
+
+    assert CapacityConfig(start=two_hours_east).start == datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
+    assert CapacityConfig(start=two_hours_east).start.tzinfo is UTC
+    with pytest.raises(ValidationError, match="in UTC"):
+        CapacityConfig(start=datetime(2026, 12, 1, 12, 0))  # noqa: DTZ001 - the mistake that this is about
 
 
 def test_names_the_file_as_it_was_given(
