@@ -16,7 +16,7 @@ QUICKSTART = ROOT / "stacks/rollouts/quickstart.yaml"
 Templates = dict[str, dict[str, Any]]
 
 
-def _synthesize(rollout: Path, directory: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def synthesize_rollout(rollout: Path, directory: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     context = json.loads((ROOT / "cdk.json").read_text())["context"] | {"rollout": str(rollout)}
     environment = bare_environment(CDK_OUTDIR=str(directory), CDK_CONTEXT_JSON=json.dumps(context))
     return subprocess.run(
@@ -31,15 +31,20 @@ def _synthesize(rollout: Path, directory: Path, **variables: str) -> subprocess.
 
 @pytest.fixture(scope="session")
 def synthesize() -> Callable[..., subprocess.CompletedProcess[str]]:
-    return _synthesize
+    return synthesize_rollout
 
 
 @pytest.fixture(scope="session")
 def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("quickstart") / "cdk.out"
-    done = _synthesize(QUICKSTART, directory)
+    done = synthesize_rollout(QUICKSTART, directory)
     assert done.returncode == 0, done.stderr
     return directory
+
+
+def synthesized_templates(assembly: Path) -> list[dict[str, Any]]:
+    """All templates of an assembly, stages included."""
+    return [json.loads(path.read_text()) for path in sorted(assembly.rglob("*.template.json"))]
 
 
 @pytest.fixture(scope="session")
