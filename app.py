@@ -1,4 +1,4 @@
-"""The CDK app: the clusters of the rollout file that the context names (``cdk deploy -c rollout=FILE``)."""
+"""The CDK app: the clusters of the rollout file that the context names (``cdk deploy '**' -c rollout=FILE``)."""
 
 import sys
 
