@@ -41,7 +41,7 @@ def _check_secret(name: str) -> str:
     )
 
 
-Variable = Annotated[
+_Variable = Annotated[
     str,
     Form(
         code="UC6109",
@@ -75,7 +75,7 @@ class JobConfig(ConfigModel):
         default=None,
         description="Processes that torchrun starts on each node. Default: one per logical NeuronCore.",
     )
-    environment: dict[Variable, str] = Field(
+    environment: dict[_Variable, str] = Field(
         default_factory=dict,
         description="Environment variables of the container. No credentials: the job reads those from "
         "AWS Secrets Manager.",

@@ -14,7 +14,7 @@ MOST_TAGS: Final = 40
 # Letters and digits of any script, spaces and these: + - = . _ : / @
 _CHARACTER: Final = r"[^\x00-\x1f!-*,;<>?\[-^`{-\x7f]"
 
-Key = Annotated[
+_Key = Annotated[
     str,
     Form(
         code="UC2107",
@@ -23,7 +23,7 @@ Key = Annotated[
     ),
 ]
 
-Value = Annotated[
+_Value = Annotated[
     str,
     Form(
         code="UC2107",
@@ -39,4 +39,4 @@ def _check_count(tags: dict[str, str]) -> dict[str, str]:
     return tags
 
 
-Tags = Annotated[dict[Key, Value], AfterValidator(_check_count)]
+Tags = Annotated[dict[_Key, _Value], AfterValidator(_check_count)]

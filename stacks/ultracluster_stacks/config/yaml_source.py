@@ -81,6 +81,10 @@ def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
         raise _refusal(name, line, "UC1005", f"this is not valid YAML: {shown(error.problem)}") from None
     except yaml.YAMLError as error:
         raise _refusal(name, 1, "UC1005", f"this is not valid YAML: {shown(str(error))}") from None
+    if values is UNREADABLE:
+        raise FindingsError(
+            problem.finding(location=f"{name}:{problem.line}") for problem in builder.problems
+        )
     if not isinstance(values, dict):
         got = "nothing" if values is None else shown(values)
         raise _refusal(name, 1, "UC1006", f"got {got} at the top of the file", "one mapping: version, waves")
@@ -109,9 +113,9 @@ class _Builder:
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
-                line = _line(event)
                 if documents > 1:
-                    raise _refusal(self.name, line, "UC1006", "a second document starts", "one document")
+                    problem = "a second document starts"
+                    raise _refusal(self.name, _line(event), "UC1006", problem, "one document")
                 values = self._value(next(events), events, ())
         return values
 
@@ -138,15 +142,15 @@ class _Builder:
                 break
             line = _line(event)
             key = self._key(event, events, loc)
-            if key is None or key in values:
+            if key is None:
+                self._skip(next(events), events, (*loc, ""))
+            elif key in values:
+                problem = f"the key {shown(key)} stands twice, in lines {self.lines[*loc, key]} and {line}"
+                self._report((*loc, key), "UC1012", problem, "each key once", "Keep one of them", line=line)
                 self._skip(next(events), events, (*loc, ""))
             else:
                 self.lines[*loc, key] = line
                 values[key] = self._value(next(events), events, (*loc, key))
-                continue
-            if key is not None:
-                problem = f"the key {shown(key)} stands twice, in lines {self.lines[*loc, key]} and {line}"
-                self._report((*loc, key), "UC1012", problem, "each key once", "Keep one of them", line=line)
         return values
 
     def _sequence(self, events: Iterator[yaml.Event], loc: Loc) -> tuple[Any, ...]:
@@ -206,9 +210,8 @@ class _Builder:
         return anchor is not None or tag is not None
 
     def _refuses_text(self, text: str, loc: Loc, line: int) -> bool:
-        if hidden := hidden_character(
-            text
-        ):  # written as an escape, since the file itself was searched before
+        hidden = hidden_character(text)  # written as an escape, since the file itself was searched before
+        if hidden is not None:
             problem = f"got the character U+{ord(hidden[0]):04X}, which is not shown"
             self._report(loc, "UC1004", problem, "visible characters, spaces and line ends", line=line)
         elif kind := credential_kind(text):

@@ -45,6 +45,8 @@ def _lines(source: YamlSource) -> list[str]:
         ("# only a comment\n", "UC1006", "got nothing at the top"),
         ("- 1\n", "UC1006", "got a list at the top"),
         ("text\n", "UC1006", "got 'text' at the top"),
+        ("# x\n--- &top\na: 1\n", "UC1008", "rollout.yaml:2: got an anchor, 'top'"),
+        ("!!map\na: 1\n", "UC1009", "rollout.yaml:1: got the tag"),
         ("a: 1\n---\nb: 2\n", "UC1006", "rollout.yaml:2: a second document starts"),
         ("a:\n\tb: 1\n", "UC1005", "rollout.yaml:2: this is not valid YAML"),
         ("a: [1\n", "UC1005", "this is not valid YAML"),
