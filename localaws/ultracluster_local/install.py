@@ -19,8 +19,10 @@ from ultracluster_local.services import (
     batch,
     cloudtrail,
     ec2_capacity,
+    ec2_capacity_blocks,
     ec2_launch_templates,
     ec2_placement_groups,
+    ec2_tags,
     fsx,
     s3,
 )
@@ -42,8 +44,8 @@ def install() -> None:
             delattr(CloudFormationResponse, name)
     api.handlers.install(CloudFormationResponse)
     CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # made for moto's objects; our answers are final
-    for handlers in (ec2_placement_groups.handlers, ec2_launch_templates.handlers, ec2_capacity.handlers):
-        handlers.install(EC2Response)
+    for module in (ec2_placement_groups, ec2_launch_templates, ec2_capacity, ec2_capacity_blocks, ec2_tags):
+        module.handlers.install(EC2Response)
     fsx.handlers.install(FSxResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
     batch.handlers.install(BatchResponse)

@@ -13,7 +13,9 @@ from ultracluster_local.environment import child_environment, set_profiles_aside
 
 if TYPE_CHECKING:
     from ultracluster_local.clients import Clients
+    from ultracluster_local.clock import Clock
     from ultracluster_local.server import Server
+    from ultracluster_local.services.capacity_market import CapacityMarket
 
 __all__ = ["LocalAws"]
 
@@ -150,6 +152,24 @@ class LocalAws:
         CLOCK.follow_real_time()
         for region in self._regions:
             self._seed(region)
+
+    @property
+    def clock(self) -> "Clock":
+        """The time that Capacity Blocks and their like follow; tests may set and move it."""
+        from ultracluster_local.clock import CLOCK  # noqa: PLC0415 - loaded by now
+
+        return CLOCK
+
+    def capacity_market(self, region: str = "us-east-1") -> "CapacityMarket":
+        """Return what can be reserved and bought in a Region, to change its settings.
+
+        Args:
+            region: Region. Default: us-east-1.
+        """
+        from ultracluster_local.services.capacity_market import capacity_market  # noqa: PLC0415 - loaded by now
+
+        self._started()
+        return capacity_market(region)
 
     def _seed(self, region: str) -> None:
         from ultracluster_local.seed import seed_region  # noqa: PLC0415 - loaded by now

@@ -1,10 +1,16 @@
 """What a Region holds before anything is deployed: the CDK's bootstrap, without its stack."""
 
+from datetime import datetime
+
 from ultracluster_local.clients import Clients
+from ultracluster_local.clock import CLOCK
 from ultracluster_local.environment import ACCOUNT
+from ultracluster_local.services.capacity_market import Reservation, Segment, capacity_market
+from ultracluster_local.services.ec2_capacity import zone_names
+from ultracluster_local.services.handlers import Request, hex_id
 from ultracluster_local.state import remembered
 
-__all__ = ["BOOTSTRAP_VERSION", "bootstrap_bucket", "seed_region"]
+__all__ = ["BOOTSTRAP_VERSION", "bootstrap_bucket", "seed_capacity_block", "seed_region"]
 
 BOOTSTRAP_VERSION = "30"
 """Version of the CDK's bootstrap template that is claimed; the CLI asks SSM for it before it deploys."""
@@ -29,4 +35,51 @@ def seed_region(clients: Clients, region: str) -> None:
     clients.get("s3", region).create_bucket(Bucket=bootstrap_bucket(region), **configuration)
     clients.get("ssm", region).put_parameter(
         Name=f"/cdk-bootstrap/{_QUALIFIER}/version", Value=BOOTSTRAP_VERSION, Type="String"
+    )
+
+
+def seed_capacity_block(
+    *,
+    reservation_id: str,
+    instance_type: str,
+    count: int,
+    zone_id: str,
+    start: datetime,
+    end: datetime,
+    region: str,
+    state: str = "",
+) -> None:
+    """Let a Capacity Block exist that nobody bought here, so that the ids of a rollout lead somewhere.
+
+    Args:
+        reservation_id: ``cr-...``.
+        instance_type: Type of its instances.
+        count: Number of its instances.
+        zone_id: Id of its zone.
+        start: When it starts.
+        end: When it ends.
+        region: Region of the zone.
+        state: State to show whatever the time. Default: what the clock says.
+
+    Raises:
+        ValueError: If the Region has no such zone.
+    """
+    request = Request(operation="", parameters={}, region=region)
+    names = zone_names(request)
+    if zone_id not in names:
+        raise ValueError(f"{region} has no zone {zone_id}; it has {', '.join(sorted(names))}")
+    segment = Segment(zone=names[zone_id], zone_id=zone_id, instance_type=instance_type, count=count)
+    capacity_market(region).reservations[reservation_id] = Reservation(
+        reservation_id=reservation_id,
+        arn=request.arn("ec2", f"capacity-reservation/{reservation_id}"),
+        segment=segment,
+        platform="Linux/UNIX",
+        created=CLOCK.now(),
+        start=start,
+        end=end,
+        match_criteria="targeted",
+        tags={},
+        block_id=hex_id("cb"),
+        paid=CLOCK.now(),
+        forced_state=state,
     )

@@ -67,7 +67,7 @@ def _front(application: Any) -> Callable[[dict[str, Any], Any], Iterable[bytes]]
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         try:
             answered: Iterable[bytes] = application(environ, start_response)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever fails, never a 500
             call = environ.get("HTTP_X_AMZ_TARGET") or f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
             _LOG.exception("%s failed", call)
             where = traceback.extract_tb(error.__traceback__)[-1]

@@ -181,7 +181,7 @@ def _touches(path: tuple[str, ...], others: frozenset[tuple[str, ...]]) -> bool:
     """Whether a changed path is one of `others`, inside one or around one; ``*`` stands for any part."""
     for other in others:
         pairs = zip(path, other, strict=False)
-        if all(one == two or two == "*" for one, two in pairs):
+        if all(two in {one, "*"} for one, two in pairs):
             return True
     return False
 

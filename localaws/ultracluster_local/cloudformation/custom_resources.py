@@ -188,7 +188,7 @@ def _listener() -> Iterator[tuple[str, list[Mapping[str, Any]], threading.Event]
             answers.append(json.loads(body))
             arrived.set()
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        def log_message(self, *_: Any) -> None:
             return
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -14,7 +14,7 @@ from ultracluster_local.cloudformation import schemas
 from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.errors import ResourceError, ValidationError
 from ultracluster_local.cloudformation.parameters import ssm_parameter, typed_parameters
-from ultracluster_local.cloudformation.providers import Context, Provider
+from ultracluster_local.cloudformation.providers import Context
 from ultracluster_local.cloudformation.resource_types import provider_of, unsupported_types
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, Stacks, stacks_of
 from ultracluster_local.cloudformation.template import Scope, creation_order, references, resolve
@@ -193,8 +193,7 @@ class _Deployment:
         self.stack.record(logical_id, kind, "CREATE_IN_PROGRESS")
         attempt = uuid.uuid4().hex
         context = self.context(logical_id, kind, attempt)
-        provider = provider_of(kind)
-        physical_id = provider.create(context, properties)
+        physical_id = provider_of(kind).create(context, properties)
         self.stack.record(
             logical_id,
             kind,
@@ -202,7 +201,9 @@ class _Deployment:
             physical_id=physical_id,
             reason="Resource creation Initiated",
         )
-        made = self._made(context, provider, definition, properties, physical_id, "CREATE_COMPLETE")
+        made = self._made(
+            context, physical_id, definition=definition, properties=properties, status="CREATE_COMPLETE"
+        )
         previous = self.stack.resources.get(logical_id)
         self.stack.resources[logical_id] = made
         self.undo.append(lambda: self._undo_create(made, previous))
@@ -211,12 +212,13 @@ class _Deployment:
     def _made(
         self,
         context: Context,
-        provider: Provider,
+        physical_id: str,
+        *,
         definition: Mapping[str, Any],
         properties: Mapping[str, Any],
-        physical_id: str,
         status: str,
     ) -> StackResource:
+        provider = provider_of(context.resource_type)
         try:
             attributes = provider.attributes(context, physical_id, properties)
         except _EXPECTED:
@@ -264,7 +266,7 @@ class _Deployment:
         replaced = physical_id != old.physical_id
         if replaced:
             made = self._made(
-                context, provider_of(kind), definition, properties, physical_id, "UPDATE_COMPLETE"
+                context, physical_id, definition=definition, properties=properties, status="UPDATE_COMPLETE"
             )
             self.leftovers.append((old, "UpdateReplacePolicy"))
             self.undo.append(lambda: self._undo_create(made, old))
@@ -432,7 +434,7 @@ def deploy_stack(
         run = _Deployment(stack=stack, template=template, parameters=parameters, clients=clients)
         run.apply()
         stack.outputs, stack.exports = run.outputs()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever fails, the stack must be rolled back
         if not isinstance(error, _EXPECTED):
             _LOG.exception("our engine failed at %s", run.current if run else stack.name)
         _fail(stack, run, error, verb=verb, template=template, before=before)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import botocore
-import jmespath
+import jmespath  # type: ignore[import-untyped]  # ships none
 from botocore.exceptions import ClientError
 
 from ultracluster_local.clients import Clients, service_model

@@ -66,25 +66,29 @@ def create_only(resource_type: str, *, conditional: bool = False) -> frozenset[t
 def problems(resource_type: str, properties: Mapping[str, Any]) -> list[str]:
     """Compare properties, resolved or not, with the schema: unknown keys and missing required ones."""
     found = schema(resource_type)
-    read_only = {
-        path.rsplit("/", 1)[-1] for path in found.get("readOnlyProperties") or [] if path.count("/") == 2
-    }
+    paths = (tuple(path.split("/")) for path in found.get("readOnlyProperties") or [])
+    read_only = {path[-1] for path in paths if len(path) == _TOP_LEVEL}
     said = [f"#: extraneous key [{key}] is not permitted" for key in sorted(read_only & set(properties))]
     return said + list(_compare(properties, found, found, "#"))
+
+
+_TOP_LEVEL = len(("", "properties", "Name"))
 
 
 def _compare(value: Any, shape: Mapping[str, Any], root: Mapping[str, Any], path: str) -> Iterator[str]:
     if is_intrinsic(value):
         return
     shape = _followed(shape, root)
-    if isinstance(value, list):
-        items = shape.get("items")
-        if isinstance(items, dict):
-            for index, part in enumerate(value):
-                yield from _compare(part, items, root, f"{path}/{index}")
-        return
-    if not isinstance(value, dict):
-        return
+    if isinstance(value, list) and isinstance(shape.get("items"), dict):
+        for index, part in enumerate(value):
+            yield from _compare(part, shape["items"], root, f"{path}/{index}")
+    elif isinstance(value, dict):
+        yield from _compare_members(value, shape, root, path)
+
+
+def _compare_members(
+    value: Mapping[str, Any], shape: Mapping[str, Any], root: Mapping[str, Any], path: str
+) -> Iterator[str]:
     known = _members(shape, root)
     if not known or shape.get("patternProperties"):
         return

@@ -10,7 +10,7 @@ SUCCESS = "SUCCESS"
 FAILED = "FAILED"
 
 
-def send(
+def send(  # noqa: PLR0917 - the published signature
     event: dict[str, Any],
     context: Any,
     responseStatus: str,  # noqa: N803 - the published names

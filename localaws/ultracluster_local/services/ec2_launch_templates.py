@@ -12,19 +12,20 @@ from ultracluster_local.clock import CLOCK
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 from ultracluster_local.state import remembered
 
-__all__ = ["handlers"]
+__all__ = ["handlers", "launch_templates"]
 
 handlers = Handlers(service="ec2")
 
 
-def _templates(request: Request) -> dict[str, dict[str, Any]]:
-    return remembered("ec2:launch-templates", region=request.region, new=dict)
+def launch_templates(region: str) -> dict[str, dict[str, Any]]:
+    """Return the templates of a Region by id."""
+    return remembered("ec2:launch-templates", region=region, new=dict)
 
 
 def _find(request: Request) -> dict[str, Any]:
     wanted_id = request.parameters.get("LaunchTemplateId")
     wanted_name = request.parameters.get("LaunchTemplateName")
-    for template in _templates(request).values():
+    for template in launch_templates(request.region).values():
         if template["LaunchTemplateId"] == wanted_id or template["LaunchTemplateName"] == wanted_name:
             return template
     if wanted_id:
@@ -48,7 +49,6 @@ def _add_version(template: dict[str, Any], request: Request) -> dict[str, Any]:
     if source is not None:
         data = copy.deepcopy(_version(template, source)["LaunchTemplateData"])
     data |= request.parameters.get("LaunchTemplateData") or {}
-    # A request names security groups, an answer names the same under another member in neither API nor model.
     version = {
         "LaunchTemplateId": template["LaunchTemplateId"],
         "LaunchTemplateName": template["LaunchTemplateName"],
@@ -87,7 +87,7 @@ def _shown(template: Mapping[str, Any], version: Mapping[str, Any]) -> dict[str,
 def create_launch_template(request: Request) -> Mapping[str, Any]:
     """Create a template with its version 1; its name is unique in the Region."""
     name = request.parameters["LaunchTemplateName"]
-    templates = _templates(request)
+    templates = launch_templates(request.region)
     if any(template["LaunchTemplateName"] == name for template in templates.values()):
         raise ServiceError(
             "InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use."
@@ -128,7 +128,7 @@ def modify_launch_template(request: Request) -> Mapping[str, Any]:
 def delete_launch_template(request: Request) -> Mapping[str, Any]:
     """Delete a template with all its versions."""
     template = _find(request)
-    del _templates(request)[template["LaunchTemplateId"]]
+    del launch_templates(request.region)[template["LaunchTemplateId"]]
     return {"LaunchTemplate": _summary(template)}
 
 
@@ -137,7 +137,7 @@ def describe_launch_templates(request: Request) -> Mapping[str, Any]:
     """Show all templates, or those named."""
     ids = request.parameters.get("LaunchTemplateIds") or []
     names = request.parameters.get("LaunchTemplateNames") or []
-    known = list(_templates(request).values())
+    known = list(launch_templates(request.region).values())
     for wanted in ids:
         if all(template["LaunchTemplateId"] != wanted for template in known):
             raise ServiceError(
@@ -161,7 +161,7 @@ def describe_launch_template_versions(request: Request) -> Mapping[str, Any]:
     if "LaunchTemplateId" in request.parameters or "LaunchTemplateName" in request.parameters:
         templates = [_find(request)]
     else:
-        templates = list(_templates(request).values())
+        templates = list(launch_templates(request.region).values())
     shown = []
     for template in templates:
         versions = [_version(template, one) for one in wanted] if wanted else template["Versions"][::-1]

@@ -6,20 +6,21 @@ from typing import Any
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, tags_of
 from ultracluster_local.state import remembered
 
-__all__ = ["handlers"]
+__all__ = ["handlers", "placement_groups"]
 
 handlers = Handlers(service="ec2")
 
 
-def _groups(request: Request) -> dict[str, dict[str, Any]]:
-    return remembered("ec2:placement-groups", region=request.region, new=dict)
+def placement_groups(region: str) -> dict[str, dict[str, Any]]:
+    """Return the groups of a Region by name."""
+    return remembered("ec2:placement-groups", region=region, new=dict)
 
 
 @handlers("CreatePlacementGroup")
 def create_placement_group(request: Request) -> Mapping[str, Any]:
     """Create a group; its name is unique in the Region."""
     name = request.parameters["GroupName"]
-    groups = _groups(request)
+    groups = placement_groups(request.region)
     if name in groups:
         raise ServiceError("InvalidPlacementGroup.Duplicate", f"The placement group '{name}' already exists")
     group = {
@@ -40,7 +41,7 @@ def create_placement_group(request: Request) -> Mapping[str, Any]:
 @handlers("DescribePlacementGroups")
 def describe_placement_groups(request: Request) -> Mapping[str, Any]:
     """Show all groups, or those named."""
-    groups = _groups(request)
+    groups = placement_groups(request.region)
     names = request.parameters.get("GroupNames") or []
     ids = request.parameters.get("GroupIds") or []
     by_id = {group["GroupId"]: group for group in groups.values()}
@@ -59,6 +60,6 @@ def describe_placement_groups(request: Request) -> Mapping[str, Any]:
 def delete_placement_group(request: Request) -> Mapping[str, Any]:
     """Delete a group."""
     name = request.parameters["GroupName"]
-    if _groups(request).pop(name, None) is None:
+    if placement_groups(request.region).pop(name, None) is None:
         raise ServiceError("InvalidPlacementGroup.Unknown", f"The placement group '{name}' is unknown")
     return {}

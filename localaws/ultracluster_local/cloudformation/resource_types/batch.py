@@ -61,7 +61,7 @@ class _ComputeEnvironment(ApiProvider):
 class _JobDefinition(ApiProvider):
     """A job definition; every change registers the next revision, whose ARN is another one."""
 
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
         """Register the next revision; the engine deregisters the old one afterwards."""
         name = physical_id.rsplit("/", 1)[-1].rsplit(":", 1)[0]
         return self.create(context, {**new, "JobDefinitionName": name})

@@ -272,7 +272,7 @@ class _SecurityGroupRule(Provider):
                 raise
 
 
-def _flow_log(context: Context, properties: dict[str, Any]) -> dict[str, Any]:
+def _flow_log(_: Context, properties: dict[str, Any]) -> dict[str, Any]:
     prepared = dict(properties)
     prepared["ResourceIds"] = [prepared.pop("ResourceId")]
     return prepared

@@ -194,7 +194,7 @@ PROVIDERS: Mapping[str, Provider] = {
         deletes=("DeleteAlias", "AliasName"),
         reads=(
             "ListAliases",
-            lambda _, alias, properties: {"KeyId": properties["TargetKeyId"]},
+            lambda _, __, properties: {"KeyId": properties["TargetKeyId"]},
             "Aliases[0]",
         ),
         updates=("UpdateAlias", "AliasName"),

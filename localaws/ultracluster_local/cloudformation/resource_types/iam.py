@@ -74,7 +74,7 @@ class _Role(ApiProvider):
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Change what changed, each by its own call."""
         changed = set(changed_keys(old, new))
-        role = {"RoleName": physical_id}
+        role: dict[str, Any] = {"RoleName": physical_id}
         if "AssumeRolePolicyDocument" in changed:
             request = {**role, "PolicyDocument": json.dumps(new["AssumeRolePolicyDocument"])}
             context.call("iam", "UpdateAssumeRolePolicy", request)

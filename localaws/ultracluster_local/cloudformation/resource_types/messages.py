@@ -317,7 +317,7 @@ PROVIDERS: Mapping[str, Provider] = {
         deletes=("DeleteQueue", "QueueUrl"),
         reads=(
             "GetQueueAttributes",
-            lambda _, url, properties: {"QueueUrl": url, "AttributeNames": ["All"]},
+            lambda _, url, __: {"QueueUrl": url, "AttributeNames": ["All"]},
             "Attributes",
         ),
         attribute_paths={"Arn": "QueueArn", "QueueUrl": "=id"},

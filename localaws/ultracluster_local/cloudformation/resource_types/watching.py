@@ -154,7 +154,7 @@ PROVIDERS: Mapping[str, Provider] = {
         deletes=("DeleteAlarms", "AlarmNames[]"),
         reads=(
             "DescribeAlarms",
-            lambda _, name, properties: {"AlarmNames": [name], "AlarmTypes": ["CompositeAlarm"]},
+            lambda _, name, __: {"AlarmNames": [name], "AlarmTypes": ["CompositeAlarm"]},
             "CompositeAlarms[0]",
         ),
         attribute_paths={"Arn": "AlarmArn"},

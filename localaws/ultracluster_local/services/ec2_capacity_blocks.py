@@ -1,0 +1,434 @@
+"""Capacity Blocks: search, fake purchase, states, extensions; moto has none of it."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from ultracluster_catalog.capacity_blocks import (
+    BLOCK_PLATFORMS,
+    EXTENSION_CLOSES,
+    EXTENSION_OPENS,
+    LONGEST_BLOCK,
+    MAX_INSTANCES_PER_BLOCK,
+    block_regions,
+    is_block_duration,
+)
+from ultracluster_catalog.instance_types import CAPACITY_BLOCK, INSTANCE_TYPES, InstanceType
+from ultracluster_catalog.zones import offered_zones
+from ultracluster_local.clock import CLOCK
+from ultracluster_local.services.capacity_market import (
+    Extension,
+    Offering,
+    Reservation,
+    Segment,
+    capacity_market,
+)
+from ultracluster_local.services.ec2_capacity import (
+    filtered,
+    find_reservation,
+    refuse_dry_run,
+    shown_reservation,
+    tag_list,
+    zone_names,
+)
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
+
+__all__ = ["handlers"]
+
+handlers = Handlers(service="ec2")
+
+_HOUR = timedelta(hours=1)
+
+
+# Offerings
+
+
+@handlers("DescribeCapacityBlockOfferings")
+def describe_capacity_block_offerings(request: Request) -> Mapping[str, Any]:
+    """Offer blocks at 11:30 UTC of a few days, in each zone that has the type."""
+    given = request.parameters
+    hours = int(given["CapacityDurationHours"])
+    row, count, ultraserver = _asked(request)
+    market = capacity_market(request.region)
+    if not is_block_duration(hours):
+        raise _invalid(f"The capacity duration {hours} hours is not offered.")
+    if not (market.sold_everywhere or request.region in block_regions(row.name)):
+        raise _invalid(
+            f"The instance type '{row.name}' is not supported for Capacity Blocks in '{request.region}'"
+        )
+    _refuse_over_quota(request, row, count)
+    refuse_dry_run(request)
+    offered = market.offer(
+        _zones(request, row),
+        instance_type=row.name,
+        count=count,
+        hours=hours,
+        earliest=given.get("StartDateRange"),
+        latest_end=given.get("EndDateRange"),
+        ultraserver=ultraserver,
+    )
+    shown = [_shown_offering(request, one) for one in offered]
+    return page(shown, parameters=given, key="CapacityBlockOfferings")
+
+
+def _asked(request: Request) -> tuple[InstanceType, int, tuple[str, int]]:
+    """Return type and number of instances, and of UltraServers, that a search asks for, by one of the three ways."""
+    given = request.parameters
+    ways = [key for key in ("InstanceType", "InstanceTypePreferences", "UltraserverType") if given.get(key)]
+    if len(ways) != 1:
+        raise ServiceError(
+            "InvalidParameterCombination",
+            "Exactly one of InstanceType, InstanceTypePreferences and UltraserverType is needed.",
+        )
+    if ways == ["UltraserverType"]:
+        servers = int(given.get("UltraserverCount", 1))
+        for row in INSTANCE_TYPES.values():
+            if row.ultraserver_type == given["UltraserverType"]:
+                return row, servers * row.instances_per_ultraserver, (given["UltraserverType"], servers)
+        raise _invalid(f"The UltraServer type '{given['UltraserverType']}' is not supported.")
+    name = (
+        given["InstanceType"]
+        if ways == ["InstanceType"]
+        else given["InstanceTypePreferences"][0]["InstanceType"]
+    )
+    found = INSTANCE_TYPES.get(name)
+    if found is None or CAPACITY_BLOCK not in found.purchase_options or found.ultraserver_type:
+        raise _invalid(
+            f"The instance type '{name}' is not supported for Capacity Blocks in '{request.region}'"
+        )
+    count = int(given.get("InstanceCount", 1))
+    if not 1 <= count <= MAX_INSTANCES_PER_BLOCK:
+        raise _invalid(f"The instance count {count} must be between 1 and {MAX_INSTANCES_PER_BLOCK}.")
+    return found, count, ("", 0)
+
+
+def _invalid(message: str) -> ServiceError:
+    return ServiceError("InvalidParameterValue", message)
+
+
+def _refuse_over_quota(request: Request, row: InstanceType, count: int) -> None:
+    quota = capacity_market(request.region).block_quota_vcpus
+    if quota is not None and count * row.vcpus > quota:
+        raise ServiceError(
+            "CapacityBlockDescribeLimitExceeded",
+            "Your existing service limits are not sufficient to use EC2 Capacity Blocks: "
+            f"{count * row.vcpus} vCPUs asked for, {quota} allowed.",
+        )
+
+
+def _zones(request: Request, row: InstanceType) -> list[tuple[str, str]]:
+    """Return name and id of the zones that have the type; the first of the Region where none is known."""
+    names = zone_names(request)
+    known = [one for one in offered_zones(row.name, request.region) if one in names]
+    return [(names[one], one) for one in known or sorted(names)[:1]]
+
+
+def _shown_offering(request: Request, offering: Offering) -> dict[str, Any]:
+    hours, rest = divmod(offering.end - offering.start, _HOUR)
+    first, currency = offering.segments[0], capacity_market(request.region).currency
+    shown: dict[str, Any] = {
+        "CapacityBlockOfferingId": offering.offering_id,
+        "InstanceType": first.instance_type,
+        "AvailabilityZone": first.zone,
+        "InstanceCount": sum(one.count for one in offering.segments),
+        "StartDate": offering.start,
+        "EndDate": offering.end,
+        "CapacityBlockDurationHours": hours,
+        "CapacityBlockDurationMinutes": rest // timedelta(minutes=1),
+        "UpfrontFee": str(offering.fee),
+        "CurrencyCode": currency,
+        "Tenancy": "default",
+        "ZoneType": "availability-zone",
+    }
+    if offering.ultraserver_type:
+        shown |= {
+            "UltraserverType": offering.ultraserver_type,
+            "UltraserverCount": offering.ultraserver_count,
+        }
+    if len(offering.segments) > 1:
+        total = shown["InstanceCount"]
+        shown["CapacityBlockOfferingSegments"] = [
+            {
+                "InstanceType": one.instance_type,
+                "AvailabilityZone": one.zone,
+                "AvailabilityZoneId": one.zone_id,
+                "InstanceCount": one.count,
+                "StartDate": offering.start,
+                "EndDate": offering.end,
+                "CapacityBlockDurationHours": hours,
+                "UpfrontFee": str(offering.fee * one.count / total),
+                "CurrencyCode": currency,
+                "ZoneType": "availability-zone",
+            }
+            for one in offering.segments
+        ]
+    return shown
+
+
+# Purchase
+
+
+@handlers("PurchaseCapacityBlock")
+def purchase_capacity_block(request: Request) -> Mapping[str, Any]:
+    """Buy a block with fake money: a reservation for each segment or UltraServer."""
+    given = request.parameters
+    market = capacity_market(request.region)
+    offering = market.offerings.get(given["CapacityBlockOfferingId"])
+    if given["InstancePlatform"] not in BLOCK_PLATFORMS:
+        raise _invalid(f"The instance platform '{given['InstancePlatform']}' is not supported.")
+    if offering is None or offering.end <= CLOCK.now():
+        raise ServiceError(
+            "InvalidCapacityBlockOfferingId.NotFound",
+            f"The Capacity Block offering '{given['CapacityBlockOfferingId']}' does not exist or is gone.",
+        )
+    refuse_dry_run(request)
+    if not market.sell_again:
+        del market.offerings[offering.offering_id]
+    market.purchases += 1
+    made = [_reserve(request, segment, offering) for segment in _parts(offering)]
+    blocks = _shown_blocks(made)
+    return {
+        "CapacityReservation": shown_reservation(request, made[0]),
+        "CapacityReservations": [shown_reservation(request, one) for one in made],
+        "CapacityBlocks": blocks,
+    }
+
+
+def _parts(offering: Offering) -> list[Segment]:
+    """Return a segment for each reservation: one for each UltraServer, else those of the offering."""
+    if not offering.ultraserver_type:
+        return list(offering.segments)
+    whole = offering.segments[0]
+    each = whole.count // offering.ultraserver_count
+    part = Segment(zone=whole.zone, zone_id=whole.zone_id, instance_type=whole.instance_type, count=each)
+    return [part] * offering.ultraserver_count
+
+
+def _reserve(request: Request, segment: Segment, offering: Offering) -> Reservation:
+    market, now = capacity_market(request.region), CLOCK.now()
+    given = tags_of(request.parameters, resource_type="capacity-reservation")
+    block_tags = tags_of(request.parameters, resource_type="capacity-block")
+    reservation_id = hex_id("cr")
+    reservation = Reservation(
+        reservation_id=reservation_id,
+        arn=request.arn("ec2", f"capacity-reservation/{reservation_id}"),
+        segment=segment,
+        platform=request.parameters["InstancePlatform"],
+        created=now,
+        start=offering.start,
+        end=offering.end,
+        match_criteria="targeted",
+        tags={
+            **{tag["Key"]: tag["Value"] for tag in given},
+            "aws:ec2capacityreservation:incrementalRequestedQuantity": str(segment.count),
+        },
+        block_id=hex_id("cb"),
+        ultraserver_type=offering.ultraserver_type,
+        paid=now + market.payment_takes,
+        failed=market.payment_fails,
+        block_tags={tag["Key"]: tag["Value"] for tag in block_tags},
+    )
+    market.reservations[reservation_id] = reservation
+    return reservation
+
+
+# Blocks
+
+_BLOCK_FIELDS = {
+    "availability-zone": "AvailabilityZone",
+    "capacity-block-id": "CapacityBlockId",
+    "create-date": "CreateDate",
+    "end-date": "EndDate",
+    "start-date": "StartDate",
+    "state": "State",
+    "ultraserver-type": "UltraserverType",
+}
+
+
+def _blocks(request: Request) -> list[Reservation]:
+    """Return the reservations that are blocks, those of the call if it names some."""
+    blocks = {
+        one.block_id: one for one in capacity_market(request.region).reservations.values() if one.block_id
+    }
+    wanted = request.parameters.get("CapacityBlockIds")
+    for one in wanted or []:
+        if one not in blocks:
+            raise ServiceError(
+                "InvalidCapacityBlockId.NotFound", f"The Capacity Block '{one}' does not exist"
+            )
+    return [blocks[one] for one in wanted] if wanted else list(blocks.values())
+
+
+def _shown_blocks(blocks: list[Reservation]) -> list[dict[str, Any]]:
+    shown = []
+    for one in blocks:
+        block = {
+            "CapacityBlockId": one.block_id,
+            "AvailabilityZone": one.segment.zone,
+            "AvailabilityZoneId": one.segment.zone_id,
+            "CapacityReservationIds": [one.reservation_id],
+            "StartDate": one.start,
+            "EndDate": one.ends(),
+            "CreateDate": one.created,
+            "State": one.state(),
+            "Tags": tag_list(one.block_tags),
+        }
+        shown.append(block | ({"UltraserverType": one.ultraserver_type} if one.ultraserver_type else {}))
+    return shown
+
+
+@handlers("DescribeCapacityBlocks")
+def describe_capacity_blocks(request: Request) -> Mapping[str, Any]:
+    """Show blocks."""
+    refuse_dry_run(request)
+    shown = filtered(request, _shown_blocks(_blocks(request)), _BLOCK_FIELDS)
+    return page(shown, parameters=request.parameters, key="CapacityBlocks")
+
+
+@handlers("DescribeCapacityBlockStatus")
+def describe_capacity_block_status(request: Request) -> Mapping[str, Any]:
+    """Show the health of blocks: what `CapacityMarket.unavailable` says is out of order."""
+    refuse_dry_run(request)
+    market = capacity_market(request.region)
+    shown = []
+    for one in _blocks(request):
+        broken = min(market.unavailable.get(one.reservation_id, 0), one.segment.count)
+        total = one.segment.count if one.state() == "active" else 0
+        counts = {
+            "TotalCapacity": total,
+            "TotalAvailableCapacity": max(0, total - broken),
+            "TotalUnavailableCapacity": min(total, broken),
+        }
+        status = {"CapacityReservationId": one.reservation_id, **counts}
+        shown.append(
+            {
+                "CapacityBlockId": one.block_id,
+                "InterconnectStatus": "impaired" if broken else "ok",
+                **counts,
+                "CapacityReservationStatuses": [status],
+            }
+        )
+    return page(shown, parameters=request.parameters, key="CapacityBlockStatuses")
+
+
+# Extensions
+
+
+@handlers("DescribeCapacityBlockExtensionOfferings")
+def describe_capacity_block_extension_offerings(request: Request) -> Mapping[str, Any]:
+    """Offer more time for a block, from its end on."""
+    given = request.parameters
+    reservation = find_reservation(request, given["CapacityReservationId"])
+    hours = int(given["CapacityBlockExtensionDurationHours"])
+    if not is_block_duration(hours):
+        raise _invalid(f"The extension duration {hours} hours is not offered.")
+    _refuse_extension(reservation)
+    refuse_dry_run(request)
+    market = capacity_market(request.region)
+    begun, start = reservation.period()
+    if market.sold_out or start + timedelta(hours=hours) - begun > LONGEST_BLOCK:
+        return {"CapacityBlockExtensionOfferings": []}
+    fee = market.price_per_node_hour * reservation.segment.count * hours
+    extension = Extension(
+        offering_id=f"cbe-{uuid.uuid4().hex[:17]}",
+        hours=hours,
+        start=start,
+        end=start + timedelta(hours=hours),
+        fee=fee,
+        purchased=CLOCK.now(),
+        paid=CLOCK.now(),
+        failed=False,
+    )
+    market.extension_offerings[extension.offering_id] = (reservation.reservation_id, extension)
+    shown = _shown_extension(request, reservation, extension) | {
+        "StartDate": reservation.start,
+        "Tenancy": "default",
+    }
+    return {"CapacityBlockExtensionOfferings": [shown]}
+
+
+def _refuse_extension(reservation: Reservation) -> None:
+    end = reservation.ends()
+    if not reservation.block_id or end is None:
+        raise ServiceError("UnsupportedOperation", "Only a Capacity Block can be extended.")
+    if reservation.state() not in {"active", "scheduled"}:
+        raise ServiceError(
+            "IncorrectState", f"A Capacity Block that is {reservation.state()} cannot be extended."
+        )
+    if any(one.state() == "payment-pending" for one in reservation.extensions):
+        raise ServiceError("IncorrectState", "An extension of this Capacity Block is pending.")
+    left = end - CLOCK.now()
+    if not EXTENSION_CLOSES <= left <= EXTENSION_OPENS:
+        raise ServiceError(
+            "IncorrectState", "A Capacity Block can be extended from 57 days until 1 hour before its end."
+        )
+
+
+def _shown_extension(request: Request, reservation: Reservation, extension: Extension) -> dict[str, Any]:
+    return {
+        "CapacityBlockExtensionOfferingId": extension.offering_id,
+        "CapacityReservationId": reservation.reservation_id,
+        "InstanceType": reservation.segment.instance_type,
+        "InstanceCount": reservation.segment.count,
+        "AvailabilityZone": reservation.segment.zone,
+        "AvailabilityZoneId": reservation.segment.zone_id,
+        "CapacityBlockExtensionStartDate": extension.start,
+        "CapacityBlockExtensionEndDate": extension.end,
+        "CapacityBlockExtensionDurationHours": extension.hours,
+        "UpfrontFee": str(extension.fee),
+        "CurrencyCode": capacity_market(request.region).currency,
+        "ZoneType": "availability-zone",
+    }
+
+
+@handlers("PurchaseCapacityBlockExtension")
+def purchase_capacity_block_extension(request: Request) -> Mapping[str, Any]:
+    """Buy more time with fake money; the end moves when it is paid."""
+    given = request.parameters
+    market = capacity_market(request.region)
+    reservation = find_reservation(request, given["CapacityReservationId"])
+    owner, extension = market.extension_offerings.get(given["CapacityBlockExtensionOfferingId"], ("", None))
+    if extension is None or owner != reservation.reservation_id or extension.start != reservation.ends():
+        raise ServiceError(
+            "InvalidCapacityBlockExtensionOfferingId.NotFound",
+            f"The extension offering '{given['CapacityBlockExtensionOfferingId']}' does not exist or is gone.",
+        )
+    _refuse_extension(reservation)
+    refuse_dry_run(request)
+    extension.purchased = CLOCK.now()
+    extension.paid = CLOCK.now() + market.payment_takes
+    extension.failed = market.payment_fails
+    market.purchases += 1
+    reservation.extensions.append(extension)
+    return {"CapacityBlockExtensions": [_shown_history(request, reservation, extension)]}
+
+
+def _shown_history(request: Request, reservation: Reservation, extension: Extension) -> dict[str, Any]:
+    return _shown_extension(request, reservation, extension) | {
+        "CapacityBlockExtensionStatus": extension.state(),
+        "CapacityBlockExtensionPurchaseDate": extension.purchased,
+    }
+
+
+_EXTENSION_FIELDS = {
+    "availability-zone": "AvailabilityZone",
+    "availability-zone-id": "AvailabilityZoneId",
+    "capacity-block-extension-offering-id": "CapacityBlockExtensionOfferingId",
+    "capacity-block-extension-status": "CapacityBlockExtensionStatus",
+    "instance-type": "InstanceType",
+}
+
+
+@handlers("DescribeCapacityBlockExtensionHistory")
+def describe_capacity_block_extension_history(request: Request) -> Mapping[str, Any]:
+    """Show the extensions that were bought, whether paid or not."""
+    refuse_dry_run(request)
+    ids = request.parameters.get("CapacityReservationIds")
+    if ids:
+        found = [find_reservation(request, one) for one in ids]
+    else:
+        found = list(capacity_market(request.region).reservations.values())
+    shown = [_shown_history(request, one, extension) for one in found for extension in one.extensions]
+    shown = filtered(request, shown, _EXTENSION_FIELDS)
+    return page(shown, parameters=request.parameters, key="CapacityBlockExtensions")
