@@ -1,39 +1,23 @@
 """The network of a cluster: one private subnet in the zone of its capacity, and no way out."""
 
 import ipaddress
+import re
 
 import jsii
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster_catalog.addresses import subnet_addresses, subnet_prefix
+from ultracluster_catalog.addresses import subnet_prefix
+from ultracluster_catalog.cluster_subnet import NODE_SERVICES, cluster_addresses
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_types import get_instance_type
-from ultracluster_catalog.nic_layouts import addresses_per_node, network_interfaces
 
 __all__ = ["ClusterNetwork"]
-
-# What a node of AWS Batch on ECS calls: image pulls, the ECS agent's three endpoints, job logs and metrics,
-# and Session Manager (the agent of AL2023 needs no ec2messages). Image layers come through the S3 gateway.
-_INTERFACE_ENDPOINTS = (
-    ("EcrApi", "ecr.api"),
-    ("EcrDocker", "ecr.dkr"),
-    ("Ecs", "ecs"),
-    ("EcsAgent", "ecs-agent"),
-    ("EcsTelemetry", "ecs-telemetry"),
-    ("Logs", "logs"),
-    ("Monitoring", "monitoring"),
-    ("Ssm", "ssm"),
-    ("SsmMessages", "ssmmessages"),
-)
 
 # Changing a subnet's size replaces it, and the file system inside it. A /20 costs nothing more than a small
 # subnet and leaves room for about two thousand nodes of the batch layout.
 _LARGEST_DEFAULT_PREFIX = 20
-
-# An FSx for Lustre file system of 100 object servers, so that storage may grow without a new subnet.
-_FILE_SYSTEM_ADDRESSES = 128
 
 _HTTPS = 443
 
@@ -75,12 +59,8 @@ class ClusterNetwork(Construct):
             FindingsError: If the type or layout is unknown, the CIDR is no network address (UC3103), or the
                 nodes do not fit (UC3105).
         """
-        machine = get_instance_type(instance_type)
-        needed = subnet_addresses(
-            nodes=node_count,
-            addresses_per_node=addresses_per_node(network_interfaces(machine, nic_layout)),
-            interface_endpoints=len(_INTERFACE_ENDPOINTS),
-            file_system_interfaces=_FILE_SYSTEM_ADDRESSES,
+        needed = cluster_addresses(
+            instance_type=get_instance_type(instance_type), nodes=node_count, nic_layout=nic_layout
         )
         subnet_cidr = _subnet_cidr(cidr, needed, prefix)
         super().__init__(scope, construct_id)
@@ -162,10 +142,10 @@ class ClusterNetwork(Construct):
         )
         group.add_ingress_rule(self._security_group, ec2.Port.tcp(_HTTPS), "HTTPS from the nodes")
         group_id = group.security_group_id
-        for endpoint_id, service in _INTERFACE_ENDPOINTS:
+        for service in NODE_SERVICES:
             ec2.CfnVPCEndpoint(
                 self,
-                endpoint_id,
+                "".join(part.capitalize() for part in re.split("[.-]", service)),
                 vpc_id=vpc_id,
                 service_name=f"com.amazonaws.{region}.{service}",
                 vpc_endpoint_type="Interface",

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         is_block_duration,
         sold_by_instance_type,
     )
+    from ultracluster_catalog.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES, cluster_addresses
     from ultracluster_catalog.findings import (
         Finding,
         FindingsError,
@@ -160,6 +161,7 @@ __all__ = [
     "EXTENSION_CLOSES",
     "EXTENSION_OPENS",
     "EXTENSION_STATES",
+    "FILE_SYSTEM_ADDRESSES",
     "FILE_SYSTEM_TYPE_VERSIONS",
     "FURTHEST_START",
     "INSTANCE_INTERRUPTION_WARNING_EVENT",
@@ -176,6 +178,7 @@ __all__ = [
     "NEURON_DLAMI_PARAMETERS",
     "NEURON_SDK",
     "NIC_LAYOUTS",
+    "NODE_SERVICES",
     "OFFERED_ZONES",
     "OFFERED_ZONES_DATED",
     "OFFERED_ZONES_SOURCE",
@@ -225,6 +228,7 @@ __all__ = [
     "check_network_interfaces",
     "check_subnet_prefix",
     "client_throughput_gbps",
+    "cluster_addresses",
     "drain_before_end",
     "file_system_interfaces",
     "get_instance_type",
@@ -249,6 +253,7 @@ __all__ = [
 _MODULES = (
     "addresses",
     "capacity_blocks",
+    "cluster_subnet",
     "findings",
     "instance_types",
     "lustre",

@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from ultracluster_catalog.addresses import subnet_addresses
+from ultracluster_catalog.cluster_subnet import cluster_addresses
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.nic_layouts import addresses_per_node, network_interfaces
 from ultracluster_stacks.config.problem import Problem
@@ -12,12 +12,7 @@ from ultracluster_stacks.config.problem import Problem
 if TYPE_CHECKING:
     from ultracluster_stacks.config.cluster import ClusterConfig
 
-__all__ = ["FILE_SYSTEM_ADDRESSES", "INTERFACE_ENDPOINTS", "RULES"]
-
-# What `ultracluster.ClusterNetwork` puts into the subnet beside the nodes; a test holds the two together, because
-# this package cannot import a construct without starting jsii.
-INTERFACE_ENDPOINTS: Final = 9
-FILE_SYSTEM_ADDRESSES: Final = 128
+__all__ = ["RULES"]
 
 _PRIVATE: Final = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 _DOCKER: Final = ipaddress.IPv4Network("172.17.0.0/16")
@@ -55,18 +50,14 @@ def subnet_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
             allowed=f"{vpc} to 28",
         )
         return
-    layout = network_interfaces(get_instance_type(cluster.instance_type), settings.nic_layout)
-    needed = subnet_addresses(
-        nodes=cluster.nodes,
-        addresses_per_node=addresses_per_node(layout),
-        interface_endpoints=INTERFACE_ENDPOINTS,
-        file_system_interfaces=FILE_SYSTEM_ADDRESSES,
-    )
+    machine = get_instance_type(cluster.instance_type)
+    needed = cluster_addresses(instance_type=machine, nodes=cluster.nodes, nic_layout=settings.nic_layout)
     if needed > 2 ** (32 - prefix):
+        per_node = addresses_per_node(network_interfaces(machine, settings.nic_layout))
         yield Problem(
             loc=("network", "cidr" if settings.subnet_prefix is None else "subnet_prefix"),
             code="UC3105",
-            problem=f"{cluster.nodes} nodes with {addresses_per_node(layout)} addresses and a task each, the "
+            problem=f"{cluster.nodes} nodes with {per_node} addresses and a task each, the "
             f"endpoints and the file system need {needed:,} addresses, but a /{prefix} has {2 ** (32 - prefix):,}",
             remedy=f"Use /{32 - (needed - 1).bit_length()}, or the layout `batch`, which takes one address a node",
         )
