@@ -58,31 +58,18 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def child_environment(
-    *, endpoint: str, region: str, base: Mapping[str, str] | None = None, account: str = ACCOUNT
-) -> dict[str, str]:
-    """Build an environment in which AWS SDKs and the CDK CLI can reach the local AWS and nothing else.
-
-    Every variable that could name a real account (``AWS_*``, ``CDK_*``) is dropped, configuration files are
-    pointed at nothing and the instance metadata service is switched off.
+def local_variables(*, endpoint: str, region: str) -> dict[str, str]:
+    """Return the variables that make AWS SDKs and the CDK CLI use the local AWS; what a person exports.
 
     Args:
         endpoint: Address of the local AWS; must be a loopback one.
         region: Region to set as default.
-        base: Environment to start from. Default: the environment of this process.
-        account: Account to set as the CDK's default account. Default: the fake account.
 
     Raises:
         FindingsError: If `endpoint` is not a loopback address (UC8001).
     """
-    require_loopback(endpoint)
-    source = os.environ if base is None else base
-    kept = {
-        name: value
-        for name, value in source.items()
-        if not name.upper().startswith(_DROPPED_PREFIXES) and name.upper() not in _PROXIES
-    }
-    return kept | {
+    return {
+        "AWS_ENDPOINT_URL": require_loopback(endpoint),
         "AWS_ACCESS_KEY_ID": ACCESS_KEY,
         "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
         "AWS_REGION": region,
@@ -90,14 +77,41 @@ def child_environment(
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_ENDPOINT_URL": endpoint,
-        "CDK_DEFAULT_ACCOUNT": account,
+        "CDK_DEFAULT_ACCOUNT": ACCOUNT,
         "CDK_DEFAULT_REGION": region,
         "CDK_DISABLE_CLI_TELEMETRY": "true",
-        "NO_PROXY": "localhost,127.0.0.1",
-        "no_proxy": "localhost,127.0.0.1",
     }
 
+
+def child_environment(*, endpoint: str, region: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Build an environment in which AWS SDKs and the CDK CLI can reach the local AWS and nothing else.
+
+    Every variable that could name a real account (``AWS_*``, ``CDK_*``) or lead through a proxy is dropped,
+    configuration files are pointed at nothing and the instance metadata service is switched off.
+
+    Args:
+        endpoint: Address of the local AWS; must be a loopback one.
+        region: Region to set as default.
+        base: Environment to start from. Default: the environment of this process.
+
+    Raises:
+        FindingsError: If `endpoint` is not a loopback address (UC8001).
+    """
+    source = os.environ if base is None else base
+    return {**without_aws(source), **local_variables(endpoint=endpoint, region=region)}
+
+
+def without_aws(source: Mapping[str, str]) -> dict[str, str]:
+    """Drop every variable that could name a real account, or carry a request for this machine away from it."""
+    return {
+        name: value
+        for name, value in source.items()
+        if not name.upper().startswith(_DROPPED_PREFIXES) and name.upper() not in _PROXIES
+    }
+
+
+# A proxy would carry a request for http://localhost away from this machine.
+_PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"})
 
 _PROFILES = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE")
 
@@ -109,7 +123,3 @@ def set_profiles_aside() -> dict[str, str]:
         What to give back by ``os.environ.update`` later.
     """
     return {name: os.environ.pop(name) for name in _PROFILES if name in os.environ}
-
-
-# A proxy would carry a request for http://localhost away from this machine.
-_PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"})

@@ -72,7 +72,7 @@ class LocalAws:
         if is_running():
             raise _error("UC8002", "a local AWS runs in this process already", "Stop it, or use it")
         try:
-            self._server = Server(port=self._port)
+            self._server = Server(port=self._port, on_reset=self.reset)
         except (OSError, OverflowError) as error:
             raise _error(
                 "UC8003",

@@ -34,14 +34,15 @@ class Server:
 
     Args:
         port: Port to listen on; 0 takes a free one.
+        on_reset: What to do when a client asks to empty everything.
 
     Raises:
         OSError: If the port is taken.
     """
 
-    def __init__(self, *, port: int) -> None:
+    def __init__(self, *, port: int, on_reset: Callable[[], None]) -> None:
         install()
-        application = _front(DomainDispatcherApplication(create_backend_app))
+        application = _front(DomainDispatcherApplication(create_backend_app), on_reset)
         self._server = make_server(
             _HOST, port, application, threaded=True, request_handler=_QuietRequestHandler
         )
@@ -63,28 +64,56 @@ def forget() -> None:
     forget_everything()
 
 
-def _front(application: Any) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
+def _front(
+    application: Any, on_reset: Callable[[], None]
+) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        call = environ.get("HTTP_X_AMZ_TARGET") or f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
+        if call in _RESETS:
+            on_reset()
+            start_response("200 OK", [("Content-Type", "application/json")])
+            return [b'{"status": "ok"}']
+        begun: list[Any] = []
+
+        def begin(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            # Flask's page for a path that no service has; S3 answers its own 404s in XML.
+            if status.startswith("404") and ("Content-Type", _FLASK_PAGE) in headers:
+                begun.append(status)
+                return lambda _: None
+            return start_response(status, headers, *rest)
+
         try:
-            answered: Iterable[bytes] = application(environ, start_response)
+            answered: Iterable[bytes] = application(environ, begin)
         except Exception as error:  # noqa: BLE001 - whatever fails, never a 500
-            call = environ.get("HTTP_X_AMZ_TARGET") or f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
             _LOG.exception("%s failed", call)
             where = traceback.extract_tb(error.__traceback__)[-1]
             problem = (
                 f"{type(error).__name__}: {error} ({where.name}, line {where.lineno} of {where.filename})"
             )
-            return _refusal(environ, start_response, f"The local AWS failed at {call}: {problem}")
+            return _refusal(
+                environ, start_response, "LocalAwsFailure", f"The local AWS failed at {call}: {problem}"
+            )
+        if begun:
+            return _refusal(
+                environ,
+                start_response,
+                "InvalidAction",
+                f"The local AWS has no {call}; see docs/local-aws.md.",
+            )
         return answered
 
     return answer
 
 
-def _refusal(environ: dict[str, Any], start_response: Any, message: str) -> Iterable[bytes]:
-    code = "LocalAwsFailure"
-    if "json" in environ.get("CONTENT_TYPE", ""):
+_RESETS = frozenset({"POST /moto-api/reset", "POST /_ultracluster/reset"})
+_FLASK_PAGE = "text/html; charset=utf-8"
+
+
+def _refusal(environ: dict[str, Any], start_response: Any, code: str, message: str) -> Iterable[bytes]:
+    xml_services = ("/ec2/", "/s3/", "/iam/", "/sts/", "/sns/", "/cloudformation/")
+    if not any(one in environ.get("HTTP_AUTHORIZATION", "") for one in xml_services):
         body = json.dumps({"__type": code, "message": message})
-        headers = [("Content-Type", environ["CONTENT_TYPE"]), ("x-amzn-ErrorType", code)]
+        headers = [("Content-Type", "application/json"), ("x-amzn-ErrorType", code)]
     else:
         error = f"<Error><Code>{code}</Code><Message>{escape(message)}</Message></Error>"
         # EC2 reads Response/Errors/Error, the other XML services ErrorResponse/Error, S3 the Error itself.
