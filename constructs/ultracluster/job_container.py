@@ -18,6 +18,10 @@ _OPEN_FILES = 1048576
 
 _FILE_SYSTEM_VOLUME = "file-system"
 
+# Where the node is told that its Capacity Block ends soon; launch.sh watches it (docs/capacity-lifecycle.md).
+_ORDERS_VOLUME = "orders"
+_ORDERS_PATH = "/run/ultracluster"
+
 
 def job_container(
     *,
@@ -58,6 +62,16 @@ def job_container(
                 source_volume=_FILE_SYSTEM_VOLUME, container_path=file_system.mount_path, read_only=False
             )
         )
+    volumes.append(
+        batch.CfnJobDefinition.VolumesProperty(
+            name=_ORDERS_VOLUME, host=batch.CfnJobDefinition.VolumesHostProperty(source_path=_ORDERS_PATH)
+        )
+    )
+    mount_points.append(
+        batch.CfnJobDefinition.MountPointsProperty(
+            source_volume=_ORDERS_VOLUME, container_path=_ORDERS_PATH, read_only=True
+        )
+    )
     return batch.CfnJobDefinition.ContainerPropertiesProperty(
         image=image,
         instance_type=machine.name,
@@ -85,8 +99,8 @@ def job_container(
             init_process_enabled=True,
         ),
         ulimits=[_ulimit("memlock", -1), _ulimit("stack", _STACK_BYTES), _ulimit("nofile", _OPEN_FILES)],
-        volumes=volumes or None,
-        mount_points=mount_points or None,
+        volumes=volumes,
+        mount_points=mount_points,
         log_configuration=batch.CfnJobDefinition.LogConfigurationProperty(
             log_driver="awslogs",
             options={

@@ -25,6 +25,61 @@ if [ -z "${CCOM_SOCKET_IFNAME:-}" ] && [ -r /proc/net/route ]; then
   export CCOM_SOCKET_IFNAME
 fi
 
+# handlers_below PID: the processes below it that handle SIGUSR1, which kills every other process. Below a process that
+# does, what it has started (data loaders, compilers) only inherited the handler, and is left alone.
+handlers_below() {
+  local root=$1 status pid key value ancestor
+  local -A parents=() handles=()
+  for status in /proc/[0-9]*/status; do
+    pid=${status//[!0-9]/}
+    while read -r key value; do
+      case $key in
+      PPid:) parents[$pid]=$value ;;
+      SigCgt:) if ((16#$value & 0x200)); then handles[$pid]=yes; fi ;;
+      esac
+    done 2>/dev/null <"$status"
+  done
+  for pid in "${!handles[@]}"; do
+    ancestor=${parents[$pid]:-0}
+    while [ "$ancestor" -gt 1 ] && [ "$ancestor" != "$root" ] && [ -z "${handles[$ancestor]:-}" ]; do
+      ancestor=${parents[$ancestor]:-0}
+    done
+    if [ "$ancestor" = "$root" ]; then echo "$pid"; fi
+  done
+}
+
+# Before a Capacity Block ends, the node's file says until when checkpoints must be written. Each process is told once
+# for each such time. An order whose time is over was for another end, before an extension.
+: "${UC_CHECKPOINT_FILE:=/run/ultracluster/checkpoint}" "${UC_CHECKPOINT_POLL_SECONDS:=5}"
+watch_for_checkpoint() {
+  local torchrun=$1 order pid count said=""
+  local -A told=()
+  set +e
+  while kill -0 "$torchrun" 2>/dev/null; do
+    order=""
+    [ -r "$UC_CHECKPOINT_FILE" ] && read -r order <"$UC_CHECKPOINT_FILE"
+    if [[ "$order" > "$(date -u +%Y-%m-%dT%H:%M:%SZ)" ]]; then
+      count=0
+      for pid in $(handlers_below "$torchrun"); do
+        if [ -z "${told[$order/$pid]:-}" ] && kill -USR1 "$pid" 2>/dev/null; then
+          told[$order/$pid]=yes
+          count=$((count + 1))
+        fi
+      done
+      if [ "$count" -gt 0 ] || [ "$said" != "$order" ]; then
+        echo "ultracluster: sent SIGUSR1 to $count processes that handle it: the node ends after $order" >&2
+        said=$order
+      fi
+    fi
+    sleep "$UC_CHECKPOINT_POLL_SECONDS"
+  done
+}
+
+# Beside torchrun, not above it: signals and the exit status stay torchrun's own.
+if [ -d "${UC_CHECKPOINT_FILE%/*}" ]; then
+  watch_for_checkpoint "$$" >/dev/null </dev/null &
+fi
+
 echo "ultracluster: node $AWS_BATCH_JOB_NODE_INDEX of $AWS_BATCH_JOB_NUM_NODES, main node $MASTER_ADDR:$MASTER_PORT" >&2
 exec torchrun \
   --nnodes "$AWS_BATCH_JOB_NUM_NODES" \

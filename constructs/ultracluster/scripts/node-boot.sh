@@ -64,6 +64,8 @@ mount_file_system() {
   say "file system mounted at ${UC_MOUNT_PATH}"
 }
 
+# Where the node is told that its Capacity Block ends soon; containers see it read-only.
+mkdir -p "${UC_ROOT}/run/ultracluster"
 set_limits
 modprobe --all --quiet efa ib_uverbs || true # built in, or loaded already; the count below decides
 wait_for Neuron "$UC_NEURON_DEVICES" "${UC_ROOT}/dev/neuron[0-9]*"

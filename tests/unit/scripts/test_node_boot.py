@@ -73,6 +73,12 @@ def node(tmp_path: Path) -> Node:
     return Node(tmp_path)
 
 
+def test_a_node_has_a_place_for_orders_before_any_container_looks_for_it(node: Node) -> None:
+    node.devices(neuron=16, efa=16)
+    node.boot()
+    assert (node.root / "run/ultracluster").is_dir()
+
+
 def test_a_complete_node_joins(node: Node) -> None:
     node.devices(neuron=16, efa=16)
     done = node.boot()

@@ -146,13 +146,16 @@ def test_mounts_the_file_system_of_the_nodes(stack: cdk.Stack) -> None:
     storage = SharedFileSystem(stack, "FileSystem", network=cluster, mount_path="/lustre")
     group = nodes(stack, network=cluster, file_system=storage)
     job(stack, TrainingQueue(stack, "Queue", nodes=group, max_nodes=1))
-    assert container(stack)["Volumes"] == [{"Name": "file-system", "Host": {"SourcePath": "/lustre"}}]
+    assert container(stack)["Volumes"][0] == {"Name": "file-system", "Host": {"SourcePath": "/lustre"}}
     assert container(stack)["MountPoints"][0]["ContainerPath"] == "/lustre"
 
 
-def test_mounts_nothing_without_a_file_system(stack: cdk.Stack) -> None:
+def test_sees_the_orders_to_the_node_and_cannot_write_them(stack: cdk.Stack) -> None:
     job(stack)
-    assert not {"Volumes", "MountPoints"} & container(stack).keys()
+    assert container(stack)["Volumes"] == [{"Name": "orders", "Host": {"SourcePath": "/run/ultracluster"}}]
+    assert container(stack)["MountPoints"] == [
+        {"SourceVolume": "orders", "ContainerPath": "/run/ultracluster", "ReadOnly": True}
+    ]
 
 
 def test_repeats_a_job_whose_host_was_lost_and_no_other(stack: cdk.Stack) -> None:
