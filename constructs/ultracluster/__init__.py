@@ -4,6 +4,8 @@
 """
 
 from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.capacity_ledger import CapacityLedger
+from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
@@ -16,7 +18,10 @@ from ultracluster.ultra_cluster import UltraCluster
 
 __all__ = [
     "CapacityBlock",
+    "CapacityLedger",
+    "CapacityPurchaseRole",
     "CapacityReservation",
+    "CapacitySearchRole",
     "CheckpointBucket",
     "ClusterNetwork",
     "ClusterPlacement",

@@ -133,6 +133,7 @@ RULES: dict[str, Rule] = {
     "UC7014": Rule("The times of an order leave something to buy."),
     "UC7015": Rule("An extension names a Capacity Reservation."),
     "UC7016": Rule("An order names a known ranking of offers."),
+    "UC7017": Rule("An order looks in Regions that are known to sell what it asks for.", "warning"),
     "UC7020": Rule("An order is in the ledger before it is bought."),
     "UC7021": Rule("The ledger's table can be used."),
     "UC7022": Rule("The name of an order is used once."),
@@ -162,6 +163,10 @@ RULES: dict[str, Rule] = {
     "UC7046": Rule("A reservation that was paid is used."),
     "UC7047": Rule("A dry run is answered as a dry run."),
     "UC7101": Rule("A duration is one that Capacity Blocks are sold for."),
+    "UC7201": Rule("A purchase role names the Regions that it buys in."),
+    "UC7202": Rule("A purchase role names the instance types that it buys."),
+    "UC7203": Rule("A purchase role has a cap on instances, of one or more."),
+    "UC7204": Rule("A role of capacity is assumed by somebody who is named."),
     # UC8, local AWS
     "UC8001": Rule("The local AWS is reached over a loopback address, and nothing else is."),
     "UC8002": Rule("One local AWS runs in a process: moto keeps its state in modules."),
