@@ -3,6 +3,7 @@
 When in doubt, nobody can say. That costs a look at EC2; the opposite doubt costs a second Capacity Block.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -18,13 +19,18 @@ from botocore.exceptions import (
 from ultracluster_runtime.effects import Allowed, ConditionFailed, Refused, Unanswered, Unclear
 
 __all__ = [
+    "CAPACITY_BLOCK_LIMIT",
     "REFUSED_BEFORE_EXECUTION",
     "after_dry_run",
     "after_read",
     "after_sending",
     "after_transaction",
+    "says_quota_is_zero",
     "server_time",
 ]
+
+CAPACITY_BLOCK_LIMIT: Final = "CapacityBlockDescribeLimitExceeded"
+"""The code of a search that AWS limits: for want of quota, or because there were too many in a short time."""
 
 REFUSED_BEFORE_EXECUTION: Final = frozenset(
     {
@@ -60,7 +66,7 @@ _CLIENT_ERRORS: Final = range(400, 500)
 # Worth asking again. CapacityBlockDescribeLimitExceeded is in none of botocore's lists of throttling codes.
 _THROTTLED: Final = frozenset(
     {
-        "CapacityBlockDescribeLimitExceeded",
+        CAPACITY_BLOCK_LIMIT,
         "ProvisionedThroughputExceededException",
         "RequestLimitExceeded",
         "RequestThrottled",
@@ -121,6 +127,12 @@ def after_dry_run(error: Exception) -> Allowed | Refused:
     return Refused(type(error).__name__, _message(error))
 
 
+def says_quota_is_zero(answer: Unanswered) -> bool:
+    """Whether a search failed because the account has no quota: the same code also stands for a rate limit."""
+    # AWS's words: "existing service limits ... not sufficient to use EC2 Capacity Blocks" (seen in accounts, 2026).
+    return answer.code == CAPACITY_BLOCK_LIMIT and "not sufficient" in answer.message.lower()
+
+
 def after_read(error: Exception) -> Unanswered:
     """Why a read gave no answer, and whether asking again may help."""
     if not isinstance(error, ClientError):
@@ -128,7 +140,8 @@ def after_read(error: Exception) -> Unanswered:
         return Unanswered(code=type(error).__name__, message=_message(error), transient=transient)
     code = _code(error)
     transient = code in _THROTTLED or _status(error) not in _CLIENT_ERRORS
-    return Unanswered(code=code, message=_message(error), transient=transient)
+    answer = Unanswered(code=code, message=_message(error), transient=transient)
+    return replace(answer, transient=False) if says_quota_is_zero(answer) else answer
 
 
 def after_transaction(error: Exception, conditions: tuple[str | None, ...]) -> ConditionFailed | Unclear:

@@ -2,39 +2,34 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.instance_types import CAPACITY_BLOCK, ON_DEMAND, get_instance_type
-from ultracluster_runtime.offerings import RANKINGS
-from ultracluster_runtime.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
-from ultracluster_runtime.window import (
+from ultracluster_catalog.capacity_blocks import (
+    BLOCK_PLATFORMS,
+    BLOCK_REGIONS_DATED,
     EXTENSION_CLOSES,
     EXTENSION_OPENS,
     FURTHEST_START,
-    LONGEST_BLOCK,
-    is_block_duration,
+    MAX_INSTANCES_PER_BLOCK,
+    ULTRASERVER_REGIONS,
+    block_regions,
+    check_block_duration,
 )
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.instance_types import CAPACITY_BLOCK, ON_DEMAND, get_instance_type
+from ultracluster_catalog.zones import region_of_zone_id
+from ultracluster_runtime.offerings import RANKINGS
+from ultracluster_runtime.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
-__all__ = ["BLOCK_PLATFORMS", "check_order"]
+__all__ = ["check_order"]
 
-BLOCK_PLATFORMS = (
-    "Linux/UNIX",
-    "Red Hat Enterprise Linux",
-    "RHEL with HA",
-    "SUSE Linux",
-    "Ubuntu Pro",
-)
-"""Platforms that Capacity Blocks are sold for (EC2 User Guide, Capacity Blocks for ML, read 2026-11)."""
-
-_MAX_INSTANCES = 64  # of one block: EC2 User Guide, Capacity Blocks for ML, read 2026-11
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,47}")
 _CLUSTER = re.compile(r"[a-z][a-z0-9-]{1,31}")
 _ACCOUNT = re.compile(r"[0-9]{12}")
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
-_ZONE_ID = re.compile(r"[a-z]{2,4}[a-z0-9]*[0-9](-[a-z0-9]+)*-az[0-9]")
 _RESERVATION = re.compile(r"cr-[0-9a-f]{17}")
 _ULTRASERVER = re.compile(r"u-[a-z0-9]+")
 _CURRENCY = re.compile(r"[A-Z]{3}")
@@ -181,15 +176,20 @@ def _instances(order: BlockOrder | OnDemandOrder, purchase_option: str, limit: i
         )
 
 
-def _zones(path: str, zone_ids: tuple[Any, ...]) -> Iterator[Finding]:
+def _zones(path: str, zone_ids: tuple[Any, ...], regions: tuple[str, ...]) -> Iterator[Finding]:
     for zone_id in zone_ids:
-        yield from _form(
-            "UC7004",
-            path,
-            zone_id,
-            ok=_matches(_ZONE_ID, zone_id),
-            allowed="zone ids such as use2-az3; the letters of us-east-2a differ from account to account",
-        )
+        try:
+            region = region_of_zone_id(zone_id)
+        except FindingsError as error:
+            yield from (replace(finding, path=path) for finding in error.findings)
+            continue
+        if region not in regions:
+            yield Finding(
+                code="UC7004",
+                path=path,
+                problem=f"{zone_id} is in {region}",
+                allowed=f"zones of {', '.join(map(str, regions))}",
+            )
 
 
 def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
@@ -210,8 +210,9 @@ def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
             ok=ok,
             allowed="an UltraServer type such as u-trn2x64",
         )
-    yield from _instances(order, CAPACITY_BLOCK, _MAX_INSTANCES)
-    yield from _zones("zone_ids", order.zone_ids)
+    yield from _instances(order, CAPACITY_BLOCK, MAX_INSTANCES_PER_BLOCK)
+    yield from _zones("zone_ids", order.zone_ids, order.regions)
+    yield from _unlisted(order)
     if order.prefer not in RANKINGS:
         yield Finding(
             code="UC7016",
@@ -223,17 +224,33 @@ def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
     yield from _start_window(order, now)
 
 
+def _unlisted(order: BlockOrder) -> Iterator[Finding]:
+    if order.ultraserver_type is not None:
+        listed = ULTRASERVER_REGIONS.get(order.ultraserver_type, ())
+    else:
+        listed = block_regions(str(order.instance_type))
+    unlisted = [str(region) for region in order.regions if region not in listed]
+    if unlisted:
+        yield Finding(
+            code="UC7017",
+            path="regions",
+            problem=f"{order.ultraserver_type or order.instance_type} is not listed for {', '.join(unlisted)}",
+            allowed=f"{', '.join(listed) or 'no Region'} (as of {BLOCK_REGIONS_DATED.isoformat()}; AWS may have added more)",
+        )
+
+
+def _duration(path: str, hours: Any) -> Iterator[Finding]:
+    if _is_whole(hours):
+        yield from (replace(finding, path=path) for finding in check_block_duration(hours))
+    else:
+        yield from _form("UC7013", path, hours, ok=False, allowed="a whole number of hours")
+
+
 def _durations(order: BlockOrder) -> Iterator[Finding]:
     if not order.request_hours:
         yield Finding(code="UC7013", path="request_hours", problem="no duration is given")
     for hours in order.request_hours:
-        yield from _form(
-            "UC7013",
-            "request_hours",
-            hours,
-            ok=_is_whole(hours) and is_block_duration(hours),
-            allowed="1 to 14 days in whole days, or 21 to 182 days in whole weeks, in hours",
-        )
+        yield from _duration("request_hours", hours)
     bounds_ok = (
         _is_whole(order.min_hours) and _is_whole(order.max_hours) and 0 < order.min_hours <= order.max_hours
     )
@@ -291,15 +308,7 @@ def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
             if offering
             else "",
         )
-    longest = LONGEST_BLOCK // timedelta(hours=1)
-    hours_ok = _is_whole(order.extension_hours) and is_block_duration(order.extension_hours)
-    yield from _form(
-        "UC7013",
-        "extension_hours",
-        order.extension_hours,
-        ok=hours_ok,
-        allowed=f"1 to 14 days in whole days, or whole weeks, in hours; at most {longest} hours in all",
-    )
+    yield from _duration("extension_hours", order.extension_hours)
     times = [*_time("expected_end", order.expected_end)]
     yield from times
     if not times and not now + EXTENSION_CLOSES <= order.expected_end <= now + EXTENSION_OPENS:
@@ -314,7 +323,7 @@ def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
 def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
     yield from _regions("region", (order.region,))
     yield from _instances(order, ON_DEMAND, 1000)
-    yield from _zones("zone_id", (order.zone_id,))
+    yield from _zones("zone_id", (order.zone_id,), (order.region,))
     price = [*_money("hourly_price", order.hourly_price)]
     times = [*_time("end", order.end)]
     yield from [*price, *times]

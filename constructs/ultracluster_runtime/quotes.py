@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from ultracluster_catalog.capacity_blocks import EXTENSION_CLOSES, EXTENSION_OPENS, LONGEST_BLOCK
 from ultracluster_runtime.ec2_objects import (
     CreateReservation,
     Extension,
@@ -23,7 +24,6 @@ from ultracluster_runtime.effects import (
 from ultracluster_runtime.listing import every_page, refuse
 from ultracluster_runtime.offerings import Offering, rank_offerings
 from ultracluster_runtime.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order, order_token
-from ultracluster_runtime.window import EXTENSION_CLOSES, EXTENSION_OPENS, LONGEST_BLOCK
 
 __all__ = ["broken_terms", "choose_quote"]
 

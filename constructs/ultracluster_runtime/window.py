@@ -1,57 +1,24 @@
-"""The clock of a Capacity Block: when it may be used, when to warn, when to drain. Pure arithmetic.
-
-The figures are those of the EC2 User Guide (Capacity Blocks for ML, read 2026-11).
-"""
+"""The clock of a Capacity Block: when it may be used, when to warn, when to drain. Pure arithmetic."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
-__all__ = [
-    "DRAIN_BEFORE_END",
-    "EXTENSION_CLOSES",
-    "EXTENSION_OPENS",
-    "FURTHEST_START",
-    "LONGEST_BLOCK",
-    "NOTICES_BEFORE_END",
-    "ULTRASERVER_DRAIN_BEFORE_END",
-    "BlockWindow",
-    "block_durations",
-    "is_block_duration",
-]
+from ultracluster_catalog.capacity_blocks import (
+    DRAIN_BEFORE_END,
+    EXTENSION_CLOSES,
+    EXTENSION_OPENS,
+    TERMINATION_BEFORE_END,
+    ULTRASERVER_DRAIN_BEFORE_END,
+    ULTRASERVER_TERMINATION_BEFORE_END,
+)
 
-DRAIN_BEFORE_END = timedelta(minutes=40)
-"""Instances: EC2 starts to terminate 30 minutes before the end and warns 10 minutes before that."""
-ULTRASERVER_DRAIN_BEFORE_END = timedelta(minutes=70)
-"""UltraServers: EC2 starts to terminate 60 minutes before the end."""
-_TERMINATION_BEFORE_END = timedelta(minutes=30)
-_ULTRASERVER_TERMINATION_BEFORE_END = timedelta(minutes=60)
-NOTICES_BEFORE_END = (timedelta(hours=24), timedelta(hours=2))
+__all__ = ["CHECKPOINT_LEAD", "NOTICES_BEFORE_END", "BlockWindow"]
+
+NOTICES_BEFORE_END: Final = (timedelta(hours=24), timedelta(hours=2))
 """When people are told that the end comes near, in time to extend."""
-EXTENSION_OPENS = timedelta(days=57)
-"""An extension can be bought from this long before the end."""
-EXTENSION_CLOSES = timedelta(hours=1)
-"""An extension can be bought until this long before the end."""
-FURTHEST_START = timedelta(weeks=8)
-"""Blocks are offered with a start up to this far ahead."""
-LONGEST_BLOCK = timedelta(days=182)
-"""The longest block, extensions included."""
-
-_DAY_HOURS = 24
-_DAILY_UP_TO = 14  # days; beyond, only whole weeks are sold
-
-
-def is_block_duration(hours: int) -> bool:
-    """Whether AWS sells blocks of this many hours: 1 to 14 days, then whole weeks up to 182 days."""
-    days, rest = divmod(hours, _DAY_HOURS)
-    if rest or not 1 <= days <= LONGEST_BLOCK.days:
-        return False
-    return days <= _DAILY_UP_TO or days % 7 == 0
-
-
-def block_durations(*, min_hours: int, max_hours: int) -> tuple[int, ...]:
-    """Every duration in hours that AWS sells from `min_hours` to `max_hours`, both included."""
-    every = range(_DAY_HOURS, LONGEST_BLOCK.days * _DAY_HOURS + 1, _DAY_HOURS)
-    return tuple(hours for hours in every if min_hours <= hours <= max_hours and is_block_duration(hours))
+CHECKPOINT_LEAD: Final = timedelta(minutes=20)
+"""How long before the drain running jobs are told to write a checkpoint, unless said otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +39,7 @@ class BlockWindow:
     start: datetime
     end: datetime
     ultraserver: bool = False
-    checkpoint_lead: timedelta = timedelta(minutes=20)
+    checkpoint_lead: timedelta = CHECKPOINT_LEAD
 
     def __post_init__(self) -> None:
         if self.start.tzinfo is None or self.end.tzinfo is None:
@@ -96,7 +63,7 @@ class BlockWindow:
     @property
     def terminates_at(self) -> datetime:
         """When EC2 itself begins to terminate the instances."""
-        lead = _ULTRASERVER_TERMINATION_BEFORE_END if self.ultraserver else _TERMINATION_BEFORE_END
+        lead = ULTRASERVER_TERMINATION_BEFORE_END if self.ultraserver else TERMINATION_BEFORE_END
         return max(self.start, self.end - lead)
 
     @property
