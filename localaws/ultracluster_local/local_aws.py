@@ -72,7 +72,7 @@ class LocalAws:
         if is_running():
             raise _error("UC8002", "a local AWS runs in this process already", "Stop it, or use it")
         try:
-            self._server = Server(port=self._port, on_reset=self.reset)
+            self._server = Server(port=self._port, on_reset=self.reset, on_seed=self._seed_as_ordered)
         except (OSError, OverflowError) as error:
             raise _error(
                 "UC8003",
@@ -170,6 +170,11 @@ class LocalAws:
 
         self._started()
         return capacity_market(region)
+
+    def _seed_as_ordered(self, order: Mapping[str, Any]) -> None:
+        from ultracluster_local.seed import seed_as_ordered  # noqa: PLC0415 - loaded by now
+
+        seed_as_ordered(self._started(), order)
 
     def _seed(self, region: str) -> None:
         from ultracluster_local.seed import seed_region  # noqa: PLC0415 - loaded by now

@@ -1,4 +1,4 @@
-"""The fixture `local_aws` for tests of your own: an empty local AWS for each test."""
+"""The fixtures `local_aws` and `local_aws_server` for tests of your own: an empty local AWS for each test, or one for all."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 if TYPE_CHECKING:
     from ultracluster_local.local_aws import LocalAws
 
-__all__ = ["local_aws"]
+__all__ = ["local_aws", "local_aws_server"]
 
 
 @pytest.fixture(scope="session")
-def _local_aws_server() -> Iterator[LocalAws]:
+def local_aws_server() -> Iterator[LocalAws]:
+    """Give the local AWS of the whole session, as it is: for fixtures of modules, which reset it themselves."""
     from ultracluster_local.local_aws import LocalAws  # noqa: PLC0415 - moto costs a second; most runs need none
 
     with LocalAws() as local:
@@ -22,7 +23,7 @@ def _local_aws_server() -> Iterator[LocalAws]:
 
 
 @pytest.fixture
-def local_aws(_local_aws_server: LocalAws) -> LocalAws:
+def local_aws(local_aws_server: LocalAws) -> LocalAws:
     """Give an empty, seeded local AWS; its server is shared by the session, its state is not."""
-    _local_aws_server.reset()
-    return _local_aws_server
+    local_aws_server.reset()
+    return local_aws_server

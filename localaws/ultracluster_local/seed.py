@@ -1,6 +1,8 @@
 """What a Region holds before anything is deployed: the CDK's bootstrap, without its stack."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from ultracluster_local.clients import Clients
 from ultracluster_local.clock import CLOCK
@@ -10,7 +12,7 @@ from ultracluster_local.services.ec2_capacity import zone_names
 from ultracluster_local.services.handlers import Request, hex_id
 from ultracluster_local.state import remembered
 
-__all__ = ["BOOTSTRAP_VERSION", "bootstrap_bucket", "seed_capacity_block", "seed_region"]
+__all__ = ["BOOTSTRAP_VERSION", "bootstrap_bucket", "seed_as_ordered", "seed_capacity_block", "seed_region"]
 
 BOOTSTRAP_VERSION = "30"
 """Version of the CDK's bootstrap template that is claimed; the CLI asks SSM for it before it deploys."""
@@ -64,11 +66,61 @@ def seed_capacity_block(
     Raises:
         ValueError: If the Region has no such zone.
     """
-    request = Request(operation="", parameters={}, region=region)
-    names = zone_names(request)
+    _seed_reservation(
+        reservation_id=reservation_id,
+        segment=_segment(region, zone_id, instance_type, count),
+        region=region,
+        start=start,
+        end=end,
+        block_id=hex_id("cb"),
+        forced_state=state,
+    )
+
+
+def seed_as_ordered(clients: Clients, order: Mapping[str, Any]) -> None:
+    """Do what `ultracluster_local.remote_seed.seed` asks for.
+
+    Args:
+        clients: Clients of this local AWS.
+        order: ``regions`` and ``reservations``; what exists already stays as it is.
+
+    Raises:
+        ValueError: If a Region has no such zone.
+    """
+    for region in order["regions"]:
+        seed_region(clients, region)
+    for wanted in order["reservations"]:
+        region, reservation_id = wanted["region"], wanted["reservation_id"]
+        if reservation_id in capacity_market(region).reservations:
+            continue
+        _seed_reservation(
+            reservation_id=reservation_id,
+            segment=_segment(region, wanted["zone_id"], wanted["instance_type"], wanted["count"]),
+            region=region,
+            start=datetime.fromisoformat(wanted["start"]),
+            end=datetime.fromisoformat(wanted["end"]) if wanted["end"] else None,
+            block_id=hex_id("cb") if wanted["block"] else "",
+        )
+
+
+def _segment(region: str, zone_id: str, instance_type: str, count: int) -> Segment:
+    names = zone_names(Request(operation="", parameters={}, region=region))
     if zone_id not in names:
         raise ValueError(f"{region} has no zone {zone_id}; it has {', '.join(sorted(names))}")
-    segment = Segment(zone=names[zone_id], zone_id=zone_id, instance_type=instance_type, count=count)
+    return Segment(zone=names[zone_id], zone_id=zone_id, instance_type=instance_type, count=count)
+
+
+def _seed_reservation(
+    *,
+    reservation_id: str,
+    segment: Segment,
+    region: str,
+    start: datetime,
+    end: datetime | None,
+    block_id: str,
+    forced_state: str = "",
+) -> None:
+    request = Request(operation="", parameters={}, region=region)
     capacity_market(region).reservations[reservation_id] = Reservation(
         reservation_id=reservation_id,
         arn=request.arn("ec2", f"capacity-reservation/{reservation_id}"),
@@ -79,7 +131,8 @@ def seed_capacity_block(
         end=end,
         match_criteria="targeted",
         tags={},
-        block_id=hex_id("cb"),
-        paid=CLOCK.now(),
-        forced_state=state,
+        end_type="limited" if end else "unlimited",
+        block_id=block_id,
+        paid=CLOCK.now() if block_id else None,
+        forced_state=forced_state,
     )

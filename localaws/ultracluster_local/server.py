@@ -35,14 +35,15 @@ class Server:
     Args:
         port: Port to listen on; 0 takes a free one.
         on_reset: What to do when a client asks to empty everything.
+        on_seed: What to do with the order of `ultracluster_local.remote_seed.seed`.
 
     Raises:
         OSError: If the port is taken.
     """
 
-    def __init__(self, *, port: int, on_reset: Callable[[], None]) -> None:
+    def __init__(self, *, port: int, on_reset: Callable[[], None], on_seed: Callable[[Any], None]) -> None:
         install()
-        application = _front(DomainDispatcherApplication(create_backend_app), on_reset)
+        application = _front(DomainDispatcherApplication(create_backend_app), on_reset, on_seed)
         self._server = make_server(
             _HOST, port, application, threaded=True, request_handler=_QuietRequestHandler
         )
@@ -65,12 +66,19 @@ def forget() -> None:
 
 
 def _front(
-    application: Any, on_reset: Callable[[], None]
+    application: Any, on_reset: Callable[[], None], on_seed: Callable[[Any], None]
 ) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         call = environ.get("HTTP_X_AMZ_TARGET") or f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
         if call in _RESETS:
             on_reset()
+            start_response("200 OK", [("Content-Type", "application/json")])
+            return [b'{"status": "ok"}']
+        if call == _SEED:
+            try:
+                on_seed(json.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))))
+            except (KeyError, ValueError) as error:
+                return _refusal(environ, start_response, "InvalidSeed", str(error))
             start_response("200 OK", [("Content-Type", "application/json")])
             return [b'{"status": "ok"}']
         begun: list[Any] = []
@@ -106,6 +114,7 @@ def _front(
 
 
 _RESETS = frozenset({"POST /moto-api/reset", "POST /_ultracluster/reset"})
+_SEED = "POST /_ultracluster/seed"
 _FLASK_PAGE = "text/html; charset=utf-8"
 
 
