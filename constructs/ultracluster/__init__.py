@@ -4,6 +4,7 @@
 """
 
 from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.capacity_guard import CapacityGuard
 from ultracluster.capacity_ledger import CapacityLedger
 from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.checkpoint_bucket import CheckpointBucket
@@ -18,6 +19,7 @@ from ultracluster.ultra_cluster import UltraCluster
 
 __all__ = [
     "CapacityBlock",
+    "CapacityGuard",
     "CapacityLedger",
     "CapacityPurchaseRole",
     "CapacityReservation",
