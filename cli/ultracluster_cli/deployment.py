@@ -50,7 +50,9 @@ def deploy_rollout(
     with (
         timed(steps, "in all"),
         run_directory(state) as temporary,
-        local_aws(clusters, directory=temporary, steps=steps) if local else account() as target,
+        local_aws(clusters, background=state / "local", temporary=temporary, steps=steps)
+        if local
+        else account() as target,
     ):
         say(f"Deploying {len(clusters)} cluster(s) to {target.name}")
         command = _command(toolchain, rollout, wave, local=local, unattended=unattended)

@@ -15,6 +15,7 @@ __all__ = ["COMMANDS", "FINDINGS_EXIT_CODE", "app", "main"]
 
 COMMANDS = {
     "deploy": "ultracluster_cli.deploy",
+    "local": "ultracluster_cli.local",
     "validate": "ultracluster_cli.validate",
 }
 """The module of each command or group of commands, which offers a `typer.Typer` called `app`.

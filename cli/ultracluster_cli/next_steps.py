@@ -9,7 +9,7 @@ from ultracluster_cli.read_back import Cluster
 __all__ = ["print_next_steps"]
 
 _FROM_LOCAL = """
-This was the local AWS: no machine was started, and the reservation and the AMI existed only there. On a real account:
+This was the local AWS: no machine was started, and its reservation and AMI are fakes. On a real account:
   1. Copy the rollout file and replace the values that it marks with REPLACE: the reservation of your Capacity Block and
      its zone id, the AMI and the image of the job.
   2. ultracluster validate YOUR-ROLLOUT.yaml

@@ -3,8 +3,9 @@
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -14,9 +15,15 @@ import botocore.exceptions
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_cli.read_back import Client
 from ultracluster_local import LocalAws
+from ultracluster_local.clients import Clients
+from ultracluster_local.daemon import status
+from ultracluster_local.environment import child_environment
+from ultracluster_local.remote_seed import SeedImage, SeedReservation, seed
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["Target", "account", "local_aws", "timed"]
+
+_FAKE_BLOCK = timedelta(days=14)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,30 +64,61 @@ def account() -> Iterator[Target]:
 
 @contextmanager
 def local_aws(
-    clusters: Sequence[ClusterConfig], *, directory: Path, steps: dict[str, float]
+    clusters: Sequence[ClusterConfig], *, background: Path, temporary: Path, steps: dict[str, float]
 ) -> Iterator[Target]:
-    """Give the local AWS, with the reservations of the clusters in it.
+    """Give the local AWS, with the reservations and AMIs of the clusters in it as fakes.
+
+    Takes the one that `ultracluster local up` has started; else starts one that ends with this context.
 
     Args:
         clusters: What will be deployed.
-        directory: For files of a local AWS that ends with this context.
+        background: Folder of the one that may run in the background.
+        temporary: Folder for one that ends with this context.
         steps: Receives the seconds that starting takes.
 
     Raises:
-        FindingsError: If it cannot start (UC8002 to UC8004).
+        FindingsError: If it cannot start (UC8002 to UC8004), or does not take the reservations (UC8006).
     """
-    with timed(steps, "starting the local AWS"):
-        local = LocalAws(
-            directory=directory / "local", regions={cluster.region for cluster in clusters}
-        ).start()
-    try:
+    with ExitStack() as stack:
+        with timed(steps, "starting the local AWS"):
+            running = status(background)
+            endpoint = (
+                running.endpoint
+                if running
+                else stack.enter_context(LocalAws(directory=temporary / "local")).endpoint
+            )
+            seed(
+                endpoint=endpoint,
+                regions={cluster.region for cluster in clusters},
+                images=[SeedImage(image_id=cluster.image_id, region=cluster.region) for cluster in clusters],
+                reservations=[fake for cluster in clusters for fake in _fakes(cluster)],
+            )
         yield Target(
-            name=f"the local AWS at {local.endpoint}, which is a fake",
-            environment=local.environment(clusters[0].region),
-            client=local.client,
+            name=f"the local AWS at {endpoint}: a fake, with fakes of the reservations and AMIs",
+            environment=child_environment(endpoint=endpoint, region=clusters[0].region),
+            client=Clients(endpoint=endpoint).get,
         )
-    finally:
-        local.stop()
+
+
+def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
+    capacity = cluster.capacity
+    if capacity.reservation_id is None:
+        return []
+    now = datetime.now(UTC)
+    block = capacity.market_type == "capacity-block"
+    return [
+        SeedReservation(
+            reservation_id=capacity.reservation_id,
+            region=cluster.region,
+            zone_id=cluster.zone_id,
+            instance_type=cluster.instance_type,
+            count=cluster.nodes,
+            # A rollout need not name the times; a block that is running now is what one deploys to.
+            start=capacity.start or now,
+            end=capacity.end or (now + _FAKE_BLOCK if block else None),
+            block=block,
+        )
+    ]
 
 
 @contextmanager

@@ -13,7 +13,20 @@ from datetime import datetime
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_local.environment import require_loopback
 
-__all__ = ["SeedReservation", "seed"]
+__all__ = ["SeedImage", "SeedReservation", "seed"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeedImage:
+    """An AMI that shall exist.
+
+    Attributes:
+        image_id: Its id.
+        region: Its Region.
+    """
+
+    image_id: str
+    region: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,18 +54,29 @@ class SeedReservation:
     block: bool
 
 
-def seed(*, endpoint: str, regions: Iterable[str], reservations: Iterable[SeedReservation]) -> None:
-    """Bootstrap Regions for the CDK and let reservations exist; what exists already stays as it is.
+def seed(
+    *,
+    endpoint: str,
+    regions: Iterable[str],
+    images: Iterable[SeedImage] = (),
+    reservations: Iterable[SeedReservation] = (),
+) -> None:
+    """Bootstrap Regions for the CDK, and let AMIs and reservations exist; what exists already stays as it is.
 
     Args:
         endpoint: Address of the local AWS.
         regions: Regions to bootstrap.
-        reservations: What shall exist.
+        images: AMIs that shall exist. Default: none.
+        reservations: Reservations that shall exist. Default: none.
 
     Raises:
         FindingsError: If the address is not of this machine (UC8001), or the local AWS refuses or does not answer (UC8006).
     """
-    order = {"regions": sorted(regions), "reservations": [asdict(one) for one in reservations]}
+    order = {
+        "regions": sorted(regions),
+        "images": [asdict(image) for image in images],
+        "reservations": [asdict(reservation) for reservation in reservations],
+    }
     request = urllib.request.Request(  # noqa: S310 - require_loopback takes http to this machine only
         f"{require_loopback(endpoint)}/_ultracluster/seed",
         data=json.dumps(order, default=datetime.isoformat).encode(),

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from moto.ec2.models import ec2_backends
+from moto.ec2.models.amis import Ami
+
 from ultracluster_local.clients import Clients
 from ultracluster_local.clock import CLOCK
 from ultracluster_local.environment import ACCOUNT
@@ -82,13 +85,25 @@ def seed_as_ordered(clients: Clients, order: Mapping[str, Any]) -> None:
 
     Args:
         clients: Clients of this local AWS.
-        order: ``regions`` and ``reservations``; what exists already stays as it is.
+        order: ``regions``, ``images`` and ``reservations``; what exists already stays as it is.
 
     Raises:
         ValueError: If a Region has no such zone.
     """
     for region in order["regions"]:
         seed_region(clients, region)
+    for wanted in order["images"]:
+        backend = ec2_backends[ACCOUNT][wanted["region"]]
+        if wanted["image_id"] not in backend.amis:
+            backend.amis[wanted["image_id"]] = Ami(
+                backend,
+                wanted["image_id"],
+                name=f"fake-{wanted['image_id']}",
+                description="A fake of the local AWS, so that the image of a rollout exists",
+                architecture="x86_64",
+                virtualization_type="hvm",
+                region_name=wanted["region"],
+            )
     for wanted in order["reservations"]:
         region, reservation_id = wanted["region"], wanted["reservation_id"]
         if reservation_id in capacity_market(region).reservations:
