@@ -71,11 +71,13 @@ def status(*, as_json: _Json = False) -> None:
 
 
 @app.command()
-def reset() -> None:
-    """Empty the running local AWS."""
+def reset(*, region: _Region = "us-east-2") -> None:
+    """Empty the running local AWS; only the Region's bootstrap for the CDK is there again."""
     from ultracluster_local import daemon  # noqa: PLC0415 - not for the help
 
     daemon.reset(_directory())
+    if running := daemon.status(_directory()):
+        _environment(running, region)  # bootstraps
     say("The local AWS is empty.")
 
 

@@ -117,6 +117,30 @@ def test_nothing_is_written_but_into_the_ignored_folders(project: Path, deployed
     assert list((project / ".ultracluster" / "tmp").iterdir()) == []
 
 
+@pytest.fixture(scope="module")
+def twice(project: Path, deployed: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """The summary of a second deployment to a local AWS in the background, and what was said meanwhile."""
+    assert deployed
+    up = ultracluster(project, "local", "up")
+    try:
+        assert up.returncode == 0, up.stderr
+        assert ultracluster(project, "deploy", "--local", "--json").returncode == 0
+        again = ultracluster(project, "deploy", "--local", "--json")
+        assert again.returncode == 0, again.stderr
+        yield json.loads(again.stdout), again.stderr
+    finally:
+        ultracluster(project, "local", "down")
+
+
+def test_a_second_deployment_to_the_same_local_aws_changes_nothing(twice: tuple[dict[str, Any], str]) -> None:
+    told, said = twice
+
+    assert told["changed"] is False
+    assert said.count(": no changes") == 3
+    (cluster,) = told["clusters"]
+    assert {stack["status"] for stack in cluster["stacks"]} == {"CREATE_COMPLETE"}
+
+
 def descendants(pid: int) -> list[int]:
     """Ids of all processes below one, from /proc."""
     parents = dict(_processes())

@@ -1,0 +1,117 @@
+"""`ultracluster local` runs a local AWS in the background of the current folder."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+import pytest
+
+pytestmark = [pytest.mark.deploy, pytest.mark.process]
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty current folder, in which nothing runs at the end."""
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    run("local", "down")
+
+
+def test_a_life_from_up_to_down(run: Run, folder: Path) -> None:
+    up = run("local", "up", "--json")
+    told = json.loads(up.stdout)
+
+    assert up.code == 0
+    assert list(told) == ["running", "endpoint", "pid", "log", "environment"]
+    assert told["environment"]["AWS_ENDPOINT_URL"] == told["endpoint"]
+    assert Path(told["log"]).is_relative_to(folder / ".ultracluster")
+
+    shown = run("local", "status", "--json")
+    assert shown.code == 0
+    assert json.loads(shown.stdout) == {key: told[key] for key in ("running", "endpoint", "pid", "log")}
+    assert told["endpoint"] in run("local", "status").stdout
+
+    second = run("local", "up")
+    assert second.code == 2
+    assert second.stderr.startswith("UC8005: ")
+
+    assert run("local", "down").stderr == "The local AWS is stopped.\n"
+    assert run("local", "down").stderr == "No local AWS was running.\n"
+
+
+def test_where_nothing_runs_every_command_says_so(run: Run, folder: Path) -> None:
+    assert folder.exists()
+
+    status = run("local", "status", "--json")
+    assert status.code == 1
+    assert json.loads(status.stdout) == {"running": False, "endpoint": None, "pid": None, "log": None}
+    assert "ultracluster local up" in run("local", "status").stderr
+
+    environment = run("local", "env")
+    assert environment.code == 1
+    assert environment.stdout == ""  # eval of it changes nothing
+
+    assert run("local", "reset").code == 2
+
+
+def test_a_shell_can_take_over_the_environment(run: Run, folder: Path) -> None:
+    assert folder.exists()
+    told = json.loads(run("local", "up", "--region", "us-west-2", "--json").stdout)
+    lines = run("local", "env", "--region", "us-west-2").stdout
+
+    assert all(line.startswith(("export ", "unset ")) for line in lines.splitlines())
+    shell = subprocess.run(
+        ["sh", "-c", f'{lines}\nprintf "%s %s %s" "$AWS_ENDPOINT_URL" "$AWS_REGION" "${{AWS_PROFILE-none}}"'],
+        env={"PATH": os.environ["PATH"], "AWS_PROFILE": "real"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shell.stdout == f"{told['endpoint']} us-west-2 none"
+
+
+def test_up_prints_lines_that_name_the_endpoint_and_no_real_credentials(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert folder.exists()
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "real-secret")
+
+    up = run("local", "up")
+
+    assert "export AWS_ENDPOINT_URL=http://localhost:" in up.stdout
+    assert "real-secret" not in up.stdout + up.stderr
+
+
+def test_reset_empties_it_and_up_bootstraps_the_region(run: Run, folder: Path) -> None:
+    assert folder.exists()
+    told = json.loads(run("local", "up", "--json").stdout)
+    bucket = "cdk-hnb659fds-assets-123456789012-us-east-2"
+
+    assert buckets(told) == [bucket]
+
+    client(told, "s3").create_bucket(
+        Bucket="mine", CreateBucketConfiguration={"LocationConstraint": "us-east-2"}
+    )
+    assert run("local", "reset").code == 0
+    assert buckets(told) == [bucket]
+
+
+def buckets(told: dict[str, Any]) -> list[str]:
+    names = [bucket["Name"] for bucket in client(told, "s3").list_buckets()["Buckets"]]
+    return [name for name in names if not name.endswith("-us-east-1")]
+
+
+def client(told: dict[str, Any], service: str) -> Any:
+    return botocore.session.Session().create_client(
+        service,
+        region_name=told["environment"]["AWS_REGION"],
+        endpoint_url=told["endpoint"],
+        aws_access_key_id=told["environment"]["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=told["environment"]["AWS_SECRET_ACCESS_KEY"],
+    )
