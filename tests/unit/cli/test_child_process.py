@@ -78,8 +78,20 @@ def test_a_death_by_signal_is_told_as_shells_do(logged: Callable[..., tuple[int,
     assert logged("import os; os.kill(os.getpid(), 9)")[0] == 128 + signal.SIGKILL
 
 
-def test_the_command_cannot_wait_for_an_answer(logged: Callable[..., tuple[int, list[str]]]) -> None:
-    assert logged("print(repr(input()))")[0] == 1  # EOFError
+def test_the_command_cannot_read_what_is_meant_for_us(logged: Callable[..., tuple[int, list[str]]]) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"an answer\n")
+    ours = os.dup(0)
+    os.dup2(reading, 0)
+    try:
+        code, lines = logged("print(input())")
+    finally:
+        os.dup2(ours, 0)
+        for descriptor in (reading, writing, ours):
+            os.close(descriptor)
+
+    assert code == 1
+    assert "an answer" not in lines
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, RuntimeError])
@@ -92,9 +104,12 @@ def test_a_failure_of_ours_ends_the_command_and_its_children(
         pids.extend(map(int, line.split()))
         raise failure
 
+    began = time.monotonic()
+
     with pytest.raises(failure):
         logged(STAYING, fail)
 
+    assert time.monotonic() - began < 30  # of the 60 s that it would stay
     assert len(pids) == 2
     assert all_gone(pids)
 

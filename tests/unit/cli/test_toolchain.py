@@ -63,7 +63,8 @@ def test_says_everything_that_is_missing_at_once(tmp_path: Path, python_folder: 
 
 
 @pytest.mark.parametrize(
-    "version", ["3.0.0 (build 1)", "2.1145.9 (build 1)", "1.204.0 (build 1)", "nonsense", ""]
+    "version",
+    ["3.0.0 (build 1)", "3.2000.0 (build 1)", "2.1145.9 (build 1)", "1.204.0 (build 1)", "nonsense", ""],
 )
 def test_refuses_a_version_that_cannot_read_our_assemblies(
     tmp_path: Path, python_folder: Path, version: str
