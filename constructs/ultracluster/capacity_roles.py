@@ -149,7 +149,7 @@ class CapacityPurchaseRole(Construct):
         )
         of_an_order = {"Null": {f"aws:ResourceTag/{_ORDER_TAG}": "false"}}
         types = {"ec2:InstanceType": list(instance_types)}
-        count = {"ec2:InstanceCount": max_instances}
+        count = {"ec2:InstanceCount": str(max_instances)}
         # IfExists, because a key that EC2 does not give would otherwise deny every purchase.
         caps_where_known = {"StringEqualsIfExists": types, "NumericLessThanEqualsIfExists": count}
         caps = {"StringEquals": types, "NumericLessThanEquals": count}

@@ -8,10 +8,10 @@ it is true.
 
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import aws_cdk as cdk
-from aws_cdk import assertions
+if TYPE_CHECKING:
+    import aws_cdk as cdk
 
 Context = Mapping[str, str | int | Sequence[str]]
 
@@ -101,8 +101,10 @@ def resolve(value: Any, region: str) -> Any:
     return value
 
 
-def identity_statements(stack: cdk.Stack, role_id: str) -> list[dict[str, Any]]:
+def identity_statements(stack: "cdk.Stack", role_id: str) -> list[dict[str, Any]]:
     """Statements of all policies in a stack's template that are attached to a role."""
+    from aws_cdk import assertions  # slow; policies that stand in a file are judged without it
+
     template = assertions.Template.from_stack(stack)
     found: list[dict[str, Any]] = []
     for policy in template.find_resources("AWS::IAM::Policy").values():
