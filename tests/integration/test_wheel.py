@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.bare_environment import bare_environment
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "ultracluster",

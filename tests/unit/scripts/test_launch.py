@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 SCRIPT = (Path(__file__).parents[3] / "constructs/ultracluster/scripts/launch.sh").read_text()
 MAIN = "10.0.1.17"
 

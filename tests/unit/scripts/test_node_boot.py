@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 SCRIPT = Path(__file__).parents[3] / "constructs/ultracluster/scripts/node-boot.sh"
 FILE_SYSTEM = {
     "UC_FILE_SYSTEM_DNS": "fs-1.fsx.us-east-2.amazonaws.com",
