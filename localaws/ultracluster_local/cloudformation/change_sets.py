@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracluster_local.clients import Clients
-from ultracluster_local.cloudformation import schemas
-from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.engine import stack_scope
 from ultracluster_local.cloudformation.resource_types import provider_of
 from ultracluster_local.cloudformation.stacks import Stack, StackResource
@@ -117,7 +115,7 @@ class _Plan:
             return None
         kind = old.resource_type
         create_only = provider_of(kind).create_only(kind, old.properties, properties)
-        conditional = frozenset() if is_custom(kind) else schemas.create_only(kind, conditional=True)
+        conditional = provider_of(kind).conditional_create_only(kind)
         details = [self._detail(one, definition, create_only, conditional) for one in found]
         needs = {(one["Target"]["RequiresRecreation"], one["Evaluation"]) for one in details}
         if ("Always", "Static") in needs:

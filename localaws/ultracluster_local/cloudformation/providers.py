@@ -121,6 +121,10 @@ class Provider:
         """Return the paths of the properties whose change needs a new resource. Default: what the registry says."""
         return schemas.create_only(resource_type)
 
+    def conditional_create_only(self, resource_type: str) -> frozenset[tuple[str, ...]]:
+        """Return the paths whose change needs a new resource in some cases; here it is tried in place."""
+        return schemas.create_only(resource_type, conditional=True)
+
 
 def changed_keys(old: Properties, new: Properties) -> list[str]:
     """Name the top-level properties that differ."""

@@ -37,6 +37,10 @@ class _ComputeEnvironment(ApiProvider):
         scaling = {"maxvcpus", "minvcpus", "desiredvcpus"}
         return paths | {("ComputeResources", name) for name in resources if name.lower() not in scaling}
 
+    def conditional_create_only(self, resource_type: str) -> frozenset[tuple[str, ...]]:  # noqa: ARG002 - one type
+        """Leave nothing open: `create_only` decides."""
+        return frozenset()
+
     def _set_policy(self, context: Context, arn: str, properties: Properties) -> None:
         policy = properties.get("UpdatePolicy")
         if policy:

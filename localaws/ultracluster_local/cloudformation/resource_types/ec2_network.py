@@ -1,6 +1,7 @@
 """The network: VPC, subnets, routes, gateways, endpoints, security groups and their rules, flow logs."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -186,6 +187,14 @@ def _permission(rule: Properties) -> dict[str, Any]:
     return permission
 
 
+def _flat(permission: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Take a permission apart into rules of one source or destination each."""
+    ports = (permission["IpProtocol"], permission.get("FromPort"), permission.get("ToPort"))
+    for group, member in {(group, member) for group, member in _RULE_TARGETS.values()}:
+        for one in permission.get(group) or []:
+            yield (*ports, member, one[member])
+
+
 _EVERYTHING_OUT = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
 
 
@@ -212,6 +221,18 @@ class _SecurityGroup(ApiProvider):
             if permissions:
                 request = {"GroupId": group_id, "IpPermissions": permissions}
                 context.call("ec2", f"{verb}SecurityGroup{direction}", request)
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Add the rules of the template that are still there; other resources may have added more."""
+        shown = super().read(context, physical_id, properties)
+        if shown is None:
+            return None
+        rules = {}
+        for name, permissions in (("SecurityGroupIngress", "IpPermissions"), ("SecurityGroupEgress", "IpPermissionsEgress")):
+            there = {one for permission in shown[permissions] for one in _flat(permission)}
+            declared = properties.get(name) or []
+            rules[name] = [rule for rule in declared if set(_flat(_permission(rule))) <= there]
+        return {**shown, **rules}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Change rules and tags."""
@@ -276,6 +297,28 @@ def _flow_log(_: Context, properties: dict[str, Any]) -> dict[str, Any]:
     prepared = dict(properties)
     prepared["ResourceIds"] = [prepared.pop("ResourceId")]
     return prepared
+
+
+class _VpcEndpoint(ApiProvider):
+    """A VPC endpoint; what it is attached to changes piece by piece."""
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Change policy, attachments and tags."""
+        request: dict[str, Any] = {}
+        if old.get("PolicyDocument") != new.get("PolicyDocument"):
+            policy = new.get("PolicyDocument")
+            request |= {"PolicyDocument": json.dumps(policy)} if policy else {"ResetPolicy": True}
+        for name in ("RouteTableIds", "SubnetIds", "SecurityGroupIds"):
+            before, after = set(old.get(name) or []), set(new.get(name) or [])
+            for verb, ids in (("Add", after - before), ("Remove", before - after)):
+                if ids:
+                    request[f"{verb}{name}"] = sorted(ids)
+        if request:
+            context.call("ec2", "ModifyVpcEndpoint", {"VpcEndpointId": physical_id, **request})
+        hidden = {"PolicyDocument", "RouteTableIds", "SubnetIds", "SecurityGroupIds"}
+        return super().update(
+            context, physical_id, *({k: v for k, v in side.items() if k not in hidden} for side in (old, new))
+        )
 
 
 class _SubnetRouteTable(ApiProvider):
@@ -397,7 +440,7 @@ PROVIDERS: Mapping[str, Provider] = {
         ),
         tags_later=True,
     ),
-    "AWS::EC2::VPCEndpoint": ApiProvider(
+    "AWS::EC2::VPCEndpoint": _VpcEndpoint(
         service="ec2",
         creates="CreateVpcEndpoint",
         id_path="VpcEndpoint.VpcEndpointId",

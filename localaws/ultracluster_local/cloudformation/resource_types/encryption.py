@@ -89,6 +89,20 @@ def _key(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noq
     return {names.get(key, key): part for key, part in properties.items()}
 
 
+class _Alias(ApiProvider):
+    """A name of a key, which a template may call by id or ARN."""
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Show the key in the form in which it was declared."""
+        key = {"KeyId": properties["TargetKeyId"]}
+        found = [one for one in context.call("kms", "ListAliases", {})["Aliases"] if one["AliasName"] == physical_id]
+        if not found:
+            return None
+        described = context.call("kms", "DescribeKey", key)["KeyMetadata"]
+        same = found[0].get("TargetKeyId") == described["KeyId"]
+        return {"AliasName": physical_id, "TargetKeyId": key["KeyId"] if same else found[0].get("TargetKeyId")}
+
+
 class _Parameter(ApiProvider):
     """An SSM parameter."""
 
@@ -187,7 +201,7 @@ PROVIDERS: Mapping[str, Provider] = {
         attribute_paths={"Arn": "Arn", "KeyId": "KeyId"},
         prepare=_key,
     ),
-    "AWS::KMS::Alias": ApiProvider(
+    "AWS::KMS::Alias": _Alias(
         service="kms",
         creates="CreateAlias",
         id_path="=AliasName",

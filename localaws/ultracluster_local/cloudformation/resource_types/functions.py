@@ -1,8 +1,9 @@
 """Lambda functions, who may call them, their layers and asynchronous settings."""
 
 import io
+import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -101,12 +102,20 @@ class _Permission(Provider):
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
         """Look for the statement in the policy."""
         try:
-            policy = context.call("lambda", "GetPolicy", {"FunctionName": properties["FunctionName"]})[
-                "Policy"
-            ]
+            policy = context.call("lambda", "GetPolicy", {"FunctionName": properties["FunctionName"]})["Policy"]
         except ClientError:
             return None
-        return {"FunctionName": properties["FunctionName"]} if physical_id in policy else None
+        for statement in json.loads(policy)["Statement"]:
+            if statement["Sid"] == physical_id:
+                principal = statement["Principal"]
+                condition = statement.get("Condition") or {}
+                return {
+                    "FunctionName": properties["FunctionName"],
+                    "Action": statement["Action"],
+                    "Principal": next(iter(principal.values())) if isinstance(principal, dict) else principal,
+                    **{name: value for part in condition.values() for name, value in _condition(part)},
+                }
+        return None
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
         """Remove the statement."""
@@ -116,6 +125,13 @@ class _Permission(Provider):
         except ClientError as error:
             if error.response["Error"]["Code"] != "ResourceNotFoundException":
                 raise
+
+
+def _condition(part: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    names = {"AWS:SourceArn": "SourceArn", "AWS:SourceAccount": "SourceAccount"}
+    for key, value in part.items():
+        if key in names:
+            yield names[key], value
 
 
 class _LayerVersion(ApiProvider):
@@ -153,6 +169,7 @@ PROVIDERS: Mapping[str, Provider] = {
         deletes=("DeleteFunction", "FunctionName"),
         reads=("GetFunctionConfiguration", "FunctionName", "@"),
         attribute_paths={"Arn": "FunctionArn"},
+        renames={"Layers": "Layers[].Arn"},
         generates=("FunctionName", 64),
         tagging=Tagging(service="lambda", target="Resource", attribute="Arn"),
     ),

@@ -1,0 +1,74 @@
+"""What the tests of the local AWS share."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from ultracluster_local import LocalAws
+
+
+@dataclass(frozen=True)
+class Stacks:
+    """Stacks of one local AWS, as a test wants to speak of them."""
+
+    local: LocalAws
+    region: str = "us-east-1"
+
+    @property
+    def api(self) -> Any:
+        return self.local.client("cloudformation", self.region)
+
+    def create(self, name: str, template: Mapping[str, Any] | str, **settings: Any) -> str:
+        """Create a stack and return its state."""
+        text = template if isinstance(template, str) else json.dumps(template)
+        self.api.create_stack(StackName=name, TemplateBody=text, **settings)
+        return self.status(name)
+
+    def update(self, name: str, template: Mapping[str, Any], **settings: Any) -> str:
+        """Update a stack and return its state."""
+        self.api.update_stack(StackName=name, TemplateBody=json.dumps(template), **settings)
+        return self.status(name)
+
+    def delete(self, name: str) -> str:
+        """Delete a stack and return its state."""
+        stack_id = self.api.describe_stacks(StackName=name)["Stacks"][0]["StackId"]
+        self.api.delete_stack(StackName=name)
+        return self.status(stack_id)
+
+    def describe(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.api.describe_stacks(StackName=name)["Stacks"][0]
+        return found
+
+    def status(self, name: str) -> str:
+        return str(self.describe(name)["StackStatus"])
+
+    def outputs(self, name: str) -> dict[str, str]:
+        return {one["OutputKey"]: one["OutputValue"] for one in self.describe(name).get("Outputs", [])}
+
+    def ids(self, name: str) -> dict[str, str]:
+        resources = self.api.describe_stack_resources(StackName=name)["StackResources"]
+        return {one["LogicalResourceId"]: one["PhysicalResourceId"] for one in resources}
+
+    def events(self, name: str) -> list[tuple[str, str]]:
+        """Return logical id and state of each event, oldest first."""
+        pages = self.api.get_paginator("describe_stack_events").paginate(StackName=name)
+        found = [one for page in pages for one in page["StackEvents"]]
+        return [(one["LogicalResourceId"], one["ResourceStatus"]) for one in reversed(found)]
+
+    def reasons(self, name: str) -> dict[str, str]:
+        """Return what each failed resource said."""
+        pages = self.api.get_paginator("describe_stack_events").paginate(StackName=name)
+        return {
+            one["LogicalResourceId"]: one.get("ResourceStatusReason", "")
+            for page in pages
+            for one in page["StackEvents"]
+            if one["ResourceStatus"].endswith("_FAILED")
+        }
+
+
+@pytest.fixture
+def stacks(local_aws: LocalAws) -> Stacks:
+    return Stacks(local_aws)

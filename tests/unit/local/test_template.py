@@ -1,0 +1,159 @@
+"""Templates: order, circles, references, intrinsic functions."""
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracluster_local.cloudformation.errors import ValidationError
+from ultracluster_local.cloudformation.template import (
+    NO_VALUE,
+    Scope,
+    creation_order,
+    is_intrinsic,
+    parse,
+    references,
+    resolve,
+)
+
+
+def scope(**changes: Any) -> Scope:
+    settings: dict[str, Any] = {
+        "region": "us-east-1",
+        "pseudo": {"AWS::Region": "us-east-1", "AWS::StackName": "one"},
+        "parameters": {"Flag": "yes", "List": ["a", "b"]},
+        "mappings": {"Map": {"us-east-1": {"zone": "use1-az4"}}},
+        "conditions": {"Yes": {"Fn::Equals": [{"Ref": "Flag"}, "yes"]}, "No": {"Fn::Not": [{"Condition": "Yes"}]}},
+        "ref": lambda name: f"id-of-{name}",
+        "attribute": lambda name, attribute: f"{attribute}-of-{name}",
+        "imported": lambda name: f"export-{name}",
+        "dynamic": lambda service, key: f"{service}:{key}",
+    }
+    return Scope(**{**settings, **changes})
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"Ref": "Vpc"}, "id-of-Vpc"),
+        ({"Ref": "AWS::Region"}, "us-east-1"),
+        ({"Ref": "List"}, ["a", "b"]),
+        ({"Fn::GetAtt": ["Vpc", "Arn"]}, "Arn-of-Vpc"),
+        ({"Fn::GetAtt": "Vpc.Outputs.Name"}, "Outputs.Name-of-Vpc"),
+        ({"Fn::Sub": "${Vpc}/${Vpc.Arn}/${AWS::Region}/${!Literal}"}, "id-of-Vpc/Arn-of-Vpc/us-east-1/${Literal}"),
+        ({"Fn::Sub": ["${A}-${Vpc}", {"A": {"Ref": "Flag"}}]}, "yes-id-of-Vpc"),
+        ({"Fn::Join": ["-", ["a", {"Ref": "Vpc"}, 1]]}, "a-id-of-Vpc-1"),
+        ({"Fn::Join": [",", {"Ref": "List"}]}, "a,b"),
+        ({"Fn::Select": [1, {"Fn::Split": [".", "a.b.c"]}]}, "b"),
+        ({"Fn::FindInMap": ["Map", {"Ref": "AWS::Region"}, "zone"]}, "use1-az4"),
+        ({"Fn::If": ["Yes", 1, 2]}, 1),
+        ({"Fn::If": ["No", 1, 2]}, 2),
+        ({"Fn::ImportValue": {"Fn::Sub": "${AWS::StackName}:x"}}, "export-one:x"),
+        ({"Fn::Base64": "text"}, "dGV4dA=="),
+        ({"Fn::Cidr": ["10.0.0.0/16", 2, 8]}, ["10.0.0.0/24", "10.0.1.0/24"]),
+        ({"Fn::ToJsonString": {"a": {"Ref": "Vpc"}}}, '{"a": "id-of-Vpc"}'),
+        ({"Fn::Length": {"Ref": "List"}}, 2),
+        ({"Fn::GetAZs": ""}, ["us-east-1a", "us-east-1b", "us-east-1c"]),
+        ("{{resolve:ssm:/a/b}}", "ssm:/a/b"),
+        ({"A": {"Ref": "AWS::NoValue"}, "B": [{"Ref": "AWS::NoValue"}, 1]}, {"B": [1]}),
+        ({"A": {"Fn::If": ["No", 1, {"Ref": "AWS::NoValue"}]}}, {}),
+        ({"Ref": "Vpc", "Other": 1}, {"Ref": "Vpc", "Other": 1}),
+    ],
+    ids=str,
+)
+def test_gives_the_value_of(value: Any, expected: Any) -> None:
+    assert resolve(value, scope()) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"Fn::Transform": {}},
+        {"Fn::Select": [5, ["a"]]},
+        {"Fn::FindInMap": ["Map", "nowhere", "zone"]},
+        {"Fn::If": ["Missing", 1, 2]},
+    ],
+    ids=str,
+)
+def test_refuses(value: Any) -> None:
+    with pytest.raises(ValidationError):
+        resolve(value, scope())
+
+
+def test_no_value_at_the_top_is_marked() -> None:
+    assert resolve({"Ref": "AWS::NoValue"}, scope()) is NO_VALUE
+
+
+def test_finds_every_reference() -> None:
+    value = {
+        "A": {"Ref": "One"},
+        "B": [{"Fn::GetAtt": ["Two", "Arn"]}, {"Fn::GetAtt": "Three.Arn"}],
+        "C": {"Fn::Sub": ["${Four}${Five.Arn}${Local}${!Six}", {"Local": {"Ref": "Seven"}}]},
+    }
+    assert sorted(references(value)) == ["Five", "Four", "One", "Seven", "Three", "Two"]
+
+
+def test_yaml_and_json_say_the_same() -> None:
+    text = 'Resources:\n  A: {Type: T, Properties: {V: !GetAtt B.C, W: !Sub "${X}", D: 2012-10-17, N: !If [Y, 1, 2]}}\n'
+    properties = {
+        "V": {"Fn::GetAtt": ["B", "C"]},
+        "W": {"Fn::Sub": "${X}"},
+        "D": "2012-10-17",
+        "N": {"Fn::If": ["Y", 1, 2]},
+    }
+    assert parse(text) == {"Resources": {"A": {"Type": "T", "Properties": properties}}}
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", "Resources: {}", '{"Resources": null}', "a: b: c"])
+def test_refuses_what_is_no_template(text: str) -> None:
+    with pytest.raises(ValidationError, match="Template format error"):
+        parse(text)
+
+
+def test_one_function_is_no_ordinary_map() -> None:
+    assert is_intrinsic({"Ref": "A"})
+    assert is_intrinsic({"Fn::Join": []})
+    assert not is_intrinsic({"Ref": "A", "B": 1})
+    assert not is_intrinsic({"A": 1})
+
+
+@given(
+    st.integers(2, 12).flatmap(
+        lambda size: st.tuples(
+            st.permutations(range(size)),
+            st.sets(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)).filter(lambda pair: pair[0] < pair[1])),
+        )
+    )
+)
+def test_every_resource_comes_after_what_it_needs(graph: tuple[list[int], set[tuple[int, int]]]) -> None:
+    written, edges = graph
+    resources = {
+        f"R{number}": {
+            "Type": "T",
+            "Properties": {"A": [{"Ref": f"R{low}"} for low, high in sorted(edges) if high == number]},
+        }
+        for number in written
+    }
+    order = creation_order({"Resources": resources})
+    assert sorted(order) == sorted(resources)
+    assert all(order.index(f"R{low}") < order.index(f"R{high}") for low, high in edges)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_circle_is_refused_and_its_members_are_named(length: int) -> None:
+    names = [f"R{number}" for number in range(length)]
+    pairs = itertools.pairwise([*names, names[0]])
+    resources = {name: {"Type": "T", "Properties": {"A": {"Ref": other}}} for name, other in pairs}
+    with pytest.raises(ValidationError, match="Circular dependency") as caught:
+        creation_order({"Resources": resources})
+    assert all(name in str(caught.value) for name in names)
+
+
+@pytest.mark.parametrize(
+    "resource", [{"Properties": {"A": {"Ref": "Missing"}}}, {"DependsOn": ["Missing"]}, {"DependsOn": "Missing"}]
+)
+def test_reference_to_nothing_is_refused(resource: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=r"Unresolved resource dependencies \[Missing\]"):
+        creation_order({"Resources": {"A": {"Type": "T", **resource}}})
