@@ -14,6 +14,7 @@ from ultracluster_catalog.findings import FindingsError
 __all__ = ["COMMANDS", "FINDINGS_EXIT_CODE", "app", "main"]
 
 COMMANDS = {
+    "capacity": "ultracluster_cli.capacity",
     "deploy": "ultracluster_cli.deploy",
     "local": "ultracluster_cli.local",
     "validate": "ultracluster_cli.validate",

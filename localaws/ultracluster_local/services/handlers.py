@@ -7,6 +7,7 @@ returns plain mappings with the official names.
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from moto.core.exceptions import ServiceException
@@ -80,7 +81,12 @@ def _as_method(operation: str, handler: Handler) -> Callable[[Any], ActionResult
     def method(response: Any) -> ActionResult:
         response.parse_parameters(response.normalized_request)
         parsed = response.params
-        parameters = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
+        given = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
+        # moto gives the times of a call without their zone, which is UTC on the wire.
+        parameters = {
+            name: value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
+            for name, value in given.items()
+        }
         request = Request(operation=operation, parameters=parameters, region=response.region)
         return ActionResult(handler(request))
 

@@ -21,6 +21,8 @@ from ultracluster_runtime.order_states import EDGES, HOLDS_LOCK, OrderState
 from ultracluster_runtime.orders import Order
 from ultracluster_runtime.records import Record
 
+pytestmark = pytest.mark.sweep
+
 
 @pytest.fixture
 def client() -> Iterator[Any]:

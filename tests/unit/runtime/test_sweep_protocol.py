@@ -13,6 +13,8 @@ from tests.unit.runtime.worlds import (
     two_orders_over_the_month,
 )
 
+pytestmark = pytest.mark.sweep
+
 # The nightly run sets these; see docs/capacity.md.
 RANDOM_LIVES = int(os.environ.get("ULTRACLUSTER_RANDOM_LIVES", "5000"))
 EVERY_PAIR = bool(os.environ.get("ULTRACLUSTER_EVERY_PAIR"))

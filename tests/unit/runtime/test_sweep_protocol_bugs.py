@@ -11,6 +11,8 @@ from tests.unit.runtime.protocol_bugs import BUGS, Bug
 
 import ultracluster_runtime
 
+pytestmark = [pytest.mark.sweep, pytest.mark.process]
+
 _ROOT = Path(__file__).parents[3]
 _PACKAGE = Path(str(ultracluster_runtime.__file__)).parent
 _FOUND = 3

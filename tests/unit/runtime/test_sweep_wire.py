@@ -26,6 +26,8 @@ from ultracluster_runtime.ledger import Ledger
 from ultracluster_runtime.purchase import buy
 from ultracluster_runtime.reconcile import Outcome, reconcile
 
+pytestmark = [pytest.mark.sweep, pytest.mark.process]
+
 _ROOT = Path(__file__).parents[3]
 
 

@@ -1,0 +1,183 @@
+"""The commands of `ultracluster capacity` from search to proof, on the local AWS and its visibly fake money."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.unit.runtime.tables import TABLE, create_table
+
+from ultracluster_cli.main import main
+from ultracluster_local import LocalAws
+
+pytestmark = pytest.mark.deploy
+
+REGION = "us-east-2"
+
+
+@pytest.fixture
+def market(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> LocalAws:
+    create_table(local_aws.client("dynamodb", REGION))
+    for name, value in local_aws.environment(REGION).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("ULTRACLUSTER_LEDGER", TABLE)
+    monkeypatch.setenv("ULTRACLUSTER_LEDGER_REGION", REGION)
+    return local_aws
+
+
+@pytest.fixture
+def run(market: LocalAws, capsys: pytest.CaptureFixture[str]) -> Any:
+    del market
+
+    def run(*arguments: str, exits: int = 0) -> dict[str, Any]:
+        code = main(["capacity", *arguments, "--json"])
+        out, err = capsys.readouterr()
+        assert code == exits, (out, err)
+        answer: dict[str, Any] = json.loads(out) if out.strip() else {}
+        answer["stderr"] = err
+        return answer
+
+    return run
+
+
+def days(number: int) -> str:
+    return (datetime.now(UTC) + timedelta(days=number)).date().isoformat()
+
+
+WINDOW = ("--between", days(0), days(20))
+WHAT = ("--instance-type", "trn2.48xlarge", "--nodes", "4", "--days", "2", "--regions", REGION)
+MONEY = ("--max-fee", "500", "--month-cap", "1000", "--approver", "a person", "--cluster", "ohio")
+
+
+def approve(run: Any, name: str, *more: str) -> str:
+    token: str = run("approve", name, *WHAT, *WINDOW, *MONEY, *more)["order"]["token"]
+    return token
+
+
+def test_finds_the_offerings_of_a_region_ranked(run: Any) -> None:
+    found = run("find", *WHAT, *WINDOW)["offerings"]
+    assert found
+    totals = [Decimal(offering["total"]) for offering in found]
+    assert totals == sorted(totals)
+    assert {offering["region"] for offering in found} == {REGION}
+    for offering in found:
+        assert offering["hours"] - offering["usable_hours"] == pytest.approx(2 / 3, abs=0.01)
+
+
+def test_buys_once_however_often_it_is_told_to(run: Any, market: LocalAws, tmp_path: Path) -> None:
+    token = approve(run, "december")
+    fragment = tmp_path / "capacity.yaml"
+    bought = run("buy", "december", "--token", token, "--write", str(fragment), "--parameter")
+    again = run("buy", "december", "--token", token)
+    held = market.client("ec2", REGION).describe_capacity_reservations()["CapacityReservations"]
+    mine = [item for item in held if {"Key": "uc:po", "Value": "december"} in item["Tags"]]
+    assert len(mine) == 1
+    assert (
+        bought["order"]["reservations"] == again["order"]["reservations"] == mine[0]["CapacityReservationId"]
+    )
+    written = yaml.safe_load(fragment.read_text())
+    assert written["zone_id"] == mine[0]["AvailabilityZoneId"]
+    assert written["capacity"]["reservation_id"] == mine[0]["CapacityReservationId"]
+    parameter = market.client("ssm", REGION).get_parameter(Name="/ultracluster/capacity/ohio/december")
+    assert json.loads(parameter["Parameter"]["Value"])["reservation_ids"] == [
+        mine[0]["CapacityReservationId"]
+    ]
+
+
+def test_a_dropped_terminal_buys_nothing_without_the_token(run: Any, market: LocalAws) -> None:
+    approve(run, "december")
+    refused = run("buy", "december", exits=2)
+    assert "UC7034" in refused["stderr"]
+    assert "UC7034" in run("buy", "december", "--token", "0" * 16, exits=2)["stderr"]
+    assert run("status", "december")["orders"][0]["state"] == "APPROVED"
+    reservations = market.client("ec2", REGION).describe_capacity_reservations()["CapacityReservations"]
+    assert not [item for item in reservations if any(tag["Key"] == "uc:po" for tag in item.get("Tags", []))]
+
+
+def test_buys_nothing_above_the_cap(run: Any) -> None:
+    token = approve(run, "december", "--max-fee", "0.5")
+    refused = run("buy", "december", "--token", token, exits=2)
+    assert "UC7027" in refused["stderr"]
+    assert "above the cap" in refused["stderr"]
+
+
+def test_shows_every_change_of_an_order(run: Any) -> None:
+    token = approve(run, "december")
+    run("buy", "december", "--token", token)
+    states = [event["state"] for event in run("history", "december")["events"]]
+    assert states[:3] == ["APPROVED", "SENDING", "PURCHASED"]
+
+
+def test_sees_the_payment_clear(run: Any, market: LocalAws) -> None:
+    token = approve(run, "december")
+    run("buy", "december", "--token", token)
+    market.clock.advance(timedelta(hours=13))
+    assert run("reconcile", "december")["order"]["state"] == "PAID"
+
+
+def test_takes_an_approval_back(run: Any) -> None:
+    token = approve(run, "december")
+    assert run("cancel", "december")["order"]["state"] == "REVOKED"
+    run("buy", "december", "--token", token)
+    assert run("status", "december")["orders"][0]["state"] == "REVOKED"
+
+
+def test_refuses_to_cancel_a_capacity_block(run: Any) -> None:
+    token = approve(run, "december")
+    run("buy", "december", "--token", token)
+    assert "UC7040" in run("cancel", "december", exits=2)["stderr"]
+
+
+def test_reserves_on_demand_and_gives_it_back(run: Any, market: LocalAws) -> None:
+    (zone, *_) = market.client("ec2", REGION).describe_availability_zones()["AvailabilityZones"]
+    terms = (
+        "--instance-type",
+        "trn1.32xlarge",
+        "--nodes",
+        "2",
+        "--region",
+        REGION,
+        "--zone-id",
+        zone["ZoneId"],
+    )
+    reserved = run("reserve", "spare", *terms, "--end", days(2), "--hourly-price", "0.01", *MONEY)
+    bought = run("buy", "spare", "--token", reserved["order"]["token"])
+    assert bought["order"]["reservations"].startswith("cr-")
+    assert run("cancel", "spare")["order"]["state"] == "CANCELLED"
+    (held,) = market.client("ec2", REGION).describe_capacity_reservations(
+        CapacityReservationIds=[bought["order"]["reservations"]]
+    )["CapacityReservations"]
+    assert held["State"] == "cancelled"
+
+
+def test_extends_a_block_once(run: Any, market: LocalAws) -> None:
+    token = approve(run, "december")
+    block = run("buy", "december", "--token", token)["order"]
+    market.clock.advance(timedelta(hours=13))
+    run("reconcile", "december")
+    held = market.client("ec2", REGION).describe_capacity_reservations(
+        CapacityReservationIds=[block["reservations"]]
+    )["CapacityReservations"][0]
+    terms = ("--reservation", block["reservations"], "--region", REGION, "--days", "1", "--cluster", "ohio")
+    end = ("--expected-end", held["EndDate"].isoformat())
+    money = ("--max-fee", "500", "--month-cap", "1000", "--approver", "a person")
+    token = run("extend", "longer", *terms, *end, *money)["order"]["token"]
+    run("buy", "longer", "--token", token)
+    token = run("extend", "longer-still", *terms, *end, *money)["order"]["token"]
+    refused = run("buy", "longer-still", "--token", token, exits=2)
+    assert "UC7029" in refused["stderr"] or "UC7028" in refused["stderr"]
+    market.clock.advance(timedelta(hours=13))
+    assert run("reconcile", "longer")["order"]["state"] == "PAID"
+    refused = run("buy", "longer-still", "--token", token, exits=2)
+    assert "UC7028" in refused["stderr"]
+
+
+def test_says_loudly_that_a_paid_block_is_idle(run: Any) -> None:
+    token = approve(run, "december")
+    block = run("buy", "december", "--token", token)["order"]["reservations"]
+    proof = run("verify", block, "--region", REGION, exits=2)
+    assert "UC7046" in proof["stderr"]
+    assert proof["inside"] == 0
