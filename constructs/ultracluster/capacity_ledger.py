@@ -25,8 +25,8 @@ class CapacityLedger(Construct):
     """The table with every order of capacity, one for an account, in one home Region.
 
     PurchaseCapacityBlock takes no client token, so this table alone says that a request may have been sent already.
-    It is a table of one Region and not a global table: replicas settle conflicting writes by the last writer, and two
-    buyers in two Regions could then both win. It is protected against deletion, can be restored to any second of the
+    It is a table of one Region and not a global table: eventually consistent replicas settle conflicting writes by
+    the last writer, and two buyers in two Regions could then both win. It is protected against deletion, can be restored to any second of the
     last 35 days, and is kept when it leaves its stack. A ledger that was restored or made anew has forgotten
     purchases; the buyer looks for the tag ``uc:po`` in EC2 for that reason.
     """

@@ -32,6 +32,7 @@ _OPERATORS: dict[str, Callable[[str, str], bool]] = {
 }
 _NEGATED: dict[str, Callable[[str, str], bool]] = {
     "StringNotEquals": lambda wanted, got: wanted == got,
+    "ArnNotEquals": _like,  # the same as ArnNotLike, says the User Guide
     "ArnNotLike": _like,
 }
 
