@@ -1,6 +1,7 @@
 """What the CDK CLI says while it deploys, read line by line from its `--progress events` output."""
 
 import re
+from collections import deque
 from dataclasses import dataclass, field
 
 __all__ = ["DeployedStack", "DeploymentProgress"]
@@ -13,6 +14,7 @@ _EVENT = re.compile(
 _DEPLOYED = re.compile(r"^\s*✅  (?P<stack>\S.*?)(?P<same> \(no changes\))?$")
 _SECONDS = re.compile(r"^✨  (?P<step>Synthesis|Deployment) time: (?P<seconds>[\d.]+)s$")
 _FAILED = re.compile(r"_FAILED\b|❌|^\[?Error\b|\bis not authorized\b")
+_LAST_LINES = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +44,7 @@ class DeploymentProgress:
         resources_total: How many there will be. 0 as long as the CDK CLI does not know.
         deployed: The stacks that are done, in order.
         failures: Lines that tell of a failure, in order.
+        last_lines: The last few lines that are not empty, for a failure that none of the above tells of.
     """
 
     synthesis_seconds: float | None = None
@@ -51,6 +54,7 @@ class DeploymentProgress:
     resources_total: int = 0
     deployed: list[DeployedStack] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    last_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LAST_LINES))
 
     def read(self, line: str) -> None:
         """Take in one line of output; lines that say nothing of interest change nothing."""
@@ -65,6 +69,8 @@ class DeploymentProgress:
             self._take_time(found["step"], float(found["seconds"]))
         elif found := _EVENT.match(line):
             self.resources_done, self.resources_total = int(found["done"]), int(found["total"] or 0)
+        if line.strip():
+            self.last_lines.append(line.strip())
         if _FAILED.search(line):
             self.failures.append(line.strip())
 

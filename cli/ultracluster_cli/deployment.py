@@ -115,8 +115,8 @@ def _run(
 
         code = run_logged(command, directory=directory, environment=environment, log=log, on_line=show)
     if code:
-        for failure in progress.failures[:_FAILURES_SHOWN]:
-            say(f"  | {failure}")
+        for line in progress.failures[:_FAILURES_SHOWN] or progress.last_lines:
+            say(f"  | {line}")
         raise _failed(code, f"the whole log is {log}")
 
 

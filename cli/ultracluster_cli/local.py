@@ -65,7 +65,7 @@ def status(*, as_json: _Json = False) -> None:
     if as_json:
         print_json(_told(running))
     elif running is not None:
-        print_table(columns=list(_told(running)), rows=[_told(running)])
+        print_table(columns=["endpoint", "pid", "log"], rows=[{**_told(running), "pid": str(running.pid)}])
     if running is None:
         raise _not_running()
 

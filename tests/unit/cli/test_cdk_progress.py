@@ -77,8 +77,17 @@ def test_reads_through_colors(progress: DeploymentProgress) -> None:
     assert progress.current == "a-us-east-2/Network"
 
 
+def test_keeps_the_last_lines_for_a_failure_in_other_words(progress: DeploymentProgress) -> None:
+    read(progress, [*(f"line {number}" for number in range(100)), "connect ECONNREFUSED", ""])
+
+    assert progress.failures == []
+    assert progress.last_lines[-1] == "connect ECONNREFUSED"
+    assert len(progress.last_lines) < 10
+
+
 @pytest.mark.parametrize("line", ["", "Stack ARN:", "Outputs:", "x = deploying", "[WARNING] something"])
 def test_other_lines_change_nothing(progress: DeploymentProgress, line: str) -> None:
     progress.read(line)
+    progress.last_lines.clear()
 
     assert progress == DeploymentProgress()

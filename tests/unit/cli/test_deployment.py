@@ -31,6 +31,9 @@ stage.mkdir(parents=True)
     "type": "aws:cloudformation:stack", "environment": "aws://1/us-east-2", "properties": {{"stackName": "a-N"}}}}}}}}))
 print("✨  Synthesis time: 1.5s")
 print("a/N (a-N): deploying... [1/1]")
+if os.environ.get("FAKE_FAILURE") == "silent":
+    print("connect ECONNREFUSED 127.0.0.1:1")
+    sys.exit(1)
 if os.environ.get("FAKE_FAILURE"):
     print("a-N | 1/3 | 3:43:52 AM | CREATE_FAILED | AWS::S3::Bucket | B no such luck")
     sys.exit(1)
@@ -167,6 +170,15 @@ def test_a_failure_names_its_cause_and_the_log(
     assert f"UC9006: cdk deploy ended with code 1; the whole log is {log}" in outcome.stderr
     assert "no such luck" in log.read_text()
     assert outcome.stdout == ""
+
+
+def test_a_failure_in_words_that_we_do_not_know_is_shown_by_its_last_lines(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert project.exists()
+    monkeypatch.setenv("FAKE_FAILURE", "silent")
+
+    assert "  | connect ECONNREFUSED 127.0.0.1:1\n" in run("deploy", "--yes").stderr
 
 
 def test_a_failure_at_the_terminal_is_told(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
