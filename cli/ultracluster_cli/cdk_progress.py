@@ -65,6 +65,7 @@ class DeploymentProgress:
         elif found := _DEPLOYED.match(line):
             self.deployed.append(DeployedStack(name=found["stack"], changed=not found["same"]))
             self.current = None
+            self.resources_done = self.resources_total = 0
         elif found := _SECONDS.match(line):
             self._take_time(found["step"], float(found["seconds"]))
         elif found := _EVENT.match(line):

@@ -93,7 +93,12 @@ def _doing(progress: DeploymentProgress) -> str:
         return "Synthesizing"
     if progress.current is None:
         return "Preparing the next stack"
-    return f"[{len(progress.deployed) + 1}/{progress.stacks}] {progress.current}"
+    return f"[{len(progress.deployed) + 1}/{progress.stacks}] {_short(progress.current)}"
+
+
+def _short(stack: str) -> str:
+    """The construct path, without the name in CloudFormation that the CDK CLI adds."""
+    return stack.partition(" (")[0]
 
 
 def _lines(progress: DeploymentProgress) -> list[str]:
@@ -101,7 +106,7 @@ def _lines(progress: DeploymentProgress) -> list[str]:
     if progress.synthesis_seconds is not None:
         lines.append(f"Synthesized in {progress.synthesis_seconds:.1f} s")
     lines += [
-        f"{stack.name}: {'deployed' if stack.changed else 'no changes'}, {stack.seconds:.1f} s"
+        f"{_short(stack.name)}: {'deployed' if stack.changed else 'no changes'}, {stack.seconds:.1f} s"
         for stack in progress.deployed
         if stack.seconds is not None
     ]

@@ -75,7 +75,7 @@ def test_deploys_the_rollout_of_cdk_json_and_reports_each_step(run: Run, project
     assert called(project)["arguments"][:2] == ["deploy", "**"]
     assert f"rollout={project / 'rollout.yaml'}" in called(project)["arguments"]
     assert "Synthesized in 1.5 s" in outcome.stderr
-    assert "a/N (a-N): deployed, 0.5 s" in outcome.stderr
+    assert "a/N: deployed, 0.5 s" in outcome.stderr
     assert "cdk deploy" in outcome.stdout
 
 
