@@ -101,6 +101,7 @@ class Facts:
         queue: The job queue.
         nodes: Instances that run in this reservation; those of others never appear.
         jobs: Jobs that have started, wherever they run.
+        extension_pending: Whether an extension was bought whose payment is not processed yet. None when unseen.
     """
 
     now: datetime
@@ -111,6 +112,7 @@ class Facts:
     queue: Queue | None
     nodes: frozenset[str] | None
     jobs: tuple[Job, ...] | None
+    extension_pending: bool | None
 
     @property
     def window(self) -> BlockWindow | None:

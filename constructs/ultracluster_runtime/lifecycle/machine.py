@@ -120,6 +120,9 @@ def _terminate_jobs(facts: Facts, phase: Phase, memory: Memory | None) -> list[A
     told = memory.told if memory else {}
     grace = min(facts.checkpoint_lead, _GRACE)
     last_call = facts.now >= window.terminates_at - _LAST_CALL
+    # Its payment can move the end until 35 minutes before it, which is before the last call.
+    if facts.extension_pending and not last_call:
+        return []
     return [
         TerminateJob(job_id=job.job_id, reason=reason)
         for job in facts.jobs
@@ -153,7 +156,7 @@ def _end_comes_near(facts: Facts, memory: Memory) -> Notify | None:
     if not due - memory.notices:
         return None
     return Notify(
-        notices=due,
+        notices=due - memory.notices,
         subject=f"Capacity Block {facts.reservation_id} ends {_shown(window.end)}",
         text=(
             f"Jobs are told to write a checkpoint at {_shown(window.checkpoint_at)}, and are ended at "

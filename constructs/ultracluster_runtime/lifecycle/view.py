@@ -92,6 +92,7 @@ def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exce
         queue=seen(lambda: _queue(clients, cluster, now, errors), errors),
         nodes=nodes,
         jobs=jobs,
+        extension_pending=seen(lambda: _extension_pending(clients, cluster.reservation_id), errors),
     )
 
 
@@ -159,6 +160,17 @@ def _serves(clients: Clients, arn: str, now: datetime) -> bool:
         return False
     reservation = _reservation(clients, target["CapacityReservationId"])
     return reservation is not None and reservation.serves(now)
+
+
+def _extension_pending(clients: Clients, reservation_id: str) -> bool:
+    pages = clients.ec2.get_paginator("describe_capacity_block_extension_history").paginate(
+        CapacityReservationIds=[reservation_id]
+    )
+    return any(
+        extension["CapacityBlockExtensionStatus"] == "payment-pending"
+        for page in pages
+        for extension in page["CapacityBlockExtensions"]
+    )
 
 
 def _nodes(clients: Clients, reservation_id: str) -> frozenset[str]:
