@@ -1,13 +1,18 @@
+import ast
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
+import botocore.session
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_iam as iam
+from botocore import xform_name
 from tests.unit.ultracluster.iam_evaluation import ACCOUNT, allows, as_list, identity_statements
 from tests.unit.ultracluster.neighbours import REGION
 
+import ultracluster_runtime
 from ultracluster import CapacityLedger, CapacityPurchaseRole, CapacitySearchRole
 from ultracluster_catalog.findings import FindingsError
 from ultracluster_runtime.orders import ORDER_TAG
@@ -172,18 +177,42 @@ def test_a_policy_that_is_attached_later_does_not_lift_tag_and_region() -> None:
     assert not allows(policy, EXTEND, RESERVATION, BOUGHT_BY_US | {"ec2:Region": "us-west-2"})
 
 
+def calls_of_the_buyer() -> set[str]:
+    """Every operation of EC2, quotas and prices that the commands name, in any spelling, as an IAM action."""
+    session = botocore.session.get_session()
+    operations = {
+        xform_name(name): f"{prefix}:{name}"
+        for prefix, service in (("ec2", "ec2"), ("servicequotas", "service-quotas"), ("pricing", "pricing"))
+        for name in session.get_service_model(service).operation_names
+    }
+    words = set()
+    for path in Path(ultracluster_runtime.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute):
+                words.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                words.add(node.value)
+    return {operations[word] for word in words & operations.keys()}
+
+
+def test_a_buyer_is_allowed_whatever_the_commands_call(bought: Policy) -> None:
+    calls = calls_of_the_buyer()
+    assert {BUY, EXTEND, RESERVE, CANCEL, "ec2:DescribeCapacityBlockOfferings"} <= calls
+    request = PURCHASE | WITH_SIZE | BOUGHT_BY_US
+    assert [call for call in calls if not allows(bought, call, RESERVATION, request)] == []
+
+
+def test_a_searcher_is_allowed_whatever_the_commands_read(searched: Policy) -> None:
+    reads = {
+        call for call in calls_of_the_buyer() if call.split(":")[1].startswith(("Describe", "Get", "List"))
+    }
+    assert len(reads) >= 5
+    assert [call for call in reads if not allows(searched, call)] == []
+
+
 @pytest.mark.parametrize("make", [buyer, searcher])
-def test_both_look_at_what_the_commands_read(make: Callable[[], Policy]) -> None:
+def test_both_read_the_ledger(make: Callable[[], Policy]) -> None:
     policy = make()
-    for action in (
-        "ec2:DescribeCapacityBlockExtensionHistory",
-        "ec2:DescribeCapacityBlockExtensionOfferings",
-        "ec2:DescribeCapacityBlockOfferings",
-        "ec2:DescribeCapacityBlocks",
-        "ec2:DescribeCapacityReservations",
-        "ec2:DescribeInstances",
-    ):
-        assert allows(policy, action)
     table = next(each["Resource"] for each in policy if "dynamodb:GetItem" in as_list(each["Action"]))
     assert allows(policy, "dynamodb:Query", table)
 
@@ -214,8 +243,6 @@ def test_a_searcher_changes_nothing(searched: Policy) -> None:
 
 
 def test_every_action_is_one_that_aws_has(bought: Policy, searched: Policy) -> None:
-    import botocore.session
-
     session = botocore.session.get_session()
     services = {"ec2": "ec2", "dynamodb": "dynamodb", "servicequotas": "service-quotas", "pricing": "pricing"}
     services["sagemaker"] = "sagemaker"
