@@ -2,6 +2,7 @@
 
 import json
 import logging
+import socket
 import threading
 import traceback
 from collections.abc import Callable, Iterable
@@ -44,11 +45,18 @@ class Server:
     def __init__(self, *, port: int, on_reset: Callable[[], None], on_seed: Callable[[Any], None]) -> None:
         install()
         application = _front(DomainDispatcherApplication(create_backend_app), on_reset, on_seed)
-        self._server = make_server(
-            _HOST, port, application, threaded=True, request_handler=_QuietRequestHandler
-        )
+        # Our own socket: werkzeug ends the whole process when the port is taken.
+        with socket.create_server((_HOST, port)) as listening:
+            self._server = make_server(
+                _HOST,
+                listening.getsockname()[1],
+                application,
+                threaded=True,
+                request_handler=_QuietRequestHandler,
+                fd=listening.fileno(),
+            )
         self._server.daemon_threads = True
-        self.port: int = self._server.server_port
+        self.port: int = self._server.port
         self._thread = threading.Thread(target=self._server.serve_forever, name="local-aws", daemon=True)
         self._thread.start()
 

@@ -1,0 +1,89 @@
+"""Names every part of moto that we change or lean on: when moto changes, this fails first, and says where to look."""
+
+import inspect
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.deploy  # imports moto's services
+
+TOUCHED = {
+    # ultracluster_local/install.py
+    "moto.awslambda.models.LambdaFunction._invoke_lambda": None,  # ours takes its place
+    "moto.batch.responses.BatchResponse._get_action": ["self"],
+    "moto.cloudformation.responses.CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER": None,
+    "moto.cloudtrail.responses.CloudTrailResponse": None,
+    "moto.cloudwatch.responses.CloudWatchResponse.put_metric_alarm": ["self"],
+    "moto.core.errors.COMMON_ERROR_CODES": None,
+    "moto.core.responses.BaseResponse._get_action": ["self"],
+    "moto.core.responses.BaseResponse.call_action": ["self"],
+    "moto.core.responses.BaseResponse.serialized": ["self", "action_result"],
+    "moto.ec2.responses.EC2Response": None,
+    "moto.fsx.responses.FSxResponse": None,
+    # ultracluster_local/services/handlers.py
+    "moto.core.exceptions.ServiceException": None,
+    "moto.core.parse.XFormedDict.original_dict": ["self"],
+    "moto.core.responses.ActionResult.__init__": ["self", "result"],
+    "moto.core.responses.BaseResponse.parse_parameters": ["self", "request"],
+    "moto.core.utils.camelcase_to_underscores": ["argument"],
+    # ultracluster_local/services/s3.py
+    "moto.iam.access_control.PermissionResult.NEUTRAL": None,
+    "moto.s3.models.FakeBucket.get_permission": None,
+    # ultracluster_local/services/ec2_capacity.py, ec2_tags.py
+    "moto.ec2.models.EC2Backend.create_tags": ["self", "resource_ids", "tags"],
+    "moto.ec2.models.EC2Backend.delete_tags": ["self", "resource_ids", "tags"],
+    "moto.ec2.models.EC2Backend.describe_availability_zones": None,
+    "moto.ec2.models.EC2Backend.do_resources_exist": ["self", "resource_ids"],
+    "moto.ec2.models.ec2_backends": None,
+    "moto.ec2.models.instance_types.INSTANCE_TYPES": None,
+    "moto.ec2.models.validate_resource_ids": ["resource_ids"],
+    # ultracluster_local/server.py
+    "moto.core.DEFAULT_ACCOUNT_ID": None,
+    "moto.moto_api._internal.models.MotoAPIBackend.reset": ["self"],
+    "moto.moto_server.werkzeug_app.DomainDispatcherApplication.__init__": ["self", "create_app"],
+    "moto.moto_server.werkzeug_app.MotoRequestHandler": None,
+    "moto.moto_server.werkzeug_app.create_backend_app": ["service"],
+}
+
+
+def find(name: str) -> Any:
+    """Import as much of a dotted name as is a module, and look the rest up."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found: Any = import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[end:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+def test_moto_is_the_version_that_we_change() -> None:
+    assert version("moto") == "5.2.5", "read docs/local-aws.md, `A new version of moto`, and run all tests of this folder"
+
+
+@pytest.mark.parametrize("name", TOUCHED)
+def test_moto_still_has(name: str) -> None:
+    found = find(name)
+    expected = TOUCHED[name]
+    if expected is not None:
+        assert list(inspect.signature(found).parameters) == expected
+
+
+@pytest.mark.parametrize("attribute", ["code_bytes", "environment_vars", "handler", "run_time", "timeout", "memory_size"])
+def test_lambda_functions_of_moto_still_say(attribute: str) -> None:
+    source = inspect.getsource(find("moto.awslambda.models"))
+    assert f"self.{attribute}" in source
+
+
+def test_moto_uses_our_account() -> None:
+    assert find("moto.core.DEFAULT_ACCOUNT_ID") == "123456789012"
+
+
+def test_unknown_actions_still_raise_what_we_turn_into_an_answer() -> None:
+    source = inspect.getsource(find("moto.core.responses"))
+    assert "raise NotImplementedError(f\"The {action} action has not been implemented\")" in source
