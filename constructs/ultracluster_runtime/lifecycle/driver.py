@@ -21,7 +21,7 @@ from ultracluster_runtime.lifecycle.actions import (
 )
 from ultracluster_runtime.lifecycle.machine import live
 from ultracluster_runtime.lifecycle.memory import Memory
-from ultracluster_runtime.lifecycle.view import Clients, Cluster, chunks, observe, seen
+from ultracluster_runtime.lifecycle.view import UNSEEN, Clients, Cluster, chunks, observe, seen
 
 __all__ = ["CHECKPOINT_FILE", "LifecycleError", "look_after", "new_clients"]
 
@@ -64,7 +64,7 @@ def look_after(cluster: Cluster, clients: Clients, now: datetime) -> None:
     errors: list[Exception] = []
     try:
         facts = observe(cluster, clients, now, errors)
-    except (BotoCoreError, ClientError) as error:
+    except UNSEEN as error:
         raise LifecycleError(f"{type(error).__name__}: {error}") from error
     memory = seen(lambda: _recall(cluster, clients), errors)
     errors += live(

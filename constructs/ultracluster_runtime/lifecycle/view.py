@@ -3,14 +3,17 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.lifecycle.facts import Facts, Job, Queue, Reservation
 
-__all__ = ["Clients", "Cluster", "chunks", "observe", "seen"]
+__all__ = ["UNSEEN", "Clients", "Cluster", "chunks", "observe", "seen"]
+
+UNSEEN: Final = (BotoCoreError, ClientError, KeyError, IndexError)
+"""What a look can end in: no answer, a refusal, or an answer without what was asked for."""
 
 _JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
 _CONTAINER_INSTANCES_PER_CALL = 100  # DescribeContainerInstances, API Reference, read 2026-11
@@ -59,7 +62,7 @@ def seen(look: Callable[[], Any], errors: list[Exception]) -> Any:
     """
     try:
         return look()
-    except (BotoCoreError, ClientError, KeyError, IndexError) as error:
+    except UNSEEN as error:
         errors.append(error)
         return None
 
@@ -74,8 +77,7 @@ def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exce
         errors: Takes what went wrong; what could not be seen is None in the facts.
 
     Raises:
-        BotoCoreError: If the reservation could not be seen; nothing can be decided without it.
-        ClientError: Likewise.
+        BotoCoreError: If the reservation could not be seen, as each of `UNSEEN`; nothing can be decided without it.
     """
     reservation = _reservation(clients, cluster.reservation_id)
     environment = seen(lambda: _environment(clients, cluster.compute_environment), errors)
