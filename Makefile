@@ -42,7 +42,7 @@ demo: env ## Deploy the quick start to a local AWS on this machine: no account, 
 	@"$(BIN)/ultracluster" deploy stacks/rollouts/quickstart.yaml --local
 
 test: env ## Run all tests
-	"$(BIN)/python" -m pytest -n 2 --dist loadfile
+	"$(BIN)/python" -m pytest -n 2 --dist loadfile --durations 10 --durations-min 5
 
 unit: env ## Run the fast tests: no Node, no deployment, no processes (seconds)
 	"$(BIN)/python" -m pytest -q -m 'not synth and not deploy and not process and not sweep'
