@@ -101,7 +101,13 @@ def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
             if offering.region == region and offering.fee_per_chip_hour is not None
         ]
         if marks:
-            axes.plot(*zip(*marks, strict=True), linestyle="none", marker="o", label=region)
+            axes.plot(
+                *zip(*marks, strict=True),
+                linestyle="none",
+                marker="o",
+                label=region,
+                gid=f"offerings-{region}",
+            )
     axes.set_xlabel("start (UTC)")
     axes.set_ylabel(f"{offerings[0].currency if offerings else 'USD'} per chip-hour")
     axes.set_title("Capacity Block offerings")
