@@ -3,8 +3,8 @@
 import shlex
 from collections.abc import Sequence
 
+from ultracluster_cli.cluster_state import Cluster
 from ultracluster_cli.output import say
-from ultracluster_cli.read_back import Cluster
 
 __all__ = ["print_next_steps"]
 

@@ -1,7 +1,6 @@
 """What a deployment has really made, asked of AWS after it: nothing here is taken from the rollout file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import botocore.exceptions
@@ -10,122 +9,14 @@ from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.instance_types import InstanceType, get_instance_type
 from ultracluster_catalog.lustre import throughput_mb_per_s
 from ultracluster_cli.assembly import AssemblyStack
+from ultracluster_cli.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
 
-__all__ = ["Client", "Cluster", "FileSystem", "JobDefinition", "Reservation", "Stack", "read_clusters"]
+__all__ = ["Client", "read_clusters"]
 
 Client = Callable[[str, str], Any]
 """Gives the boto3 client of a service in a Region."""
 
 _EFA = {"efa", "efa-only"}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reservation:
-    """The Capacity Reservation that the launch template targets.
-
-    Attributes:
-        id: Its id.
-        state: Its state in EC2, such as ``active``.
-        market_type: How the launch template asks for it, such as ``capacity-block``. None for on-demand.
-        instances: How many instances it holds.
-        ends: When it ends, in ISO 8601. None if it has no end.
-    """
-
-    id: str
-    state: str
-    market_type: str | None
-    instances: int
-    ends: str | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileSystem:
-    """A Lustre file system.
-
-    Attributes:
-        id: Its id.
-        state: Its life cycle, such as ``AVAILABLE``.
-        storage_gib: Its size.
-        throughput_mb_per_s: Its disk throughput in MB/s, as bought: size times throughput per TiB.
-    """
-
-    id: str
-    state: str
-    storage_gib: int
-    throughput_mb_per_s: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JobDefinition:
-    """The active revision of a job.
-
-    Attributes:
-        name: Its name and revision.
-        nodes: How many nodes it runs on.
-        neuron_devices: Neuron devices in each node's container.
-        efa_devices: EFA devices in each node's container.
-    """
-
-    name: str
-    nodes: int
-    neuron_devices: int
-    efa_devices: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Stack:
-    """A stack in CloudFormation.
-
-    Attributes:
-        name: Its name.
-        status: Its status, such as ``CREATE_COMPLETE``.
-        resources: How many resources it has.
-    """
-
-    name: str
-    status: str
-    resources: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Cluster:
-    """One cluster as it stands.
-
-    Attributes:
-        name: Name of its stage.
-        region: Its Region.
-        instance_type: Of the compute environment.
-        nodes: Nodes that the compute environment can have: its maxvCpus over the vCPUs of the type.
-        chips: Accelerators of all nodes.
-        neuron_cores: Physical NeuronCores of all nodes.
-        logical_neuron_cores: NeuronCores that software sees by default, of all nodes.
-        efa_interfaces_per_node: EFA interfaces of the launch template.
-        efa_gbps_per_node: Bandwidth of the network cards that those interfaces are on.
-        placement_group: Of the launch template. None if it names none.
-        reservation: Target of the launch template. None if it has none.
-        file_systems: Lustre file systems.
-        buckets: Names of the buckets.
-        queue: Name and state of the job queue.
-        job_definitions: Active job definitions.
-        stacks: Stacks, in order of deployment.
-    """
-
-    name: str
-    region: str
-    instance_type: str
-    nodes: int
-    chips: int
-    neuron_cores: int
-    logical_neuron_cores: int
-    efa_interfaces_per_node: int
-    efa_gbps_per_node: float
-    placement_group: str | None
-    reservation: Reservation | None
-    file_systems: tuple[FileSystem, ...]
-    buckets: tuple[str, ...]
-    queue: str
-    job_definitions: tuple[JobDefinition, ...]
-    stacks: tuple[Stack, ...]
 
 
 def read_clusters(stacks: Sequence[AssemblyStack], *, client: Client) -> list[Cluster]:

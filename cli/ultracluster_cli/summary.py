@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ultracluster_cli.cdk_progress import DeployedStack
+from ultracluster_cli.cluster_state import Cluster
 from ultracluster_cli.output import print_json, print_table
-from ultracluster_cli.read_back import Cluster
 
 __all__ = ["print_summary", "summary_json"]
 

@@ -10,7 +10,8 @@ from botocore.stub import Stubber
 
 from ultracluster_catalog.findings import FindingsError
 from ultracluster_cli.assembly import AssemblyStack
-from ultracluster_cli.read_back import Cluster, FileSystem, JobDefinition, Reservation, Stack, read_clusters
+from ultracluster_cli.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
+from ultracluster_cli.read_back import read_clusters
 
 REGION = "us-east-2"
 STACK = AssemblyStack(cluster="training-us-east-2", name="training-us-east-2-Cluster", region=REGION)

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from ultracluster_cli.cdk_progress import DeployedStack
+from ultracluster_cli.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
 from ultracluster_cli.next_steps import print_next_steps
-from ultracluster_cli.read_back import Cluster, FileSystem, JobDefinition, Reservation, Stack
 from ultracluster_cli.summary import print_summary
 
 CLUSTER = Cluster(
