@@ -25,6 +25,7 @@ from ultracluster_local.services import (
     ec2_tags,
     fsx,
     s3,
+    sqs,
 )
 from ultracluster_local.services.handlers import ServiceError
 
@@ -55,6 +56,7 @@ def install() -> None:
     # moto can keep composite alarms, and lacks only the call.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
     s3.install()
+    sqs.install()
     LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
 

@@ -78,6 +78,7 @@ def _settled(stack: Stack) -> None:
     if stack.status.endswith("_IN_PROGRESS") or stack.status in {
         "ROLLBACK_COMPLETE",
         "ROLLBACK_FAILED",
+        "UPDATE_ROLLBACK_FAILED",
         "DELETE_FAILED",
     }:
         raise ValidationError(f"Stack:{stack.stack_id} is in {stack.status} state and can not be updated.")

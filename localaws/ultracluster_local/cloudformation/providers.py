@@ -224,7 +224,9 @@ class Tagging:
         ):
             if value:
                 shape = service_model(self.service).operation_model(operation).input_shape
-                context.call(self.service, operation, to_api(shape, {self.target: target, parameter: value}))
+                by_tag = isinstance(value, list) and shape.members[parameter].member.type_name == "structure"
+                sent = [{"Key": key} for key in value] if by_tag else value
+                context.call(self.service, operation, to_api(shape, {self.target: target, parameter: sent}))
 
 
 Argument = str | Callable[[Context, str, Properties], Mapping[str, Any]]

@@ -31,6 +31,8 @@ TOUCHED = {
     # ultracluster_local/services/s3.py
     "moto.iam.access_control.PermissionResult.NEUTRAL": None,
     "moto.s3.models.FakeBucket.get_permission": None,
+    # ultracluster_local/services/sqs.py
+    "moto.sqs.models.Queue._set_attributes": ["self", "attributes", "now"],
     # ultracluster_local/services/ec2_capacity.py, ec2_tags.py
     "moto.ec2.models.EC2Backend.create_tags": ["self", "resource_ids", "tags"],
     "moto.ec2.models.EC2Backend.delete_tags": ["self", "resource_ids", "tags"],
@@ -63,7 +65,9 @@ def find(name: str) -> Any:
 
 
 def test_moto_is_the_version_that_we_change() -> None:
-    assert version("moto") == "5.2.5", "read docs/local-aws.md, `A new version of moto`, and run all tests of this folder"
+    assert version("moto") == "5.2.5", (
+        "read docs/local-aws.md, `A new version of moto`, and run all tests of this folder"
+    )
 
 
 @pytest.mark.parametrize("name", TOUCHED)
@@ -74,7 +78,9 @@ def test_moto_still_has(name: str) -> None:
         assert list(inspect.signature(found).parameters) == expected
 
 
-@pytest.mark.parametrize("attribute", ["code_bytes", "environment_vars", "handler", "run_time", "timeout", "memory_size"])
+@pytest.mark.parametrize(
+    "attribute", ["code_bytes", "environment_vars", "handler", "run_time", "timeout", "memory_size"]
+)
 def test_lambda_functions_of_moto_still_say(attribute: str) -> None:
     source = inspect.getsource(find("moto.awslambda.models"))
     assert f"self.{attribute}" in source
@@ -86,4 +92,4 @@ def test_moto_uses_our_account() -> None:
 
 def test_unknown_actions_still_raise_what_we_turn_into_an_answer() -> None:
     source = inspect.getsource(find("moto.core.responses"))
-    assert "raise NotImplementedError(f\"The {action} action has not been implemented\")" in source
+    assert 'raise NotImplementedError(f"The {action} action has not been implemented")' in source

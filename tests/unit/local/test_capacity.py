@@ -108,7 +108,9 @@ def test_what_is_not_sold_is_refused(ec2: Any, changes: dict[str, Any]) -> None:
     assert code(caught) == "InvalidParameterValue"
 
 
-def test_type_is_refused_in_a_region_that_does_not_sell_it_unless_the_market_does(local_aws: LocalAws) -> None:
+def test_type_is_refused_in_a_region_that_does_not_sell_it_unless_the_market_does(
+    local_aws: LocalAws,
+) -> None:
     west = local_aws.client("ec2", "us-west-2")
     with pytest.raises(ClientError, match="not supported for Capacity Blocks in 'us-west-2'"):
         search(west)
@@ -116,7 +118,9 @@ def test_type_is_refused_in_a_region_that_does_not_sell_it_unless_the_market_doe
     assert search(west)
 
 
-def test_quota_of_zero_is_told_by_the_error_that_also_means_a_rate_limit(ec2: Any, local_aws: LocalAws) -> None:
+def test_quota_of_zero_is_told_by_the_error_that_also_means_a_rate_limit(
+    ec2: Any, local_aws: LocalAws
+) -> None:
     local_aws.capacity_market(REGION).block_quota_vcpus = 0
     with pytest.raises(ClientError, match="existing service limits") as caught:
         search(ec2)
@@ -159,7 +163,9 @@ def test_payment_can_take_time_and_fail(ec2: Any, local_aws: LocalAws) -> None:
     assert state(ec2, one) == "payment-failed"
 
 
-def test_second_request_for_the_same_offering_buys_again_unless_it_is_gone(ec2: Any, local_aws: LocalAws) -> None:
+def test_second_request_for_the_same_offering_buys_again_unless_it_is_gone(
+    ec2: Any, local_aws: LocalAws
+) -> None:
     offering = search(ec2)[0]
     first, second = buy(ec2, offering), buy(ec2, offering)
     ids = {one["CapacityReservation"]["CapacityReservationId"] for one in (first, second)}
@@ -299,7 +305,11 @@ def reserve(ec2: Any, **changes: Any) -> dict[str, Any]:
 
 def test_reservation_on_demand_is_active_until_it_is_cancelled(ec2: Any) -> None:
     made = reserve(ec2)
-    assert (made["State"], made["AvailabilityZone"], made["ReservationType"]) == ("active", "us-east-2c", "default")
+    assert (made["State"], made["AvailabilityZone"], made["ReservationType"]) == (
+        "active",
+        "us-east-2c",
+        "default",
+    )
     ec2.modify_capacity_reservation(CapacityReservationId=made["CapacityReservationId"], InstanceCount=3)
     ec2.cancel_capacity_reservation(CapacityReservationId=made["CapacityReservationId"])
     assert state(ec2, made["CapacityReservationId"]) == "cancelled"
@@ -354,7 +364,13 @@ def test_seeded_block_is_there_without_a_purchase(ec2: Any, local_aws: LocalAws)
     assert local_aws.capacity_market(REGION).purchases == 0
     with pytest.raises(ValueError, match="us-east-2 has no zone use1-az4"):
         seed_capacity_block(
-            reservation_id="cr-1", instance_type="x", count=1, zone_id="use1-az4", start=NOW, end=NOW, region=REGION
+            reservation_id="cr-1",
+            instance_type="x",
+            count=1,
+            zone_id="use1-az4",
+            start=NOW,
+            end=NOW,
+            region=REGION,
         )
 
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,11 @@ def network() -> dict[str, Any]:
 
 def nodes(*, image: str = "ami-00000000000000001", extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
     interfaces = [
-        {"NetworkCardIndex": card, "DeviceIndex": min(card, 1), "InterfaceType": "efa" if card == 0 else "efa-only"}
+        {
+            "NetworkCardIndex": card,
+            "DeviceIndex": min(card, 1),
+            "InterfaceType": "efa" if card == 0 else "efa-only",
+        }
         for card in range(16)
     ]
     return {
@@ -79,7 +83,10 @@ def nodes(*, image: str = "ami-00000000000000001", extra: Mapping[str, Any] | No
             },
             "Version": {
                 "Type": "AWS::SSM::Parameter",
-                "Properties": {"Type": "String", "Value": {"Fn::GetAtt": ["Template", "LatestVersionNumber"]}},
+                "Properties": {
+                    "Type": "String",
+                    "Value": {"Fn::GetAtt": ["Template", "LatestVersionNumber"]},
+                },
             },
             **(extra or {}),
         }
@@ -124,7 +131,9 @@ def deploy(cdk: Cdk, *arguments: str) -> subprocess.CompletedProcess[str]:
     return cdk("deploy", "--all", "--require-approval", "never", *arguments)
 
 
-def test_deploys_two_stacks_of_which_one_imports_from_the_other(cdk: Cdk, assembly: Path, local: LocalAws) -> None:
+def test_deploys_two_stacks_of_which_one_imports_from_the_other(
+    cdk: Cdk, assembly: Path, local: LocalAws
+) -> None:
     write(assembly, Network=network(), Nodes=nodes())
     done = deploy(cdk)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -16,13 +16,22 @@ def template(image: str = "ami-00000000000000001", cidr: str = "10.0.1.0/24", **
     return {
         "Resources": {
             "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
-            "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": cidr}},
+            "Subnet": {
+                "Type": "AWS::EC2::Subnet",
+                "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": cidr},
+            },
             "Template": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}},
             "Version": {
                 "Type": "AWS::SSM::Parameter",
-                "Properties": {"Type": "String", "Value": {"Fn::GetAtt": ["Template", "LatestVersionNumber"]}},
+                "Properties": {
+                    "Type": "String",
+                    "Value": {"Fn::GetAtt": ["Template", "LatestVersionNumber"]},
+                },
             },
-            "Place": {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": {"Ref": "Subnet"}}},
+            "Place": {
+                "Type": "AWS::SSM::Parameter",
+                "Properties": {"Type": "String", "Value": {"Ref": "Subnet"}},
+            },
             **rest,
         }
     }
@@ -40,9 +49,7 @@ def plan(stacks: Any, wanted: dict[str, Any], *, kind: str = "UPDATE", **setting
 
 
 def changes(described: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {
-        one["ResourceChange"]["LogicalResourceId"]: one["ResourceChange"] for one in described["Changes"]
-    }
+    return {one["ResourceChange"]["LogicalResourceId"]: one["ResourceChange"] for one in described["Changes"]}
 
 
 @pytest.mark.deploy
@@ -147,12 +154,16 @@ def test_change_sets_of_the_same_name_belong_to_their_stacks(stacks: Any) -> Non
     with pytest.raises(ClientError) as caught:
         stacks.api.describe_change_set(StackName="two", ChangeSetName="plan")
     assert caught.value.response["Error"]["Code"] == "ChangeSetNotFound"
-    assert stacks.api.describe_change_set(StackName="one", ChangeSetName="plan")["Status"] == "CREATE_COMPLETE"
+    assert (
+        stacks.api.describe_change_set(StackName="one", ChangeSetName="plan")["Status"] == "CREATE_COMPLETE"
+    )
 
 
 @pytest.mark.deploy
 @pytest.mark.parametrize(
-    ("replace", "expected"), [(None, "True"), (True, "True"), (False, "False")], ids=["default", "true", "false"]
+    ("replace", "expected"),
+    [(None, "True"), (True, "True"), (False, "False")],
+    ids=["default", "true", "false"],
 )
 def test_compute_environment_is_replaced_unless_its_template_says_otherwise(
     stacks: Any, replace: bool | None, expected: str
@@ -169,7 +180,9 @@ def test_compute_environment_is_replaced_unless_its_template_says_otherwise(
         properties: dict[str, Any] = {"Type": "MANAGED", "ComputeResources": resources}
         if replace is not None:
             properties["ReplaceComputeEnvironment"] = replace
-        return {"Resources": {"Environment": {"Type": "AWS::Batch::ComputeEnvironment", "Properties": properties}}}
+        return {
+            "Resources": {"Environment": {"Type": "AWS::Batch::ComputeEnvironment", "Properties": properties}}
+        }
 
     stacks.create("one", environment("trn2.48xlarge"))
     found = changes(plan(stacks, environment("trn1.32xlarge")))

@@ -70,17 +70,19 @@ def test_state_of_another_process_is_not_trusted(directory: Path) -> None:
 def test_port_that_is_taken_is_told_at_once(directory: Path, tmp_path: Path) -> None:
     first = daemon.up(directory)
     began = time.monotonic()
-    with pytest.raises(FindingsError, match="UC8006: the local AWS did not start: .*UC8003"):
+    with pytest.raises(FindingsError, match=r"UC8006: the local AWS did not start: .*UC8003"):
         daemon.up(tmp_path / "other", port=first.port)
     assert time.monotonic() - began < 20
 
 
 def test_reset_of_nothing_says_what_to_do(directory: Path) -> None:
-    with pytest.raises(FindingsError, match="UC8006: no local AWS runs in .*ultracluster local up"):
+    with pytest.raises(FindingsError, match=r"UC8006: no local AWS runs in .*ultracluster local up"):
         daemon.reset(directory)
 
 
-def test_server_does_not_see_the_credentials_of_the_user(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_does_not_see_the_credentials_of_the_user(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_PROFILE", "does-not-exist")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "real-secret")
     running = daemon.up(directory)

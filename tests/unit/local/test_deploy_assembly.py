@@ -32,13 +32,21 @@ def write(
     for name, (template, needs) in stacks.items():
         (directory / f"{name}.template.json").write_text(json.dumps(template))
         (directory / "asset.code").mkdir(exist_ok=True)
-        (directory / "asset.code" / "index.py").write_text("def handler(event, context):\n    return 'from an asset'\n")
-        destination = {"bucketName": "cdk-hnb659fds-assets-${AWS::AccountId}-${AWS::Region}", "objectKey": "code.zip"}
+        (directory / "asset.code" / "index.py").write_text(
+            "def handler(event, context):\n    return 'from an asset'\n"
+        )
+        destination = {
+            "bucketName": "cdk-hnb659fds-assets-${AWS::AccountId}-${AWS::Region}",
+            "objectKey": "code.zip",
+        }
         source = {"path": "asset.code", "packaging": "zip"}
         files = {"a": {"source": source, "destinations": {"here": destination}}}
         manifest = {"version": "36.0.0", "files": files, "dockerImages": images or {}}
         (directory / f"{name}.assets.json").write_text(json.dumps(manifest))
-        artifacts[f"{name}.assets"] = {"type": "cdk:asset-manifest", "properties": {"file": f"{name}.assets.json"}}
+        artifacts[f"{name}.assets"] = {
+            "type": "cdk:asset-manifest",
+            "properties": {"file": f"{name}.assets.json"},
+        }
         artifacts[name] = {
             "type": "aws:cloudformation:stack",
             "environment": f"aws://{ACCOUNT}/{region}",
@@ -64,19 +72,22 @@ def test_stack_without_a_region_goes_to_the_default_one(tmp_path: Path, given: s
 
 def test_circle_of_stacks_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"A": (topic(), ["B"]), "B": (topic(), ["A"])})
-    with pytest.raises(FindingsError, match="UC8007.*Prod-A, Prod-B"):
+    with pytest.raises(FindingsError, match=r"UC8007.*Prod-A, Prod-B"):
         read_assembly(tmp_path)
 
 
 def test_what_is_no_assembly_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FindingsError, match="UC8007.*not a cloud assembly"):
+    with pytest.raises(FindingsError, match=r"UC8007.*not a cloud assembly"):
         read_assembly(tmp_path)
 
 
 @pytest.mark.deploy
 def test_deploys_updates_and_destroys(tmp_path: Path, local_aws: LocalAws) -> None:
     name = {"Value": {"Ref": "Topic"}, "Export": {"Name": "topic"}}
-    user = {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": {"Fn::ImportValue": "topic"}}}
+    user = {
+        "Type": "AWS::SSM::Parameter",
+        "Properties": {"Type": "String", "Value": {"Fn::ImportValue": "topic"}},
+    }
     role = {
         "Type": "AWS::IAM::Role",
         "Properties": {"AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": []}},
@@ -107,7 +118,10 @@ def test_deploys_updates_and_destroys(tmp_path: Path, local_aws: LocalAws) -> No
     assert [one.status for one in deploy_assembly(local_aws, tmp_path)] == ["CREATE_COMPLETE"] * 2
     second["Resources"]["More"] = {"Type": "AWS::SQS::Queue"}
     write(tmp_path, stacks)
-    assert [one.status for one in deploy_assembly(local_aws, tmp_path)] == ["CREATE_COMPLETE", "UPDATE_COMPLETE"]
+    assert [one.status for one in deploy_assembly(local_aws, tmp_path)] == [
+        "CREATE_COMPLETE",
+        "UPDATE_COMPLETE",
+    ]
     gone = destroy_assembly(local_aws, tmp_path)
     assert [(one.name, one.status) for one in gone] == [
         ("Prod-B", "DELETE_COMPLETE"),
@@ -132,5 +146,5 @@ def test_stops_after_the_first_failure_and_says_why(tmp_path: Path, local_aws: L
 @pytest.mark.deploy
 def test_container_images_are_refused(tmp_path: Path, local_aws: LocalAws) -> None:
     write(tmp_path, {"A": (topic(), [])}, images={"image": {}})
-    with pytest.raises(FindingsError, match="UC8007.*container images"):
+    with pytest.raises(FindingsError, match=r"UC8007.*container images"):
         deploy_assembly(local_aws, tmp_path)

@@ -63,7 +63,10 @@ def test_rule_that_somebody_revoked_is_drift(stacks: Any) -> None:
     rule = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "10.0.0.0/16"}
     vpc = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}}
     properties = {"GroupDescription": "x", "VpcId": {"Ref": "Vpc"}, "SecurityGroupIngress": [rule]}
-    stacks.create("one", {"Resources": {"Vpc": vpc, "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": properties}}})
+    stacks.create(
+        "one",
+        {"Resources": {"Vpc": vpc, "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": properties}}},
+    )
 
     def drifted() -> list[str]:
         stacks.api.detect_stack_drift(StackName="one")
@@ -71,7 +74,12 @@ def test_rule_that_somebody_revoked_is_drift(stacks: Any) -> None:
         return [one["LogicalResourceId"] for one in found if one["StackResourceDriftStatus"] != "IN_SYNC"]
 
     assert drifted() == []
-    permission = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": [{"CidrIp": "10.0.0.0/16"}]}
+    permission = {
+        "IpProtocol": "tcp",
+        "FromPort": 443,
+        "ToPort": 443,
+        "IpRanges": [{"CidrIp": "10.0.0.0/16"}],
+    }
     stacks.local.client("ec2").revoke_security_group_ingress(
         GroupId=stacks.ids("one")["Group"], IpPermissions=[permission]
     )

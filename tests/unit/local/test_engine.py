@@ -62,7 +62,10 @@ def subnet_template(cidr: str) -> dict[str, Any]:
     return {
         "Resources": {
             "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
-            "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": cidr}},
+            "Subnet": {
+                "Type": "AWS::EC2::Subnet",
+                "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": cidr},
+            },
             "User": parameter({"Ref": "Subnet"}),
         }
     }
@@ -222,7 +225,11 @@ def test_unknown_property_is_refused_before_anything_is_created(stacks: Any) -> 
 
 
 def role(path: str) -> dict[str, Any]:
-    properties = {"RoleName": "mine", "Path": path, "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": []}}
+    properties = {
+        "RoleName": "mine",
+        "Path": path,
+        "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": []},
+    }
     return {"Resources": {"Role": {"Type": "AWS::IAM::Role", "Properties": properties}}}
 
 

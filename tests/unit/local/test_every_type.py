@@ -34,7 +34,10 @@ UNSEEN = {
     "AWS::EC2::SecurityGroupEgress": {"Description"},  # moto keeps none
     "AWS::EC2::SecurityGroupIngress": {"Description"},  # moto keeps none
     "AWS::SSM::Parameter": {"Description"},  # not shown with the value
-    "AWS::S3::Bucket": {"NotificationConfiguration", "OwnershipControls"},  # moto shows no EventBridge setting
+    "AWS::S3::Bucket": {
+        "NotificationConfiguration",
+        "OwnershipControls",
+    },  # moto shows no EventBridge setting
 }
 
 
@@ -110,11 +113,18 @@ def test_tags_are_on_the_resources(deployed: LocalAws) -> None:
         "logs": ("list_tags_log_group", {"logGroupName": "Logs"}, "tags"),
         "sqs": ("list_queue_tags", {"QueueUrl": "Queue"}, "Tags"),
         "sns": ("list_tags_for_resource", {"ResourceArn": "Topic"}, "Tags"),
-        "ssm": ("list_tags_for_resource", {"ResourceId": "Parameter", "ResourceType": "Parameter"}, "TagList"),
+        "ssm": (
+            "list_tags_for_resource",
+            {"ResourceId": "Parameter", "ResourceType": "Parameter"},
+            "TagList",
+        ),
     }
     names = ids(deployed)
     for service, (call, arguments, key) in tagging.items():
-        sent = {one: names.get(value, value) if one != "ResourceType" else value for one, value in arguments.items()}
+        sent = {
+            one: names.get(value, value) if one != "ResourceType" else value
+            for one, value in arguments.items()
+        }
         tags = getattr(deployed.client(service), call)(**sent)[key]
         shown = tags if isinstance(tags, dict) else {tag["Key"]: tag["Value"] for tag in tags}
         assert shown.get("owner") == "us", service
@@ -132,13 +142,17 @@ def test_ec2_resources_carry_the_tags_of_cloudformation(deployed: LocalAws) -> N
 def test_launch_template_is_read_back_word_for_word(deployed: LocalAws) -> None:
     names = ids(deployed)
     ec2 = deployed.client("ec2")
-    (version,) = ec2.describe_launch_template_versions(LaunchTemplateId=names["Template"])["LaunchTemplateVersions"]
+    (version,) = ec2.describe_launch_template_versions(LaunchTemplateId=names["Template"])[
+        "LaunchTemplateVersions"
+    ]
     data = version["LaunchTemplateData"]
     declared = resources()["Template"]["Properties"]["LaunchTemplateData"]
     assert data["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
     target = data["CapacityReservationSpecification"]["CapacityReservationTarget"]
     assert target == {"CapacityReservationId": names["Reservation"]}
-    assert [(one["NetworkCardIndex"], one["InterfaceType"], one["Groups"]) for one in data["NetworkInterfaces"]] == [
+    assert [
+        (one["NetworkCardIndex"], one["InterfaceType"], one["Groups"]) for one in data["NetworkInterfaces"]
+    ] == [
         (0, "efa", [names["EfaGroup"]]),
         (1, "efa-only", [names["EfaGroup"]]),
     ]
@@ -155,7 +169,11 @@ def test_security_group_rules_are_those_of_the_template(deployed: LocalAws) -> N
     pairs = [pair["GroupId"] for rule in group["IpPermissions"] for pair in rule["UserIdGroupPairs"]]
     assert pairs == [group_id]
     out = [
-        (rule["IpProtocol"], [one["CidrIp"] for one in rule["IpRanges"]], [one["GroupId"] for one in rule["UserIdGroupPairs"]])
+        (
+            rule["IpProtocol"],
+            [one["CidrIp"] for one in rule["IpRanges"]],
+            [one["GroupId"] for one in rule["UserIdGroupPairs"]],
+        )
         for rule in group["IpPermissionsEgress"]
     ]
     assert sorted(out) == [("-1", [], [group_id]), ("tcp", ["10.0.0.0/16"], [])]
@@ -206,7 +224,9 @@ def test_deleting_the_stack_leaves_nothing(stacks: Any) -> None:
             "groups": len(ec2.describe_security_groups()["SecurityGroups"]),
             "tables": len(ec2.describe_route_tables()["RouteTables"]),
             "gateways": len(ec2.describe_internet_gateways()["InternetGateways"]),
-            "endpoints": [one for one in ec2.describe_vpc_endpoints()["VpcEndpoints"] if one["State"] != "deleted"],
+            "endpoints": [
+                one for one in ec2.describe_vpc_endpoints()["VpcEndpoints"] if one["State"] != "deleted"
+            ],
             "addresses": ec2.describe_addresses()["Addresses"],
             "nats": [one for one in ec2.describe_nat_gateways()["NatGateways"] if one["State"] != "deleted"],
             "flow logs": ec2.describe_flow_logs()["FlowLogs"],
@@ -223,7 +243,11 @@ def test_deleting_the_stack_leaves_nothing(stacks: Any) -> None:
             "definitions": definitions["jobDefinitions"],
             "log groups": local.client("logs").describe_log_groups()["logGroups"],
             # Services make keys of their own, which stay, as on AWS.
-            "keys": [one for one in described if one["Description"] == "everything" and one["KeyState"] == "Enabled"],
+            "keys": [
+                one
+                for one in described
+                if one["Description"] == "everything" and one["KeyState"] == "Enabled"
+            ],
             "parameters": len(local.client("ssm").describe_parameters()["Parameters"]),
             "topics": local.client("sns").list_topics()["Topics"],
             "subscriptions": local.client("sns").list_subscriptions()["Subscriptions"],

@@ -67,7 +67,9 @@ with LocalAws() as local:
 print(directory.exists())
 local.stop()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
     assert done.stdout.split() == ["UC8003", "True", "False"]
 
 
@@ -112,7 +114,9 @@ def test_reset_empties_every_service_and_sets_the_clock_right(local_aws: LocalAw
         ("batch", "list_consumable_resources", "listconsumableresources"),
     ],
 )
-def test_unknown_call_is_refused_at_once_by_its_name(local_aws: LocalAws, service: str, call: str, named: str) -> None:
+def test_unknown_call_is_refused_at_once_by_its_name(
+    local_aws: LocalAws, service: str, call: str, named: str
+) -> None:
     client = local_aws.client(service)
     began = time.monotonic()
     with pytest.raises(ClientError, match=named) as caught:
@@ -124,7 +128,9 @@ def test_unknown_call_is_refused_at_once_by_its_name(local_aws: LocalAws, servic
 
 
 @pytest.mark.deploy
-def test_failure_inside_is_a_400_that_says_where(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_inside_is_a_400_that_says_where(
+    local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from moto.sns.models import SNSBackend
 
     def broken(*_: Any, **__: Any) -> None:

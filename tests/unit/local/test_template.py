@@ -25,7 +25,10 @@ def scope(**changes: Any) -> Scope:
         "pseudo": {"AWS::Region": "us-east-1", "AWS::StackName": "one"},
         "parameters": {"Flag": "yes", "List": ["a", "b"]},
         "mappings": {"Map": {"us-east-1": {"zone": "use1-az4"}}},
-        "conditions": {"Yes": {"Fn::Equals": [{"Ref": "Flag"}, "yes"]}, "No": {"Fn::Not": [{"Condition": "Yes"}]}},
+        "conditions": {
+            "Yes": {"Fn::Equals": [{"Ref": "Flag"}, "yes"]},
+            "No": {"Fn::Not": [{"Condition": "Yes"}]},
+        },
         "ref": lambda name: f"id-of-{name}",
         "attribute": lambda name, attribute: f"{attribute}-of-{name}",
         "imported": lambda name: f"export-{name}",
@@ -42,7 +45,10 @@ def scope(**changes: Any) -> Scope:
         ({"Ref": "List"}, ["a", "b"]),
         ({"Fn::GetAtt": ["Vpc", "Arn"]}, "Arn-of-Vpc"),
         ({"Fn::GetAtt": "Vpc.Outputs.Name"}, "Outputs.Name-of-Vpc"),
-        ({"Fn::Sub": "${Vpc}/${Vpc.Arn}/${AWS::Region}/${!Literal}"}, "id-of-Vpc/Arn-of-Vpc/us-east-1/${Literal}"),
+        (
+            {"Fn::Sub": "${Vpc}/${Vpc.Arn}/${AWS::Region}/${!Literal}"},
+            "id-of-Vpc/Arn-of-Vpc/us-east-1/${Literal}",
+        ),
         ({"Fn::Sub": ["${A}-${Vpc}", {"A": {"Ref": "Flag"}}]}, "yes-id-of-Vpc"),
         ({"Fn::Join": ["-", ["a", {"Ref": "Vpc"}, 1]]}, "a-id-of-Vpc-1"),
         ({"Fn::Join": [",", {"Ref": "List"}]}, "a,b"),
@@ -123,7 +129,11 @@ def test_one_function_is_no_ordinary_map() -> None:
     st.integers(2, 12).flatmap(
         lambda size: st.tuples(
             st.permutations(range(size)),
-            st.sets(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)).filter(lambda pair: pair[0] < pair[1])),
+            st.sets(
+                st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)).filter(
+                    lambda pair: pair[0] < pair[1]
+                )
+            ),
         )
     )
 )
@@ -152,7 +162,8 @@ def test_circle_is_refused_and_its_members_are_named(length: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "resource", [{"Properties": {"A": {"Ref": "Missing"}}}, {"DependsOn": ["Missing"]}, {"DependsOn": "Missing"}]
+    "resource",
+    [{"Properties": {"A": {"Ref": "Missing"}}}, {"DependsOn": ["Missing"]}, {"DependsOn": "Missing"}],
 )
 def test_reference_to_nothing_is_refused(resource: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match=r"Unresolved resource dependencies \[Missing\]"):

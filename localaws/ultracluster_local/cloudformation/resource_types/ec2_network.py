@@ -228,7 +228,10 @@ class _SecurityGroup(ApiProvider):
         if shown is None:
             return None
         rules = {}
-        for name, permissions in (("SecurityGroupIngress", "IpPermissions"), ("SecurityGroupEgress", "IpPermissionsEgress")):
+        for name, permissions in (
+            ("SecurityGroupIngress", "IpPermissions"),
+            ("SecurityGroupEgress", "IpPermissionsEgress"),
+        ):
             there = {one for permission in shown[permissions] for one in _flat(permission)}
             declared = properties.get(name) or []
             rules[name] = [rule for rule in declared if set(_flat(_permission(rule))) <= there]
@@ -277,11 +280,12 @@ class _SecurityGroupRule(Provider):
         return None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change the description, by taking the rule away and giving it again."""
+        """Change the description."""
         if changed_keys(old, new) != ["Description"]:
             return super().update(context, physical_id, old, new)
-        self.delete(context, physical_id, old)
-        return self.create(context, new)
+        request = {"GroupId": new["GroupId"], "IpPermissions": [_permission(new)]}
+        context.call("ec2", f"UpdateSecurityGroupRuleDescriptions{self._direction}", request)
+        return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - moto revokes by permission
         """Revoke it."""

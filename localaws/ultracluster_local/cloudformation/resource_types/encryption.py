@@ -95,12 +95,19 @@ class _Alias(ApiProvider):
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
         """Show the key in the form in which it was declared."""
         key = {"KeyId": properties["TargetKeyId"]}
-        found = [one for one in context.call("kms", "ListAliases", {})["Aliases"] if one["AliasName"] == physical_id]
+        found = [
+            one
+            for one in context.call("kms", "ListAliases", {})["Aliases"]
+            if one["AliasName"] == physical_id
+        ]
         if not found:
             return None
         described = context.call("kms", "DescribeKey", key)["KeyMetadata"]
         same = found[0].get("TargetKeyId") == described["KeyId"]
-        return {"AliasName": physical_id, "TargetKeyId": key["KeyId"] if same else found[0].get("TargetKeyId")}
+        return {
+            "AliasName": physical_id,
+            "TargetKeyId": key["KeyId"] if same else found[0].get("TargetKeyId"),
+        }
 
 
 class _Parameter(ApiProvider):

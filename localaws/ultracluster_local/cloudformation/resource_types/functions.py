@@ -102,7 +102,9 @@ class _Permission(Provider):
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
         """Look for the statement in the policy."""
         try:
-            policy = context.call("lambda", "GetPolicy", {"FunctionName": properties["FunctionName"]})["Policy"]
+            policy = context.call("lambda", "GetPolicy", {"FunctionName": properties["FunctionName"]})[
+                "Policy"
+            ]
         except ClientError:
             return None
         for statement in json.loads(policy)["Statement"]:
@@ -146,10 +148,10 @@ class _LayerVersion(ApiProvider):
 class _EventInvokeConfig(ApiProvider):
     """Settings of asynchronous calls; always put as a whole."""
 
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
-        """Put it again."""
-        self.create(context, new)
-        return physical_id
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Put it again; moto would keep the old one beside it."""
+        self.delete(context, physical_id, old)
+        return self.create(context, new)
 
 
 def _invoke_config(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
