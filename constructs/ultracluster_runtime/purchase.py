@@ -42,6 +42,8 @@ MOST_CLOCK_SKEW: Final = timedelta(minutes=5)
 SEND_WITHIN: Final = timedelta(seconds=60)
 """How long after SENDING is written the request may still leave. A process that slept longer gives up."""
 
+_OVER: Final = frozenset({OrderState.REVOKED, OrderState.CLOSED, OrderState.CANCELLED})
+
 
 def buy(name: str, *, nonce: str) -> Steps[Outcome]:
     """Buy what an order approves, at most once, whoever runs this and however often.
@@ -57,7 +59,7 @@ def buy(name: str, *, nonce: str) -> Steps[Outcome]:
     """
     record: Record = yield from read_record(name)
     if record.state is not OrderState.APPROVED:
-        return (yield from reconcile(name))
+        return (yield from _reconcile_instead(name))
     yield from _check_account(record)
     now: datetime = yield Now()
     _check_expiry(record, now)
@@ -73,6 +75,19 @@ def buy(name: str, *, nonce: str) -> Steps[Outcome]:
         raise refuse("UC7034", f"order {name} was not confirmed", remedy="Nothing was sent")
     yield from _dry_run(record, quote)
     return (yield from _send(record, quote, nonce))
+
+
+def _reconcile_instead(name: str) -> Steps[Outcome]:
+    outcome: Outcome = yield from reconcile(name)
+    state = outcome.record.state
+    if state in _OVER:
+        raise refuse(
+            "UC7023",
+            f"order {name} is {state}: {outcome.record.reason}",
+            allowed="an order that is APPROVED",
+            remedy="Nothing was sent; a new purchase is a new order",
+        )
+    return outcome
 
 
 def _check_account(record: Record) -> Steps[None]:
@@ -151,7 +166,7 @@ def _send(record: Record, quote: Quote, nonce: str) -> Steps[Outcome]:
     reply = yield Advance(before=record, after=sending)
     if isinstance(reply, ConditionFailed):
         if "state" in reply.reasons:  # another process was first, or the order was revoked
-            return (yield from reconcile(name))
+            return (yield from _reconcile_instead(name))
         raise _not_free(record, quote, reply)
     if not isinstance(reply, Committed):
         yield from settle(sending, OrderState.REJECTED, reason="the ledger did not confirm; nothing was sent")

@@ -121,7 +121,7 @@ def test_sees_the_payment_clear(run: Any, market: LocalAws) -> None:
 def test_takes_an_approval_back(run: Any) -> None:
     token = approve(run, "december")
     assert run("cancel", "december")["order"]["state"] == "REVOKED"
-    run("buy", "december", "--token", token)
+    assert "UC7023" in run("buy", "december", "--token", token, exits=2)["stderr"]
     assert run("status", "december")["orders"][0]["state"] == "REVOKED"
 
 

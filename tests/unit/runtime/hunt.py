@@ -19,7 +19,7 @@ def main() -> int:
     if expected not in Path(str(ultracluster_runtime.__file__)).resolve().parents:
         raise SystemExit(f"hunting in {ultracluster_runtime.__file__}, not in {expected}")
     try:
-        hunt(random_lives=1500)
+        hunt(random_lives=300)
     except Violation as violation:
         sys.stdout.write(f"{violation}\n")
         return 3

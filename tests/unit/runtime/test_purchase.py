@@ -251,7 +251,7 @@ def test_a_closed_order_that_turns_up_after_all_is_written_down() -> None:
 def test_an_approval_can_be_taken_back_before_it_is_used() -> None:
     world = SCENARIOS["block"]()
     assert Process(world, "december", cancel("december")).run().record.state is OrderState.REVOKED
-    start(world, "december", "nonce").run()
+    assert refused(world) == "UC7023"
     assert world.sends == {}
 
 
