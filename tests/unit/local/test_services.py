@@ -1,5 +1,6 @@
 """Calls that moto lacks or gets wrong, through boto3: Batch, FSx, launch templates, placement groups."""
 
+import json
 from typing import Any
 
 import pytest
@@ -187,9 +188,11 @@ def test_placement_group_is_found_by_name_and_refused_twice(local_aws: LocalAws)
 
 def test_queue_keeps_its_policy_when_another_attribute_is_set(local_aws: LocalAws) -> None:
     sqs = local_aws.client("sqs")
-    policy = '{"Version": "2012-10-17", "Statement": []}'
+    statement = {"Effect": "Allow", "Principal": "*", "Action": "sqs:SendMessage", "Resource": "*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
     url = sqs.create_queue(QueueName="one")["QueueUrl"]
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": policy})
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "90"})
     shown = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
-    assert (shown["Policy"], shown["VisibilityTimeout"]) == (policy, "90")
+    assert json.loads(shown["Policy"])["Statement"] == [statement]
+    assert shown["VisibilityTimeout"] == "90"
