@@ -3,6 +3,7 @@
 `UltraCluster` composes all the others; each of them also stands alone.
 """
 
+from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import CapacityBlock, CapacityReservation
 from ultracluster.capacity_guard import CapacityGuard
 from ultracluster.capacity_ledger import CapacityLedger
@@ -18,6 +19,7 @@ from ultracluster.training_queue import TrainingQueue
 from ultracluster.ultra_cluster import UltraCluster
 
 __all__ = [
+    "BlockLifecycle",
     "CapacityBlock",
     "CapacityGuard",
     "CapacityLedger",

@@ -7,14 +7,17 @@ Nothing here buys or reserves: a template holds the id of what was bought before
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 
-__all__ = ["CapacityBlock", "CapacityReservation"]
+__all__ = ["RESERVATION_TAG", "CapacityBlock", "CapacityReservation"]
+
+RESERVATION_TAG: Final = "ultracluster:capacity-reservation"
+"""Tag of nodes with the id of their reservation, so that permissions can be limited to them."""
 
 _RESERVATION_ID = re.compile(r"cr-[0-9a-f]{17}")
 _OFFERING_ID = re.compile(r"cb[r]?-")

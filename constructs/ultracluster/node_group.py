@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.shared_file_system import SharedFileSystem
@@ -86,7 +86,8 @@ class NodeGroup(Construct):
             nic_layout: Network interface layout: ``batch``, ``ec2-guide`` or ``all-efa``. Default: ``batch``.
             file_system: File system to mount at boot. Default: none.
             root_volume_gib: Root volume, encrypted gp3, in GiB. Default: 200.
-            tags: Tags for instances, volumes and network interfaces. Default: none.
+            tags: Tags for instances, volumes and network interfaces, beside the id of their reservation.
+                Default: none.
 
         Raises:
             FindingsError: If the type or layout is unknown, a Capacity Block is combined with a placement
@@ -98,6 +99,7 @@ class NodeGroup(Construct):
         super().__init__(scope, construct_id)
         self._network = network
         self._instance_type = machine
+        self._capacity = capacity
         self._image_id = image_id
         self._placement = placement
         self._file_system = file_system
@@ -108,6 +110,7 @@ class NodeGroup(Construct):
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
         self._efa_devices = machine.efa_devices[:efa_devices]
         group_id = network.security_group.security_group_id
+        own_tags = {RESERVATION_TAG: capacity.reservation_id} if capacity else {}
         template = ec2.CfnLaunchTemplate(
             self,
             "Resource",
@@ -134,7 +137,7 @@ class NodeGroup(Construct):
                         ),
                     )
                 ],
-                tag_specifications=_tag_specifications(tags or {}),
+                tag_specifications=_tag_specifications(dict(tags or {}) | own_tags),
                 user_data=Fn.base64(
                     node_user_data(
                         instance_type=machine, efa_devices=len(self._efa_devices), file_system=file_system
@@ -144,6 +147,11 @@ class NodeGroup(Construct):
         )
         self._launch_template_id = template.ref
         self._launch_template_version = template.attr_latest_version_number
+
+    @property
+    def capacity(self) -> CapacityBlock | CapacityReservation | None:
+        """Where the nodes come from; None is on-demand."""
+        return self._capacity
 
     @property
     def connections(self) -> ec2.Connections:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import Duration
 from constructs import Construct
 
+from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import CapacityBlock, CapacityReservation
 from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_network import ClusterNetwork
@@ -41,6 +42,7 @@ class UltraCluster(Construct):
         compile_cache: CompileCache | None = None,
         nic_layout: str = "batch",
         tags: Mapping[str, str] | None = None,
+        checkpoint_lead: Duration | None = None,
     ) -> None:
         """Define the cluster.
 
@@ -58,6 +60,8 @@ class UltraCluster(Construct):
             compile_cache: Compile cache to use. Default: a new one.
             nic_layout: Network interface layout: ``batch``, ``ec2-guide`` or ``all-efa``. Default: ``batch``.
             tags: Tags for instances, volumes and network interfaces. Default: none.
+            checkpoint_lead: How long before the drain of a Capacity Block running jobs are told to write a
+                checkpoint. Default: 20 minutes.
 
         Raises:
             FindingsError: If neither capacity, network nor zone_id says where the nodes are (UC4022), or a
@@ -105,6 +109,13 @@ class UltraCluster(Construct):
             tags=tags,
         )
         self._queue = TrainingQueue(self, "Queue", nodes=self._nodes, max_nodes=node_count)
+        self._block_lifecycle = (
+            BlockLifecycle(
+                self, "BlockLifecycle", block=capacity, queue=self._queue, checkpoint_lead=checkpoint_lead
+            )
+            if isinstance(capacity, CapacityBlock)
+            else None
+        )
 
     def add_multi_node_job(
         self,
@@ -149,6 +160,11 @@ class UltraCluster(Construct):
         if self._checkpoint_bucket is not None:
             self._checkpoint_bucket.grant_use(job)
         return job
+
+    @property
+    def block_lifecycle(self) -> BlockLifecycle | None:
+        """What looks after the Capacity Block; None for other capacity."""
+        return self._block_lifecycle
 
     @property
     def checkpoint_bucket(self) -> CheckpointBucket | None:

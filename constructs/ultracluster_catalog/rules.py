@@ -94,6 +94,8 @@ RULES: dict[str, Rule] = {
     "UC4113": Rule("A Capacity Block ends at 11:30 UTC.", "warning"),
     "UC4114": Rule("A Capacity Block lasts at most 182 days.", "warning"),
     "UC4115": Rule("An id that exists in one place only is not used in two."),
+    "UC4116": Rule("A Capacity Block is looked after at the queue whose nodes it holds."),
+    "UC4117": Rule("Jobs are told to write a checkpoint at most 12 hours before the drain."),
     # UC5, storage
     "UC5001": Rule("A Lustre deployment type is one that FSx offers."),
     "UC5002": Rule("A throughput tier is one of the deployment type."),

@@ -1,0 +1,308 @@
+"""The life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from aws_cdk import Aws, Duration, IgnoreMode, RemovalPolicy, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from ultracluster.capacity import RESERVATION_TAG, CapacityBlock
+from ultracluster.training_queue import TrainingQueue
+from ultracluster_catalog.capacity_blocks import BLOCK_DELIVERED_EVENTS, BLOCK_EXPIRATION_WARNING_EVENTS
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+
+__all__ = ["BlockLifecycle"]
+
+# What the function runs, and nothing else; boto3 comes with its run time. Without the packages' __init__ modules, so
+# that the asset changes only when something changes that it runs.
+_MODULES = (
+    "ultracluster_catalog/capacity_blocks.py",
+    "ultracluster_catalog/findings.py",
+    "ultracluster_catalog/instance_types.py",
+    "ultracluster_catalog/rules.py",
+    "ultracluster_runtime/lifecycle/actions.py",
+    "ultracluster_runtime/lifecycle/driver.py",
+    "ultracluster_runtime/lifecycle/facts.py",
+    "ultracluster_runtime/lifecycle/handler.py",
+    "ultracluster_runtime/lifecycle/machine.py",
+    "ultracluster_runtime/lifecycle/memory.py",
+    "ultracluster_runtime/lifecycle/view.py",
+    "ultracluster_runtime/window.py",
+)
+
+_DEFAULT_LEAD_MINUTES = 20
+_LONGEST_LEAD_HOURS = 12
+
+# Two minutes for a wake-up that finds AWS slow; usually it needs a few seconds.
+_TIMEOUT = 120
+_MEMORY_MIB = 256
+_SILENT_MINUTES = 5
+
+
+class BlockLifecycle(Construct):
+    """Looks after one Capacity Block: its compute environment, its queue, its jobs and the people who paid for it.
+
+    A small function wakes up every minute, and at EC2's events about the block; it reads the block's times from EC2,
+    so that an extension needs no deployment. Before the start jobs wait in the queue while the compute environment
+    is closed; at the start it is opened; 24 and 2 hours before the end people are told, with the price of an
+    extension; before the drain running jobs are told to write a checkpoint; 40 minutes before the end (UltraServers
+    70) the environment is closed and the jobs on the block's nodes are ended; after the end a report of used and
+    idle node-hours is sent. It cannot buy anything.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        block: CapacityBlock,
+        queue: TrainingQueue,
+        checkpoint_lead: Duration | None = None,
+        topic: sns.ITopic | None = None,
+    ) -> None:
+        """Define what looks after the block.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            block: The block. Its start and end are not needed here; EC2 knows them.
+            queue: Queue whose compute environment launches into the block.
+            checkpoint_lead: How long before the drain running jobs are told to write a checkpoint, 0 to 12 hours.
+                Default: 20 minutes.
+            topic: SNS topic for notices. Default: a new one; subscribe somebody to it.
+
+        Raises:
+            FindingsError: If the queue's nodes are not launched into this block (UC4116), or the lead is too long
+                (UC4117).
+        """
+        lead = checkpoint_lead or Duration.minutes(_DEFAULT_LEAD_MINUTES)
+        _check(block=block, queue=queue, lead=lead)
+        super().__init__(scope, construct_id)
+        self._block = block
+        self._queue = queue
+        self._topic = topic or sns.Topic(self, "Notices", enforce_ssl=True)
+        self._memory = ssm.StringParameter(
+            self, "Memory", string_value="{}", description="What the life cycle of the block remembers"
+        )
+        self._function = self._define_function(lead)
+        self._wake_up()
+        alarm = self._define_alarm()
+        if isinstance(self._topic, sns.Topic):
+            # The policy that requires TLS has taken the place of the one that lets the account's services publish.
+            self._topic.add_to_resource_policy(
+                iam.PolicyStatement(
+                    sid="Alarm",
+                    principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                    actions=["sns:Publish"],
+                    resources=[self._topic.topic_arn],
+                    conditions={
+                        "ArnEquals": {"aws:SourceArn": alarm.alarm_arn},
+                        "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+                    },
+                )
+            )
+
+    def _define_function(self, lead: Duration) -> lambda_.Function:
+        group = logs.LogGroup(
+            self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.RETAIN
+        )
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            description="Opens, drains and reports one Capacity Block; cannot buy",
+            inline_policies={"Lifecycle": iam.PolicyDocument(statements=self._statements(group))},
+        )
+        function = lambda_.Function(
+            self,
+            "Function",
+            description="Looks after one Capacity Block",
+            runtime=lambda_.Runtime.PYTHON_3_13,
+            architecture=lambda_.Architecture.ARM_64,
+            handler="ultracluster_runtime.lifecycle.handler.handler",
+            code=_code(),
+            role=role,
+            log_group=group,
+            memory_size=_MEMORY_MIB,
+            timeout=Duration.seconds(_TIMEOUT),
+            # Its memory has one writer.
+            reserved_concurrent_executions=1,
+            # The next minute tries again, with a newer look; a wake-up of before is worth nothing.
+            retry_attempts=0,
+            max_event_age=Duration.minutes(1),
+            environment={
+                "UC_RESERVATION_ID": self._block.reservation_id,
+                "UC_COMPUTE_ENVIRONMENT": self._queue.compute_environment_arn,
+                "UC_JOB_QUEUE": self._queue.job_queue_arn,
+                "UC_TOPIC": self._topic.topic_arn,
+                "UC_MEMORY": self._memory.parameter_name,
+                "UC_CHECKPOINT_LEAD_SECONDS": str(lead.to_seconds()),
+            },
+        )
+        # The CDK adds a dependency on the role, which the role's ARN is already; cfn-lint finds one too many (W3005).
+        resource = function.node.default_child
+        if isinstance(resource, lambda_.CfnFunction):
+            resource.add_deletion_override("DependsOn")
+        return function
+
+    def _statements(self, group: logs.ILogGroup) -> list[iam.PolicyStatement]:
+        stack = Stack.of(self)
+        return [
+            _allow("Log", "logs:CreateLogStream", "logs:PutLogEvents", resources=[group.log_group_arn]),
+            _allow(
+                "Look",
+                # None of these can be narrowed to a resource.
+                "batch:DescribeComputeEnvironments",
+                "batch:DescribeJobQueues",
+                "batch:DescribeJobs",
+                "batch:ListJobs",
+                "ec2:DescribeCapacityBlockExtensionHistory",
+                "ec2:DescribeCapacityBlockExtensionOfferings",
+                "ec2:DescribeCapacityReservations",
+                "ec2:DescribeInstances",
+                "ec2:DescribeLaunchTemplateVersions",
+                resources=["*"],
+            ),
+            _allow(
+                "FindNodesOfJobs",
+                "ecs:DescribeContainerInstances",
+                # AWS Batch names the ECS cluster of a compute environment only after it has made it.
+                resources=[
+                    stack.format_arn(service="ecs", resource="container-instance", resource_name="*/*")
+                ],
+            ),
+            _allow(
+                "OpenAndCloseEnvironment",
+                "batch:UpdateComputeEnvironment",
+                resources=[self._queue.compute_environment_arn],
+            ),
+            _allow("OpenAndCloseQueue", "batch:UpdateJobQueue", resources=[self._queue.job_queue_arn]),
+            _allow(
+                "EndJobs",
+                "batch:TerminateJob",
+                # Ids of jobs are not known before, and they carry only the tags that a submission gives them.
+                resources=[stack.format_arn(service="batch", resource="job", resource_name="*")],
+            ),
+            _allow(
+                "RunShellScript",
+                "ssm:SendCommand",
+                resources=[
+                    stack.format_arn(
+                        service="ssm", account="", resource="document", resource_name="AWS-RunShellScript"
+                    )
+                ],
+            ),
+            _allow(
+                "OnNodesOfTheBlock",
+                "ssm:SendCommand",
+                resources=[stack.format_arn(service="ec2", resource="instance", resource_name="*")],
+                conditions={
+                    "StringEquals": {f"ssm:resourceTag/{RESERVATION_TAG}": self._block.reservation_id}
+                },
+            ),
+            _allow(
+                "Remember", "ssm:GetParameter", "ssm:PutParameter", resources=[self._memory.parameter_arn]
+            ),
+            _allow("Notify", "sns:Publish", resources=[self._topic.topic_arn]),
+        ]
+
+    def _wake_up(self) -> None:
+        target = targets.LambdaFunction(self._function, retry_attempts=0, max_event_age=Duration.minutes(1))
+        events.Rule(
+            self,
+            "EveryMinute",
+            description="Wakes up what looks after a Capacity Block",
+            schedule=events.Schedule.rate(Duration.minutes(1)),
+            targets=[target],
+        )
+        # Events are best effort; they only make the function look earlier than within the minute.
+        events.Rule(
+            self,
+            "BlockEvents",
+            description="EC2's events about a Capacity Block, under both names that AWS documents",
+            event_pattern=events.EventPattern(
+                source=["aws.ec2"],
+                detail_type=[*BLOCK_DELIVERED_EVENTS, *BLOCK_EXPIRATION_WARNING_EVENTS],
+                detail={"capacity-reservation-id": [self._block.reservation_id]},
+            ),
+            targets=[target],
+        )
+
+    def _define_alarm(self) -> cloudwatch.Alarm:
+        alarm = cloudwatch.Alarm(
+            self,
+            "Alarm",
+            alarm_description=f"Nobody looks after the Capacity Block {self._block.reservation_id}: for "
+            f"{_SILENT_MINUTES} minutes its function failed or did not run",
+            metric=self._function.metric_errors(period=Duration.minutes(1), statistic="Sum"),
+            threshold=1,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            evaluation_periods=_SILENT_MINUTES,
+            treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
+        )
+        alarm.add_alarm_action(actions.SnsAction(self._topic))
+        return alarm
+
+    @property
+    def function(self) -> lambda_.IFunction:
+        """The function that looks after the block."""
+        return self._function
+
+    @property
+    def topic(self) -> sns.ITopic:
+        """Topic of the notices."""
+        return self._topic
+
+
+def _allow(
+    sid: str, *names: str, resources: list[str], conditions: dict[str, dict[str, str]] | None = None
+) -> iam.PolicyStatement:
+    return iam.PolicyStatement(sid=sid, actions=list(names), resources=resources, conditions=conditions)
+
+
+def _code() -> lambda_.Code:
+    # The packages lie side by side, in the repository as in site-packages. Found, not imported: synthesis needs no boto3.
+    spec = find_spec("ultracluster_runtime")
+    if spec is None or spec.origin is None:
+        raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
+    folders = sorted({str(parent) for module in _MODULES for parent in Path(module).parents} - {"."})
+    return lambda_.Code.from_asset(
+        str(Path(spec.origin).parents[1]),
+        exclude=["*", *(f"!{each}" for each in (*folders, *_MODULES))],
+        ignore_mode=IgnoreMode.GLOB,
+    )
+
+
+def _check(*, block: CapacityBlock, queue: TrainingQueue, lead: Duration) -> None:
+    findings = []
+    capacity = queue.nodes.capacity
+    if capacity != block:
+        got = "no capacity" if capacity is None else capacity.reservation_id
+        findings.append(
+            Finding(
+                code="UC4116",
+                problem=f"the nodes of the queue are launched into {quote(got)}, the block is {quote(block.reservation_id)}",
+                remedy="Give the queue whose nodes have this block as their capacity",
+                path="queue",
+            )
+        )
+    if lead.to_seconds() > _LONGEST_LEAD_HOURS * 3600:
+        findings.append(
+            Finding(
+                code="UC4117",
+                problem=f"got {lead.to_human_string()}",
+                allowed=f"0 to {_LONGEST_LEAD_HOURS} hours",
+                path="checkpoint_lead",
+            )
+        )
+    if findings:
+        raise FindingsError(findings)
