@@ -5,6 +5,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.private_bucket import grant_objects, private_bucket
+
 __all__ = ["CheckpointBucket"]
 
 _NONCURRENT_DAYS = 30
@@ -29,23 +31,15 @@ class CheckpointBucket(Construct):
             removal_policy: What happens to it when it leaves the stack. Default: it is kept.
         """
         super().__init__(scope, construct_id)
-        self._bucket = s3.Bucket(
+        self._bucket = private_bucket(
             self,
-            "Resource",
             versioned=True,
-            encryption=s3.BucketEncryption.S3_MANAGED,
-            enforce_ssl=True,
-            minimum_tls_version=1.2,
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            lifecycle_rule=s3.LifecycleRule(
+                id="replaced-and-removed-versions",
+                noncurrent_version_expiration=Duration.days(_NONCURRENT_DAYS),
+                abort_incomplete_multipart_upload_after=Duration.days(_ABORT_MULTIPART_DAYS),
+            ),
             removal_policy=removal_policy,
-            lifecycle_rules=[
-                s3.LifecycleRule(
-                    id="replaced-and-removed-versions",
-                    noncurrent_version_expiration=Duration.days(_NONCURRENT_DAYS),
-                    abort_incomplete_multipart_upload_after=Duration.days(_ABORT_MULTIPART_DAYS),
-                )
-            ],
         )
 
     @property
@@ -59,13 +53,6 @@ class CheckpointBucket(Construct):
         Args:
             grantee: The role of the jobs.
         """
-        arn = self._bucket.bucket_arn
-        return iam.Grant.add_to_principal(
-            grantee=grantee, actions=["s3:ListBucket"], resource_arns=[arn]
-        ).combine(
-            iam.Grant.add_to_principal(
-                grantee=grantee,
-                actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"],
-                resource_arns=[f"{arn}/*"],
-            )
+        return grant_objects(
+            self._bucket, grantee, actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"]
         )

@@ -7,6 +7,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.private_bucket import grant_objects, private_bucket
+
 __all__ = ["CompileCache"]
 
 _PREFIX = "neuron"
@@ -38,22 +40,15 @@ class CompileCache(Construct):
             removal_policy: What happens to the bucket when it leaves the stack. Default: it is kept.
         """
         super().__init__(scope, construct_id)
-        self._bucket = s3.Bucket(
+        self._bucket = private_bucket(
             self,
-            "Resource",
-            encryption=s3.BucketEncryption.S3_MANAGED,
-            enforce_ssl=True,
-            minimum_tls_version=1.2,
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            versioned=False,
+            lifecycle_rule=s3.LifecycleRule(
+                id="cache-entries",
+                expiration=expire_after,
+                abort_incomplete_multipart_upload_after=Duration.days(_ABORT_MULTIPART_DAYS),
+            ),
             removal_policy=removal_policy,
-            lifecycle_rules=[
-                s3.LifecycleRule(
-                    id="cache-entries",
-                    expiration=expire_after,
-                    abort_incomplete_multipart_upload_after=Duration.days(_ABORT_MULTIPART_DAYS),
-                )
-            ],
         )
 
     @property
@@ -85,13 +80,6 @@ class CompileCache(Construct):
         Args:
             grantee: The role of the jobs.
         """
-        arn = self._bucket.bucket_arn
-        return iam.Grant.add_to_principal(
-            grantee=grantee, actions=["s3:ListBucket"], resource_arns=[arn]
-        ).combine(
-            iam.Grant.add_to_principal(
-                grantee=grantee,
-                actions=["s3:GetObject", "s3:PutObject"],
-                resource_arns=[f"{arn}/{_PREFIX}/*"],
-            )
+        return grant_objects(
+            self._bucket, grantee, prefix=f"{_PREFIX}/", actions=["s3:GetObject", "s3:PutObject"]
         )
