@@ -19,37 +19,36 @@ expire. The buyer needs ``dynamodb:GetItem``, ``PutItem``, ``UpdateItem``, ``Del
 """
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.aws_errors import after_read, after_transaction
 from ultracluster_runtime.effects import Committed, ConditionFailed, Unanswered, Unclear
+from ultracluster_runtime.ledger_items import (
+    EVENT,
+    LOCK,
+    MONTH,
+    ORDER,
+    PARTITION_KEY,
+    SORT_KEY,
+    Item,
+    event_item,
+    item_key,
+    order_key,
+    read_record_item,
+    record_item,
+)
 from ultracluster_runtime.listing import refuse
 from ultracluster_runtime.order_states import OrderState
-from ultracluster_runtime.orders import Order, order_token, parse_terms, terms_of
+from ultracluster_runtime.orders import Order, order_token
 from ultracluster_runtime.records import Record
 
 __all__ = ["PARTITION_KEY", "SORT_KEY", "Event", "Ledger"]
 
-PARTITION_KEY: Final = "pk"
-SORT_KEY: Final = "sk"
-
-_ORDER: Final = "ORDER"
-_LOCK: Final = "LOCK"
-_MONTH: Final = "MONTH"
-_EVENT: Final = "EVENT#"
-
-_TEXTS: Final = ("token", "reason", "nonce", "region", "offering_id", "month")
-_TIMES: Final = ("changed_at", "sent_at", "start", "end")
-_LISTS: Final = ("zone_ids", "reservation_ids", "block_ids", "ec2_states")
-
-_Item = dict[str, Any]
-_Write = tuple[_Item, str | None]
+_Write = tuple[Item, str | None]
 """One write of a transaction, and what its condition stands for."""
 
 
@@ -61,70 +60,6 @@ class Event:
     state: OrderState
     at: datetime
     reason: str
-
-
-def _key(partition: str, sort: str) -> _Item:
-    return {PARTITION_KEY: {"S": partition}, SORT_KEY: {"S": sort}}
-
-
-def _order_key(name: str) -> _Item:
-    return _key(f"{_ORDER}#{name}", _ORDER)
-
-
-def _to_item(record: Record) -> _Item:
-    item = _order_key(record.order.name) | {
-        "terms": {"S": terms_of(record.order)},
-        "state": {"S": record.state.value},
-        "version": {"N": str(record.version)},
-        "holds_lock": {"BOOL": record.holds_lock},
-    }
-    for name in _TEXTS:
-        if getattr(record, name) is not None:
-            item[name] = {"S": getattr(record, name)}
-    for name in _TIMES:
-        if getattr(record, name) is not None:
-            item[name] = {"S": getattr(record, name).isoformat()}
-    for name in _LISTS:
-        item[name] = {"L": [{"S": value} for value in getattr(record, name)]}
-    if record.fee is not None:
-        item["fee"] = {"N": format(record.fee, "f")}
-    return item
-
-
-def _from_item(item: Mapping[str, Any]) -> Record:
-    """Read an item.
-
-    Raises:
-        FindingsError: UC7025 if somebody wrote to it who is not the ledger.
-    """
-    try:
-        values: _Item = {name: item[name]["S"] for name in _TEXTS if name in item}
-        values |= {name: datetime.fromisoformat(item[name]["S"]) for name in _TIMES if name in item}
-        values |= {name: tuple(value["S"] for value in item[name]["L"]) for name in _LISTS}
-        return Record(
-            order=parse_terms(item["terms"]["S"]),
-            state=OrderState(item["state"]["S"]),
-            version=int(item["version"]["N"]),
-            holds_lock=item["holds_lock"]["BOOL"],
-            fee=Decimal(item["fee"]["N"]) if "fee" in item else None,
-            **values,
-        )
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        name = item.get(PARTITION_KEY, {}).get("S", "?")
-        raise refuse(
-            "UC7025",
-            f"item {name} of the ledger cannot be read: {error!r}",
-            remedy="Somebody edited the ledger",
-        ) from error
-
-
-def _event(record: Record) -> _Item:
-    return _key(f"{_ORDER}#{record.order.name}", f"{_EVENT}{record.version:06d}") | {
-        "state": {"S": record.state.value},
-        "at": {"S": record.changed_at.isoformat()},
-        "reason": {"S": record.reason},
-        "nonce": {"S": record.nonce or "-"},
-    }
 
 
 def _unusable(error: Exception, table: str) -> Exception:
@@ -166,7 +101,7 @@ class Ledger:
             self._client.transact_write_items(
                 TransactItems=[
                     {"Put": {"TableName": self._table, "Item": item, "ConditionExpression": unused}}
-                    for item in (_to_item(record), _event(record))
+                    for item in (record_item(record), event_item(record))
                 ]
             )
         except (ClientError, BotoCoreError) as error:
@@ -186,13 +121,13 @@ class Ledger:
             FindingsError: If there is no such table (UC7021) or the item was edited (UC7025).
         """
         try:
-            answer = self._client.get_item(TableName=self._table, Key=_order_key(name), ConsistentRead=True)
+            answer = self._client.get_item(TableName=self._table, Key=order_key(name), ConsistentRead=True)
         except (ClientError, BotoCoreError) as error:
             unanswered = after_read(error)
             if unanswered.transient:
                 return unanswered
             raise _unusable(error, self._table) from error
-        return _from_item(answer["Item"]) if "Item" in answer else None
+        return read_record_item(answer["Item"]) if "Item" in answer else None
 
     def orders(self) -> list[Record]:
         """Read all orders, the newest change first.
@@ -203,9 +138,9 @@ class Ledger:
         pages = self._pages(
             "scan",
             FilterExpression=f"{SORT_KEY} = :order",
-            ExpressionAttributeValues={":order": {"S": _ORDER}},
+            ExpressionAttributeValues={":order": {"S": ORDER}},
         )
-        return sorted(map(_from_item, pages), key=lambda record: record.changed_at, reverse=True)
+        return sorted(map(read_record_item, pages), key=lambda record: record.changed_at, reverse=True)
 
     def history(self, name: str) -> list[Event]:
         """Read every change of an order, the first one first.
@@ -216,11 +151,11 @@ class Ledger:
         items = self._pages(
             "query",
             KeyConditionExpression=f"{PARTITION_KEY} = :order AND begins_with({SORT_KEY}, :event)",
-            ExpressionAttributeValues={":order": {"S": f"{_ORDER}#{name}"}, ":event": {"S": _EVENT}},
+            ExpressionAttributeValues={":order": {"S": f"{ORDER}#{name}"}, ":event": {"S": EVENT}},
         )
         return [
             Event(
-                version=int(item[SORT_KEY]["S"].removeprefix(_EVENT)),
+                version=int(item[SORT_KEY]["S"].removeprefix(EVENT)),
                 state=OrderState(item["state"]["S"]),
                 at=datetime.fromisoformat(item["at"]["S"]),
                 reason=item["reason"]["S"],
@@ -228,7 +163,7 @@ class Ledger:
             for item in items
         ]
 
-    def _pages(self, operation: str, **arguments: Any) -> list[_Item]:
+    def _pages(self, operation: str, **arguments: Any) -> list[Item]:
         try:
             paginator = self._client.get_paginator(operation)
             pages = paginator.paginate(TableName=self._table, ConsistentRead=True, **arguments)
@@ -269,20 +204,20 @@ class Ledger:
             values[":nonce"] = {"S": before.nonce}
         put = {
             "TableName": self._table,
-            "Item": _to_item(after),
+            "Item": record_item(after),
             "ConditionExpression": condition,
             "ExpressionAttributeNames": {"#version": "version", "#state": "state", "#nonce": "nonce"},
             "ExpressionAttributeValues": values,
         }
         event = {
             "TableName": self._table,
-            "Item": _event(after),
+            "Item": event_item(after),
             "ConditionExpression": f"attribute_not_exists({PARTITION_KEY})",
         }
         return [({"Put": put}, "state"), ({"Put": event}, "state")]
 
     def _lock_writes(self, before: Record, after: Record) -> list[_Write]:
-        key = _key(f"{_LOCK}#{after.order.lock}", _LOCK)
+        key = item_key(f"{LOCK}#{after.order.lock}", LOCK)
         name = {"S": after.order.name}
         if after.holds_lock and not before.holds_lock:
             put = {
@@ -306,9 +241,9 @@ class Ledger:
         change = after.held_fee - before.held_fee
         if not change:
             return []
-        update: _Item = {
+        update: Item = {
             "TableName": self._table,
-            "Key": _key(f"{_MONTH}#{after.month}", _MONTH),
+            "Key": item_key(f"{MONTH}#{after.month}", MONTH),
             "UpdateExpression": "ADD #held :change",
             "ExpressionAttributeNames": {"#held": "held"},
             "ExpressionAttributeValues": {":change": {"N": format(change, "f")}},

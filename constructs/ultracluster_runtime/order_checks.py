@@ -2,13 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
 
 from ultracluster_catalog.capacity_blocks import (
-    BLOCK_PLATFORMS,
     BLOCK_REGIONS_DATED,
     EXTENSION_CLOSES,
     EXTENSION_OPENS,
@@ -16,20 +13,29 @@ from ultracluster_catalog.capacity_blocks import (
     MAX_INSTANCES_PER_BLOCK,
     ULTRASERVER_REGIONS,
     block_regions,
-    check_block_duration,
 )
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.instance_types import CAPACITY_BLOCK, ON_DEMAND, get_instance_type
-from ultracluster_catalog.zones import region_of_zone_id
+from ultracluster_catalog.findings import Finding, quote
+from ultracluster_catalog.instance_types import CAPACITY_BLOCK, ON_DEMAND
 from ultracluster_runtime.offerings import RANKINGS
 from ultracluster_runtime.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
+from ultracluster_runtime.term_checks import (
+    check_duration,
+    check_form,
+    check_instances,
+    check_money,
+    check_regions,
+    check_time,
+    check_zones,
+    is_utc,
+    is_whole,
+    matches,
+)
 
 __all__ = ["check_order"]
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,47}")
 _CLUSTER = re.compile(r"[a-z][a-z0-9-]{1,31}")
 _ACCOUNT = re.compile(r"[0-9]{12}")
-_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 _RESERVATION = re.compile(r"cr-[0-9a-f]{17}")
 _ULTRASERVER = re.compile(r"u-[a-z0-9]+")
 _CURRENCY = re.compile(r"[A-Z]{3}")
@@ -55,66 +61,32 @@ def check_order(order: Order, *, now: datetime) -> list[Finding]:
     return findings
 
 
-def _matches(pattern: re.Pattern[str], value: Any) -> bool:
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_aware(value: Any) -> bool:
-    return isinstance(value, datetime) and value.utcoffset() == timedelta(0)
-
-
-def _form(code: str, path: str, value: Any, *, ok: bool, allowed: str) -> Iterator[Finding]:
-    if not ok:
-        yield Finding(code=code, path=path, problem=f"got {quote(value)}", allowed=allowed)
-
-
-def _money(path: str, value: Any) -> Iterator[Finding]:
-    ok = isinstance(value, Decimal) and value.is_finite() and value > 0 and value == round(value, 2)
-    yield from _form(
-        "UC7006",
-        path,
-        value,
-        ok=ok,
-        allowed='a Decimal above zero with at most two decimals, such as "190000.00"',
-    )
-
-
-def _time(path: str, value: Any) -> Iterator[Finding]:
-    yield from _form(
-        "UC7008", path, value, ok=_is_aware(value), allowed="a time in UTC, such as 2026-12-01T11:30:00Z"
-    )
-
-
 def _common(order: Order, now: datetime) -> Iterator[Finding]:
-    yield from _form(
+    yield from check_form(
         "UC7001",
         "name",
         order.name,
-        ok=_matches(_NAME, order.name),
+        ok=matches(_NAME, order.name),
         allowed="2 to 48 of a-z, 0-9 and -, a letter first",
     )
-    yield from _form(
-        "UC7002", "account", order.account, ok=_matches(_ACCOUNT, order.account), allowed="12 digits"
+    yield from check_form(
+        "UC7002", "account", order.account, ok=matches(_ACCOUNT, order.account), allowed="12 digits"
     )
-    yield from _form(
+    yield from check_form(
         "UC7001",
         "cluster",
         order.cluster,
-        ok=_matches(_CLUSTER, order.cluster),
+        ok=matches(_CLUSTER, order.cluster),
         allowed="2 to 32 of a-z, 0-9 and -, a letter first",
     )
-    yield from _form(
+    yield from check_form(
         "UC7005",
         "currency",
         order.currency,
-        ok=_matches(_CURRENCY, order.currency),
+        ok=matches(_CURRENCY, order.currency),
         allowed="three letters such as USD",
     )
-    caps = [*_money("max_fee", order.max_fee), *_money("month_cap", order.month_cap)]
+    caps = [*check_money("max_fee", order.max_fee), *check_money("month_cap", order.month_cap)]
     yield from caps
     if not caps and order.max_fee > order.month_cap:
         yield Finding(
@@ -126,11 +98,11 @@ def _common(order: Order, now: datetime) -> Iterator[Finding]:
     approver_ok = (
         isinstance(order.approver, str) and bool(order.approver.strip()) and order.approver.isprintable()
     )
-    yield from _form(
+    yield from check_form(
         "UC7007", "approver", order.approver, ok=approver_ok, allowed="the name of the person who approves"
     )
-    yield from _time("expires_at", order.expires_at)
-    if _is_aware(order.expires_at) and order.expires_at <= now:
+    yield from check_time("expires_at", order.expires_at)
+    if is_utc(order.expires_at) and order.expires_at <= now:
         yield Finding(
             code="UC7009",
             path="expires_at",
@@ -139,61 +111,8 @@ def _common(order: Order, now: datetime) -> Iterator[Finding]:
         )
 
 
-def _regions(path: str, regions: tuple[Any, ...]) -> Iterator[Finding]:
-    if not regions:
-        yield Finding(code="UC7003", path=path, problem="no Region is given", allowed="one Region or more")
-    for region in regions:
-        yield from _form(
-            "UC7003", path, region, ok=_matches(_REGION, region), allowed="a Region's name such as us-east-2"
-        )
-
-
-def _instances(order: BlockOrder | OnDemandOrder, purchase_option: str, limit: int) -> Iterator[Finding]:
-    ok = _is_whole(order.count) and 1 <= order.count <= limit
-    yield from _form("UC7011", "count", order.count, ok=ok, allowed=f"a whole number from 1 to {limit}")
-    if order.platform not in BLOCK_PLATFORMS:
-        yield Finding(
-            code="UC7012",
-            path="platform",
-            problem=f"got {quote(order.platform)}",
-            allowed=", ".join(BLOCK_PLATFORMS),
-            remedy="It must be the platform of the AMI",
-        )
-    if order.instance_type is None:
-        return
-    try:
-        known = get_instance_type(order.instance_type)
-    except FindingsError as error:
-        yield from error.findings
-        return
-    if purchase_option not in known.purchase_options:
-        yield Finding(
-            code="UC7010",
-            path="instance_type",
-            problem=f"{known.name} is not sold as {purchase_option}",
-            allowed=", ".join(sorted(known.purchase_options)),
-            remedy=f"Buy the UltraServer {known.ultraserver_type} instead" if known.ultraserver_type else "",
-        )
-
-
-def _zones(path: str, zone_ids: tuple[Any, ...], regions: tuple[str, ...]) -> Iterator[Finding]:
-    for zone_id in zone_ids:
-        try:
-            region = region_of_zone_id(zone_id)
-        except FindingsError as error:
-            yield from (replace(finding, path=path) for finding in error.findings)
-            continue
-        if region not in regions:
-            yield Finding(
-                code="UC7004",
-                path=path,
-                problem=f"{zone_id} is in {region}",
-                allowed=f"zones of {', '.join(map(str, regions))}",
-            )
-
-
 def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
-    yield from _regions("regions", order.regions)
+    yield from check_regions("regions", order.regions)
     if (order.instance_type is None) == (order.ultraserver_type is None):
         yield Finding(
             code="UC7010",
@@ -202,16 +121,16 @@ def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
             allowed="exactly one of the two",
         )
     elif order.ultraserver_type is not None:
-        ok = _matches(_ULTRASERVER, order.ultraserver_type)
-        yield from _form(
+        ok = matches(_ULTRASERVER, order.ultraserver_type)
+        yield from check_form(
             "UC7010",
             "ultraserver_type",
             order.ultraserver_type,
             ok=ok,
             allowed="an UltraServer type such as u-trn2x64",
         )
-    yield from _instances(order, CAPACITY_BLOCK, MAX_INSTANCES_PER_BLOCK)
-    yield from _zones("zone_ids", order.zone_ids, order.regions)
+    yield from check_instances(order, CAPACITY_BLOCK, MAX_INSTANCES_PER_BLOCK)
+    yield from check_zones("zone_ids", order.zone_ids, order.regions)
     yield from _unlisted(order)
     if order.prefer not in RANKINGS:
         yield Finding(
@@ -239,20 +158,13 @@ def _unlisted(order: BlockOrder) -> Iterator[Finding]:
         )
 
 
-def _duration(path: str, hours: Any) -> Iterator[Finding]:
-    if _is_whole(hours):
-        yield from (replace(finding, path=path) for finding in check_block_duration(hours))
-    else:
-        yield from _form("UC7013", path, hours, ok=False, allowed="a whole number of hours")
-
-
 def _durations(order: BlockOrder) -> Iterator[Finding]:
     if not order.request_hours:
         yield Finding(code="UC7013", path="request_hours", problem="no duration is given")
     for hours in order.request_hours:
-        yield from _duration("request_hours", hours)
+        yield from check_duration("request_hours", hours)
     bounds_ok = (
-        _is_whole(order.min_hours) and _is_whole(order.max_hours) and 0 < order.min_hours <= order.max_hours
+        is_whole(order.min_hours) and is_whole(order.max_hours) and 0 < order.min_hours <= order.max_hours
     )
     if not bounds_ok:
         yield Finding(
@@ -265,9 +177,9 @@ def _durations(order: BlockOrder) -> Iterator[Finding]:
 
 def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
     times = [
-        *_time("start_after", order.start_after),
-        *_time("start_before", order.start_before),
-        *(() if order.end_by is None else _time("end_by", order.end_by)),
+        *check_time("start_after", order.start_after),
+        *check_time("start_before", order.start_before),
+        *(() if order.end_by is None else check_time("end_by", order.end_by)),
     ]
     yield from times
     if times:
@@ -296,8 +208,8 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
 
 
 def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
-    yield from _regions("region", (order.region,))
-    if not _matches(_RESERVATION, order.reservation_id):
+    yield from check_regions("region", (order.region,))
+    if not matches(_RESERVATION, order.reservation_id):
         offering = isinstance(order.reservation_id, str) and order.reservation_id.startswith("cb")
         yield Finding(
             code="UC7015",
@@ -308,8 +220,8 @@ def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
             if offering
             else "",
         )
-    yield from _duration("extension_hours", order.extension_hours)
-    times = [*_time("expected_end", order.expected_end)]
+    yield from check_duration("extension_hours", order.extension_hours)
+    times = [*check_time("expected_end", order.expected_end)]
     yield from times
     if not times and not now + EXTENSION_CLOSES <= order.expected_end <= now + EXTENSION_OPENS:
         yield Finding(
@@ -321,17 +233,17 @@ def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
 
 
 def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
-    yield from _regions("region", (order.region,))
-    yield from _instances(order, ON_DEMAND, 1000)
-    yield from _zones("zone_id", (order.zone_id,), (order.region,))
-    price = [*_money("hourly_price", order.hourly_price)]
-    times = [*_time("end", order.end)]
+    yield from check_regions("region", (order.region,))
+    yield from check_instances(order, ON_DEMAND, 1000)
+    yield from check_zones("zone_id", (order.zone_id,), (order.region,))
+    price = [*check_money("hourly_price", order.hourly_price)]
+    times = [*check_time("end", order.end)]
     yield from [*price, *times]
     if not times and order.end <= now:
         yield Finding(
             code="UC7014", path="end", problem=f"{order.end.isoformat()} has passed", allowed="a later time"
         )
-    elif not times and not price and _is_whole(order.count) and isinstance(order.max_fee, Decimal):
+    elif not times and not price and is_whole(order.count) and isinstance(order.max_fee, Decimal):
         bound = order.bound(now)
         if order.max_fee.is_finite() and bound > order.max_fee:
             yield Finding(

@@ -12,6 +12,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 from moto.dynamodb.models import DynamoDBBackend
 from moto.server import ThreadedMotoServer
@@ -21,7 +22,8 @@ from tests.unit.runtime.fake_ec2 import FakeEc2, running_fake_ec2
 from tests.unit.runtime.tables import TABLE, create_table
 
 from ultracluster_catalog.findings import FindingsError
-from ultracluster_runtime.effects import perform_all
+from ultracluster_runtime.ec2_objects import PurchaseBlock
+from ultracluster_runtime.effects import Bought, Refused, Send, Unclear, perform_all
 from ultracluster_runtime.ledger import Ledger
 from ultracluster_runtime.purchase import buy
 from ultracluster_runtime.reconcile import Outcome, reconcile
@@ -166,6 +168,30 @@ def test_a_clock_that_is_off_ends_it(ec2: FakeEc2, minutes: int) -> None:
 def test_a_clock_within_five_minutes_is_good_enough(ec2: FakeEc2) -> None:
     ec2.clock_ahead = timedelta(minutes=4)
     assert isinstance(run(buy("december", nonce="n")), Outcome)
+    assert len(ec2.purchases) == 1
+
+
+REQUEST = PurchaseBlock(
+    region="us-east-2", offering_id="cb-good", platform="Linux/UNIX", order_name="december", ultraserver=False
+)
+
+
+@pytest.mark.parametrize(("seconds", "leaves"), [(5, True), (-1, False)])
+def test_a_request_that_is_late_does_not_leave(ec2: FakeEc2, seconds: int, *, leaves: bool) -> None:
+    limit = datetime.now(UTC) + timedelta(seconds=seconds)
+    reply = driver().perform(Send(request=REQUEST, not_after=limit))
+    assert isinstance(reply, Bought if leaves else Refused)
+    assert len(ec2.purchases) == leaves
+
+
+def test_a_request_does_not_leave_twice_even_if_the_client_would_retry(
+    ec2: FakeEc2, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    retrying = Config(retries={"total_max_attempts": 3, "mode": "standard"})
+    monkeypatch.setattr("ultracluster_runtime.ec2_driver.PURCHASING", retrying)
+    ec2.behaviour = "drop-after"
+    reply = driver().perform(Send(request=REQUEST, not_after=datetime.now(UTC) + timedelta(minutes=1)))
+    assert isinstance(reply, Unclear)
     assert len(ec2.purchases) == 1
 
 
