@@ -8,7 +8,7 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
-from ultracluster_runtime.lifecycle.facts import Facts, Job, Queue, Reservation
+from ultracluster_runtime.lifecycle.facts import ACTIVE, Facts, Job, Queue, Reservation
 
 __all__ = ["UNSEEN", "Clients", "Cluster", "chunks", "observe", "seen"]
 
@@ -81,10 +81,13 @@ def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exce
     """
     reservation = _reservation(clients, cluster.reservation_id)
     environment = seen(lambda: _environment(clients, cluster.compute_environment), errors)
-    nodes = seen(lambda: _nodes(clients, cluster.reservation_id), errors)
-    jobs = None
-    if environment is not None:
-        jobs = seen(lambda: _jobs(clients, cluster.job_queue, environment["ecsClusterArn"]), errors)
+    nodes = jobs = extension_pending = None
+    # Only an active block has nodes. Of a reservation that it has forgotten EC2 refuses to show extensions.
+    if reservation is not None and reservation.state == ACTIVE:
+        nodes = seen(lambda: _nodes(clients, cluster.reservation_id), errors)
+        extension_pending = seen(lambda: _extension_pending(clients, cluster.reservation_id), errors)
+        if environment is not None:
+            jobs = seen(lambda: _jobs(clients, cluster.job_queue, environment["ecsClusterArn"]), errors)
     return Facts(
         now=now,
         reservation_id=cluster.reservation_id,
@@ -94,7 +97,7 @@ def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exce
         queue=seen(lambda: _queue(clients, cluster, now, errors), errors),
         nodes=nodes,
         jobs=jobs,
-        extension_pending=seen(lambda: _extension_pending(clients, cluster.reservation_id), errors),
+        extension_pending=extension_pending,
     )
 
 

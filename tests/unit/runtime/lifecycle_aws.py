@@ -168,11 +168,15 @@ class FakeAws:
 
     # EC2
 
-    def _DescribeCapacityReservations(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def _known(self, asked: Mapping[str, Any]) -> str:
         (wanted,) = asked["CapacityReservationIds"]
         if wanted not in self.reservations:
             error = {"Error": {"Code": "InvalidCapacityReservationId.NotFound", "Message": "by a test"}}
-            raise ClientError(error, "DescribeCapacityReservations")
+            raise ClientError(error, "Describe")
+        return str(wanted)
+
+    def _DescribeCapacityReservations(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        wanted = self._known(asked)
         return {"CapacityReservations": [self.reservations[wanted]]}
 
     def _DescribeInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,7 +196,8 @@ class FakeAws:
         data = {"CapacityReservationSpecification": {"CapacityReservationTarget": target}}
         return {"LaunchTemplateVersions": [{"LaunchTemplateData": data}]}
 
-    def _DescribeCapacityBlockExtensionHistory(self, _: Mapping[str, Any]) -> dict[str, Any]:
+    def _DescribeCapacityBlockExtensionHistory(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        self._known(asked)
         return {"CapacityBlockExtensions": self.extensions}
 
     def _DescribeCapacityBlockExtensionOfferings(self, asked: Mapping[str, Any]) -> dict[str, Any]:
