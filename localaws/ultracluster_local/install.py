@@ -14,12 +14,14 @@ from moto.ec2.responses import EC2Response
 from moto.fsx.responses import FSxResponse
 
 from ultracluster_local import lambda_runtime
-from ultracluster_local.cloudformation import api
+from ultracluster_local.cloudformation import api, change_set_api, drift_api
 from ultracluster_local.services import (
     batch,
+    batch_jobs,
     cloudtrail,
     ec2_capacity,
     ec2_capacity_blocks,
+    ec2_capacity_extensions,
     ec2_launch_templates,
     ec2_placement_groups,
     ec2_tags,
@@ -43,13 +45,22 @@ def install() -> None:
     for name, member in list(vars(CloudFormationResponse).items()):
         if callable(member) and not name.startswith("_") and name not in _KEPT_OF_CLOUDFORMATION:
             delattr(CloudFormationResponse, name)
-    api.handlers.install(CloudFormationResponse)
+    for part in (api, change_set_api, drift_api):
+        part.handlers.install(CloudFormationResponse)
     CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # made for moto's objects; our answers are final
-    for module in (ec2_placement_groups, ec2_launch_templates, ec2_capacity, ec2_capacity_blocks, ec2_tags):
+    for module in (
+        ec2_placement_groups,
+        ec2_launch_templates,
+        ec2_capacity,
+        ec2_capacity_blocks,
+        ec2_capacity_extensions,
+        ec2_tags,
+    ):
         module.handlers.install(EC2Response)
     fsx.handlers.install(FSxResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
-    batch.handlers.install(BatchResponse)
+    for module in (batch, batch_jobs):
+        module.handlers.install(BatchResponse)
     # moto names Batch's actions by their paths; the general way names them as the API does.
     BatchResponse._get_action = BaseResponse._get_action  # noqa: SLF001 - see above
     COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # else moto warns that the service's model lacks it

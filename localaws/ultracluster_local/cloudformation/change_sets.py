@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracluster_local.clients import Clients
-from ultracluster_local.cloudformation.engine import stack_scope
+from ultracluster_local.cloudformation.intrinsic_functions import UNKNOWN, resolve
 from ultracluster_local.cloudformation.resource_types import provider_of
+from ultracluster_local.cloudformation.stack_template import stack_scope
 from ultracluster_local.cloudformation.stacks import Stack, StackResource
-from ultracluster_local.cloudformation.template import UNKNOWN, creation_order, references, resolve
+from ultracluster_local.cloudformation.template import creation_order, references
 
 __all__ = ["PropertyChange", "describe_changes", "property_changes"]
 

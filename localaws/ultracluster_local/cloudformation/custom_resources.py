@@ -17,7 +17,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.errors import ResourceError
-from ultracluster_local.cloudformation.providers import Context, Properties, Provider
+from ultracluster_local.cloudformation.providers import Context, Provider
+from ultracluster_local.cloudformation.values import Properties
 from ultracluster_local.state import remembered
 
 __all__ = ["CustomResource", "is_custom"]

@@ -7,7 +7,7 @@ from typing import Any
 from ultracluster_local.clients import Clients
 from ultracluster_local.clock import CLOCK
 from ultracluster_local.cloudformation.custom_resources import is_custom
-from ultracluster_local.cloudformation.engine import resource_context
+from ultracluster_local.cloudformation.removal import resource_context
 from ultracluster_local.cloudformation.resource_types import provider_of
 from ultracluster_local.cloudformation.stacks import Stack, StackResource
 

@@ -89,6 +89,14 @@ class Stack:
         }
         self.events.append(event | ({"ResourceStatusReason": reason} if reason else {}))
 
+    def drifted(self) -> int:
+        """Count the resources that the last detection found changed or gone."""
+        return sum(one["StackResourceDriftStatus"] != "IN_SYNC" for one in self.drift)
+
+    def drift_status(self) -> str:
+        """Return what the last detection found."""
+        return "DRIFTED" if self.drifted() else "IN_SYNC"
+
     def enter(self, status: str, *, reason: str = "") -> None:
         """Change the state of the stack itself."""
         self.status, self.reason = status, reason
@@ -154,6 +162,11 @@ class Stacks:
         stack = Stack(name=name, stack_id=stack_id, region=self.region, status=status, created=CLOCK.now())
         self.stacks[stack_id] = stack
         return stack
+
+    def forget_change_sets(self, stack: Stack) -> None:
+        """Drop the plans of a stack, as CloudFormation does when one is executed or the stack goes."""
+        for key in [key for key, one in self.change_sets.items() if one.stack is stack]:
+            del self.change_sets[key]
 
     def exports(self) -> dict[str, tuple[Stack, str]]:
         """Return every export: its stack and value."""

@@ -171,3 +171,20 @@ def test_fixture_is_there_for_users_and_empty_for_each_test(pytester: pytest.Pyt
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=2)
+
+
+@pytest.mark.process
+def test_missing_moto_is_told_with_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["moto"] = None
+from ultracluster_catalog.findings import FindingsError
+from ultracluster_local import LocalAws
+try:
+    LocalAws().start()
+except FindingsError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("UC8004: Python module moto")
+    assert "ultracluster[local]" in done.stdout

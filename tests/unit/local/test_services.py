@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from ultracluster_local import LocalAws
-from ultracluster_local.services.batch import set_job_status
+from ultracluster_local.services.batch_jobs import set_job_status
 
 pytestmark = pytest.mark.deploy
 

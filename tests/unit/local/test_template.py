@@ -8,15 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracluster_local.cloudformation.errors import ValidationError
-from ultracluster_local.cloudformation.template import (
-    NO_VALUE,
-    Scope,
-    creation_order,
-    is_intrinsic,
-    parse,
-    references,
-    resolve,
-)
+from ultracluster_local.cloudformation.intrinsic_functions import NO_VALUE, Scope, resolve
+from ultracluster_local.cloudformation.template import creation_order, is_intrinsic, parse, references
 
 
 def scope(**changes: Any) -> Scope:

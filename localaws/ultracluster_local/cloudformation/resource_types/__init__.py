@@ -10,7 +10,9 @@ from ultracluster_local.cloudformation.resource_types import (
     dynamodb,
     ec2,
     ec2_network,
+    ec2_security_groups,
     encryption,
+    events,
     fsx,
     functions,
     iam,
@@ -23,6 +25,7 @@ __all__ = ["PROVIDERS", "provider_of", "unsupported_types"]
 
 PROVIDERS: Mapping[str, Provider] = {
     **ec2_network.PROVIDERS,
+    **ec2_security_groups.PROVIDERS,
     **ec2.PROVIDERS,
     **iam.PROVIDERS,
     **s3.PROVIDERS,
@@ -30,6 +33,7 @@ PROVIDERS: Mapping[str, Provider] = {
     **batch.PROVIDERS,
     **encryption.PROVIDERS,
     **messages.PROVIDERS,
+    **events.PROVIDERS,
     **functions.PROVIDERS,
     **watching.PROVIDERS,
     **dynamodb.PROVIDERS,

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Properties, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.values import Properties
 
 __all__ = ["PROVIDERS"]
 

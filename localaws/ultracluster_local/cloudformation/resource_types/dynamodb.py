@@ -5,15 +5,8 @@ from typing import Any
 
 from ultracluster_local.clients import service_model
 from ultracluster_local.cloudformation.errors import ResourceError
-from ultracluster_local.cloudformation.providers import (
-    ApiProvider,
-    Context,
-    Properties,
-    Provider,
-    Tagging,
-    changed_keys,
-    to_api,
-)
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
 
 __all__ = ["PROVIDERS"]
 

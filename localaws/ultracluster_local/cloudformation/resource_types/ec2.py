@@ -4,14 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.clients import service_model
-from ultracluster_local.cloudformation.providers import (
-    ApiProvider,
-    Context,
-    Properties,
-    Provider,
-    changed_keys,
-    to_api,
-)
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider
+from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
 
 __all__ = ["PROVIDERS"]
 

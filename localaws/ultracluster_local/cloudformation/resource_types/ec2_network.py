@@ -1,25 +1,16 @@
-"""The network: VPC, subnets, routes, gateways, endpoints, security groups and their rules, flow logs."""
+"""The network: VPC, subnets, routes, gateways, endpoints, flow logs."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.cloudformation.providers import (
-    ApiProvider,
-    Context,
-    Properties,
-    Provider,
-    Tagging,
-    changed_keys,
-)
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.resource_types.ec2_security_groups import EC2_TAGS
+from ultracluster_local.cloudformation.values import Properties, changed_keys
 
-__all__ = ["EC2_TAGS", "PROVIDERS"]
-
-EC2_TAGS = Tagging(
-    service="ec2", add="CreateTags", remove="DeleteTags", target="Resources", tags="Tags", keys="Tags"
-)
+__all__ = ["PROVIDERS"]
 
 
 def _without(*names: str) -> Callable[[Context, dict[str, Any]], dict[str, Any]]:
@@ -164,137 +155,6 @@ class _GatewayAttachment(Provider):
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
         """Detach."""
         context.call("ec2", "DetachInternetGateway", properties)
-
-
-_RULE_TARGETS = {
-    "CidrIp": ("IpRanges", "CidrIp"),
-    "CidrIpv6": ("Ipv6Ranges", "CidrIpv6"),
-    "SourceSecurityGroupId": ("UserIdGroupPairs", "GroupId"),
-    "DestinationSecurityGroupId": ("UserIdGroupPairs", "GroupId"),
-    "SourcePrefixListId": ("PrefixListIds", "PrefixListId"),
-    "DestinationPrefixListId": ("PrefixListIds", "PrefixListId"),
-}
-
-
-def _permission(rule: Properties) -> dict[str, Any]:
-    """Turn one rule into the permission that the API takes."""
-    permission: dict[str, Any] = {"IpProtocol": str(rule["IpProtocol"])}
-    permission |= {key: int(rule[key]) for key in ("FromPort", "ToPort") if key in rule}
-    for name, (group, member) in _RULE_TARGETS.items():
-        if name in rule:
-            described = {"Description": rule["Description"]} if rule.get("Description") else {}
-            permission[group] = [{member: rule[name], **described}]
-    return permission
-
-
-def _flat(permission: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Take a permission apart into rules of one source or destination each."""
-    ports = (permission["IpProtocol"], permission.get("FromPort"), permission.get("ToPort"))
-    for group, member in {(group, member) for group, member in _RULE_TARGETS.values()}:
-        for one in permission.get(group) or []:
-            yield (*ports, member, one[member])
-
-
-_EVERYTHING_OUT = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
-
-
-class _SecurityGroup(ApiProvider):
-    """A security group with the rules inside its template."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set the rules; own egress rules take the place of the one that allows everything."""
-        group_id = super().create(context, properties)
-        egress = properties.get("SecurityGroupEgress")
-        self._change(context, group_id, "Ingress", [], properties.get("SecurityGroupIngress") or [])
-        if egress is not None:
-            self._change(context, group_id, "Egress", [_EVERYTHING_OUT], egress)
-        return group_id
-
-    def _change(
-        self, context: Context, group_id: str, direction: str, old: list[Properties], new: list[Properties]
-    ) -> None:
-        before, after = [_permission(rule) for rule in old], [_permission(rule) for rule in new]
-        for verb, permissions in (
-            ("Revoke", [one for one in before if one not in after]),
-            ("Authorize", [one for one in after if one not in before]),
-        ):
-            if permissions:
-                request = {"GroupId": group_id, "IpPermissions": permissions}
-                context.call("ec2", f"{verb}SecurityGroup{direction}", request)
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Add the rules of the template that are still there; other resources may have added more."""
-        shown = super().read(context, physical_id, properties)
-        if shown is None:
-            return None
-        rules = {}
-        for name, permissions in (
-            ("SecurityGroupIngress", "IpPermissions"),
-            ("SecurityGroupEgress", "IpPermissionsEgress"),
-        ):
-            there = {one for permission in shown[permissions] for one in _flat(permission)}
-            declared = properties.get(name) or []
-            rules[name] = [rule for rule in declared if set(_flat(_permission(rule))) <= there]
-        return {**shown, **rules}
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change rules and tags."""
-        rules = {"SecurityGroupIngress": [], "SecurityGroupEgress": [_EVERYTHING_OUT]}
-        for name, default in rules.items():
-            if old.get(name) != new.get(name):
-                direction = name.removeprefix("SecurityGroup")
-                self._change(context, physical_id, direction, old.get(name, default), new.get(name, default))
-        return super().update(
-            context, physical_id, *({k: v for k, v in side.items() if k not in rules} for side in (old, new))
-        )
-
-
-class _SecurityGroupRule(Provider):
-    """A rule that is a resource of its own."""
-
-    def __init__(self, direction: str) -> None:
-        self._direction = direction
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Authorise it."""
-        request = {"GroupId": properties["GroupId"], "IpPermissions": [_permission(properties)]}
-        answer = context.call("ec2", f"AuthorizeSecurityGroup{self._direction}", request)
-        return str(answer["SecurityGroupRules"][0]["SecurityGroupRuleId"])
-
-    def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
-        """Return the id."""
-        return {"Id": physical_id}
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Find it by its id."""
-        wanted = {"Filters": [{"Name": "group-id", "Values": [properties["GroupId"]]}]}
-        for rule in context.call("ec2", "DescribeSecurityGroupRules", wanted)["SecurityGroupRules"]:
-            if rule["SecurityGroupRuleId"] == physical_id:
-                other = (rule.get("ReferencedGroupInfo") or {}).get("GroupId")
-                names = {
-                    "SourceSecurityGroupId": other,
-                    "DestinationSecurityGroupId": other,
-                    "CidrIp": rule.get("CidrIpv4"),
-                }
-                return {**rule, **{name: value for name, value in names.items() if value}}
-        return None
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change the description."""
-        if changed_keys(old, new) != ["Description"]:
-            return super().update(context, physical_id, old, new)
-        request = {"GroupId": new["GroupId"], "IpPermissions": [_permission(new)]}
-        context.call("ec2", f"UpdateSecurityGroupRuleDescriptions{self._direction}", request)
-        return physical_id
-
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - moto revokes by permission
-        """Revoke it."""
-        request = {"GroupId": properties["GroupId"], "IpPermissions": [_permission(properties)]}
-        try:
-            context.call("ec2", f"RevokeSecurityGroup{self._direction}", request)
-        except ClientError as error:
-            if "NotFound" not in error.response["Error"]["Code"]:
-                raise
 
 
 def _flow_log(_: Context, properties: dict[str, Any]) -> dict[str, Any]:
@@ -459,25 +319,6 @@ PROVIDERS: Mapping[str, Provider] = {
         tagging=EC2_TAGS,
         tags_later=True,
     ),
-    "AWS::EC2::SecurityGroup": _SecurityGroup(
-        service="ec2",
-        creates="CreateSecurityGroup",
-        id_path="GroupId",
-        deletes=("DeleteSecurityGroup", "GroupId"),
-        reads=("DescribeSecurityGroups", "GroupIds[]", "SecurityGroups[0]"),
-        attribute_paths={"GroupId": "GroupId", "Id": "GroupId", "VpcId": "VpcId"},
-        renames={"GroupDescription": "Description"},
-        generates=("GroupName", 255),
-        prepare=lambda _, properties: {
-            ("Description" if key == "GroupDescription" else key): part
-            for key, part in properties.items()
-            if key not in {"SecurityGroupIngress", "SecurityGroupEgress"}
-        },
-        tagging=EC2_TAGS,
-        tags_later=True,
-    ),
-    "AWS::EC2::SecurityGroupIngress": _SecurityGroupRule("Ingress"),
-    "AWS::EC2::SecurityGroupEgress": _SecurityGroupRule("Egress"),
     "AWS::EC2::FlowLog": ApiProvider(
         service="ec2",
         creates="CreateFlowLogs",

@@ -4,15 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation.providers import (
-    ApiProvider,
-    Context,
-    Properties,
-    Provider,
-    Tagging,
-    changed_keys,
-    tag_changes,
-)
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes
 
 __all__ = ["PROVIDERS"]
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Properties, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Provider, Tagging
+from ultracluster_local.cloudformation.values import Properties
 
 __all__ = ["PROVIDERS"]
 

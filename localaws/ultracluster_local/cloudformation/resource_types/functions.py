@@ -10,15 +10,8 @@ from botocore.exceptions import ClientError
 
 from ultracluster_local.clients import service_model
 from ultracluster_local.cloudformation.errors import ResourceError
-from ultracluster_local.cloudformation.providers import (
-    ApiProvider,
-    Context,
-    Properties,
-    Provider,
-    Tagging,
-    changed_keys,
-    to_api,
-)
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
 
 __all__ = ["PROVIDERS"]
 

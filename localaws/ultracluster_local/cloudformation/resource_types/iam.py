@@ -6,14 +6,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.cloudformation.providers import (
-    ApiProvider,
-    Context,
-    Properties,
-    Provider,
-    Tagging,
-    changed_keys,
-)
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["PROVIDERS"]
 

@@ -1,4 +1,4 @@
-"""Topics, queues, event rules and schedules."""
+"""Topics and queues."""
 
 import json
 from collections.abc import Mapping
@@ -6,17 +6,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.clients import service_model
-from ultracluster_local.cloudformation.providers import (
-    ApiProvider,
-    Context,
-    Properties,
-    Provider,
-    Tagging,
-    changed_keys,
-    tag_changes,
-    to_api,
-)
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes
 
 __all__ = ["PROVIDERS"]
 
@@ -198,84 +189,6 @@ class _Queue(ApiProvider):
         return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
 
 
-class _Rule(ApiProvider):
-    """An EventBridge rule with its targets."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Put the rule, then its targets."""
-        rest = {key: part for key, part in properties.items() if key != "Targets"}
-        request = self._request(context, rest, "PutRule")
-        context.call("events", "PutRule", request)
-        self._put_targets(context, request["Name"], properties)
-        bus = properties.get("EventBusName", "default")
-        return str(request["Name"]) if bus == "default" else f"{bus}|{request['Name']}"
-
-    def _put_targets(self, context: Context, name: str, properties: Properties) -> None:
-        if properties.get("Targets"):
-            shape = service_model("events").operation_model("PutTargets").input_shape
-            request = {"Rule": name, "EventBusName": properties.get("EventBusName", "default")}
-            context.call("events", "PutTargets", to_api(shape, {**request, "Targets": properties["Targets"]}))
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Add the targets and read the pattern."""
-        shown = super().read(context, physical_id, properties)
-        if shown is None:
-            return None
-        request = {"Rule": shown["Name"], "EventBusName": properties.get("EventBusName", "default")}
-        targets = context.call("events", "ListTargetsByRule", request)["Targets"]
-        pattern = {"EventPattern": json.loads(shown["EventPattern"])} if shown.get("EventPattern") else {}
-        return {**shown, "Targets": targets, **pattern}
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Put the rule again, and the targets; remove those that are gone."""
-        name = physical_id.rsplit("|", 1)[-1]
-        rest = {key: part for key, part in new.items() if key not in {"Targets", "Tags"}}
-        request = self._request(context, {**rest, "Name": name}, "PutRule")
-        context.call("events", "PutRule", request)
-        ids = {one["Id"] for one in old.get("Targets") or []} - {
-            one["Id"] for one in new.get("Targets") or []
-        }
-        self._remove_targets(context, name, new, sorted(ids))
-        self._put_targets(context, name, new)
-        return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
-
-    def _remove_targets(self, context: Context, name: str, properties: Properties, ids: list[str]) -> None:
-        if ids:
-            request = {"Rule": name, "EventBusName": properties.get("EventBusName", "default"), "Ids": ids}
-            context.call("events", "RemoveTargets", request)
-
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Remove the targets, then the rule."""
-        name = physical_id.rsplit("|", 1)[-1]
-        try:
-            self._remove_targets(
-                context, name, properties, [one["Id"] for one in properties.get("Targets") or []]
-            )
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "ResourceNotFoundException":
-                raise
-        super().delete(context, physical_id, properties)
-
-
-def _rule_name(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
-    return {"Name": physical_id.rsplit("|", 1)[-1], "EventBusName": properties.get("EventBusName", "default")}
-
-
-class _Schedule(ApiProvider):
-    """An EventBridge schedule; an update sends all of it."""
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
-        """Put all settings again."""
-        request = self._request(context, {**new, "Name": physical_id}, "UpdateSchedule")
-        context.call("scheduler", "UpdateSchedule", request)
-        return physical_id
-
-
-def _schedule_name(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
-    group = {"GroupName": properties["GroupName"]} if "GroupName" in properties else {}
-    return {"Name": physical_id, **group}
-
-
 class _QueueTagging(Tagging):
     """Tags of a queue: a map."""
 
@@ -326,24 +239,5 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
     "AWS::SQS::QueuePolicy": _PolicyOf(
         service="sqs", targets="Queues", operation="SetQueueAttributes", target="QueueUrl", none=""
-    ),
-    "AWS::Events::Rule": _Rule(
-        service="events",
-        creates="PutRule",
-        id_path="RuleArn",
-        deletes=("DeleteRule", _rule_name),
-        reads=("DescribeRule", _rule_name, "@"),
-        attribute_paths={"Arn": "Arn", "RuleName": "Name"},
-        generates=("Name", 64),
-        tagging=Tagging(service="events", target="ResourceARN", attribute="Arn"),
-    ),
-    "AWS::Scheduler::Schedule": _Schedule(
-        service="scheduler",
-        creates="CreateSchedule",
-        id_path="=Name",
-        deletes=("DeleteSchedule", _schedule_name),
-        reads=("GetSchedule", _schedule_name, "@"),
-        attribute_paths={"Arn": "Arn"},
-        generates=("Name", 64),
     ),
 }

@@ -5,14 +5,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation.providers import (
-    ApiProvider,
-    Context,
-    Properties,
-    Provider,
-    Tagging,
-    changed_keys,
-)
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["PROVIDERS"]
 

@@ -1,0 +1,50 @@
+"""The CloudFormation API for drift."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.clock import CLOCK
+from ultracluster_local.cloudformation.drift import detect_drift
+from ultracluster_local.cloudformation.requests import ONE_AT_A_TIME, stack_of
+from ultracluster_local.cloudformation.stacks import stacks_of
+from ultracluster_local.running import running
+from ultracluster_local.services.handlers import Handlers, Request, page
+
+__all__ = ["handlers"]
+
+handlers = Handlers(service="cloudformation")
+
+
+@handlers("DetectStackDrift")
+def detect_stack_drift(request: Request) -> Mapping[str, Any]:
+    """Compare a stack with what its services show."""
+    stack = stack_of(request)
+    with ONE_AT_A_TIME:
+        detect_drift(stack, clients=running().clients)
+    return {"StackDriftDetectionId": f"{uuid.uuid4()}|{stack.stack_id}"}
+
+
+@handlers("DescribeStackDriftDetectionStatus")
+def describe_stack_drift_detection_status(request: Request) -> Mapping[str, Any]:
+    """Say how the comparison ended."""
+    detection = request.parameters["StackDriftDetectionId"]
+    stack = stacks_of(request.region).get(detection.partition("|")[2])
+    return {
+        "StackId": stack.stack_id,
+        "StackDriftDetectionId": detection,
+        "StackDriftStatus": stack.drift_status(),
+        "DetectionStatus": "DETECTION_COMPLETE",
+        "DriftedStackResourceCount": stack.drifted(),
+        "Timestamp": CLOCK.now(),
+    }
+
+
+@handlers("DescribeStackResourceDrifts")
+def describe_stack_resource_drifts(request: Request) -> Mapping[str, Any]:
+    """Show what differs."""
+    wanted = request.parameters.get("StackResourceDriftStatusFilters") or []
+    shown = [
+        one for one in stack_of(request).drift if not wanted or one["StackResourceDriftStatus"] in wanted
+    ]
+    return page(shown, parameters=request.parameters, key="StackResourceDrifts")

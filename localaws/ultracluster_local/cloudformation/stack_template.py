@@ -1,0 +1,97 @@
+"""A template in the light of its stack: whether it can be deployed, and what its names mean."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ultracluster_local.clients import Clients
+from ultracluster_local.cloudformation import schemas
+from ultracluster_local.cloudformation.custom_resources import is_custom
+from ultracluster_local.cloudformation.errors import ValidationError
+from ultracluster_local.cloudformation.intrinsic_functions import Scope
+from ultracluster_local.cloudformation.parameters import ssm_parameter, typed_parameters
+from ultracluster_local.cloudformation.resource_types import unsupported_types
+from ultracluster_local.cloudformation.stacks import Stack, stacks_of
+from ultracluster_local.cloudformation.template import creation_order, references
+from ultracluster_local.environment import ACCOUNT
+
+__all__ = ["stack_scope", "validate_template"]
+
+
+def validate_template(template: Mapping[str, Any]) -> None:
+    """Refuse what could not be deployed, before anything is done.
+
+    Raises:
+        ValidationError: If a type has no provider, a property is unknown to its type, or references lead nowhere.
+    """
+    unsupported = unsupported_types(template)
+    if unsupported:
+        raise ValidationError(
+            f"Template format error: Unrecognized resource types: [{', '.join(unsupported)}]"
+        )
+    creation_order(template)
+    said = []
+    for name, resource in template["Resources"].items():
+        if is_custom(resource["Type"]):
+            continue
+        found = schemas.problems(resource["Type"], resource.get("Properties") or {})
+        if found:
+            said.append(
+                f"Properties validation failed for resource {name} with message:\n" + "\n".join(found)
+            )
+    if said:
+        raise ValidationError("\n".join(said))
+    known = set(template["Resources"]) | set(template.get("Parameters") or {})
+    for name, output in (template.get("Outputs") or {}).items():
+        missing = sorted(
+            {one for one in references(output) if one not in known and not one.startswith("AWS::")}
+        )
+        if missing:
+            raise ValidationError(
+                f"Template format error: Unresolved resource dependencies [{', '.join(missing)}] in the Outputs block of"
+                f" the template ({name})"
+            )
+
+
+def stack_scope(
+    stack: Stack,
+    template: Mapping[str, Any],
+    parameters: Mapping[str, str],
+    *,
+    clients: Clients,
+    imports: set[str],
+    ref: Callable[[str], Any],
+    attribute: Callable[[str, str], Any],
+) -> Scope:
+    """Build the scope of a template of `stack`; names of exports that are used are added to `imports`."""
+
+    def imported(name: str) -> str:
+        exports = stacks_of(stack.region).exports()
+        if name not in exports:
+            raise ValidationError(f"No export named {name} found.")
+        imports.add(name)
+        return exports[name][1]
+
+    def dynamic(service: str, key: str) -> str:
+        if service not in {"ssm", "ssm-secure"}:
+            raise ValidationError(f"The local AWS resolves ssm only; got {{{{resolve:{service}:{key}}}}}")
+        return ssm_parameter(key, clients=clients, region=stack.region)
+
+    return Scope(
+        region=stack.region,
+        pseudo={
+            "AWS::AccountId": ACCOUNT,
+            "AWS::Region": stack.region,
+            "AWS::StackId": stack.stack_id,
+            "AWS::StackName": stack.name,
+            "AWS::Partition": "aws",
+            "AWS::URLSuffix": "amazonaws.com",
+            "AWS::NotificationARNs": stack.notification_arns,
+        },
+        parameters=typed_parameters(template, parameters, clients=clients, region=stack.region),
+        mappings=template.get("Mappings") or {},
+        conditions=template.get("Conditions") or {},
+        ref=ref,
+        attribute=attribute,
+        imported=imported,
+        dynamic=dynamic,
+    )
