@@ -83,9 +83,9 @@ class Block:
     busy_minutes: int = 0
 
     def end_at(self, minute: int) -> int:
-        return max(
-            [self.end, *(end for paid, end in self.extensions.values() if paid <= minute)],
-        )
+        if not self.extensions:
+            return self.end
+        return max(self.end, *(end for paid, end in self.extensions.values() if paid <= minute), 0)
 
     def state_at(self, minute: int) -> str:
         if self.over_from and minute >= self.over_from[0]:
@@ -122,8 +122,8 @@ class Block:
     def pending_at(self, minute: int) -> bool:
         return any(bought <= minute < paid for bought, (paid, _) in self.extensions.items())
 
-    def wake(self, world: "World", faults: Faults) -> None:
-        """One run of the function, on what it can see, with what goes wrong."""
+    def seen(self, world: "World", faults: Faults) -> Facts:
+        """What the function sees, by its own clock."""
         minute = world.minute
         facts = Facts(
             now=at(minute) + self.skew,
@@ -140,7 +140,11 @@ class Block:
             extension_pending=self.pending_at(minute),
         )
         unseen: dict[str, Any] = dict.fromkeys(faults.blind)
-        facts = replace(facts, **unseen)
+        return replace(facts, **unseen) if unseen else facts
+
+    def wake(self, world: "World", faults: Faults) -> None:
+        """One run of the function, on what it can see, with what goes wrong."""
+        facts = self.seen(world, faults)
         count = iter(range(10_000))
 
         def perform(action: Action) -> None:
