@@ -1,8 +1,8 @@
 """The command line answers at once: nothing heavy is imported before it is needed."""
 
+import resource
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -43,11 +43,12 @@ def test_the_version_is_told_without_rich() -> None:
 
 @pytest.mark.parametrize("argument", ["--version", "--help"])
 def test_help_and_version_take_less_than_half_a_second(argument: str) -> None:
-    def seconds() -> float:
-        began = time.perf_counter()
+    def processor_seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-c", f"from ultracluster_cli.main import main; main(['{argument}'])"]
         subprocess.run(command, capture_output=True, check=True)
-        return time.perf_counter() - began
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    # The best of a few: other work on this machine must not fail it.
-    assert any(seconds() < 0.5 for _ in range(5))
+    # Of the processor and the best of a few: other work on this machine must not fail it.
+    assert any(processor_seconds() < 0.5 for _ in range(5))

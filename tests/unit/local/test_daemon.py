@@ -2,7 +2,6 @@
 
 import os
 import signal
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,8 +45,12 @@ def test_goes_up_keeps_its_state_and_goes_down(directory: Path) -> None:
     assert {one.name for one in directory.iterdir()} == {"lock", "log"}
 
 
-def test_killed_server_leaves_nothing_that_stops_the_next_one(directory: Path) -> None:
-    elsewhere = set(Path(tempfile.gettempdir()).glob("ultracluster-*"))
+def test_killed_server_leaves_nothing_that_stops_the_next_one(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setenv("TMPDIR", str(elsewhere))
     killed = daemon.up(directory)
     os.kill(killed.pid, signal.SIGKILL)
     os.waitpid(killed.pid, 0)
@@ -55,7 +58,7 @@ def test_killed_server_leaves_nothing_that_stops_the_next_one(directory: Path) -
     assert daemon.status(directory) is None
     again = daemon.up(directory)
     assert again.pid != killed.pid
-    assert set(Path(tempfile.gettempdir()).glob("ultracluster-*")) == elsewhere
+    assert list(elsewhere.iterdir()) == []
 
 
 def test_state_of_another_process_is_not_trusted(directory: Path) -> None:
