@@ -219,9 +219,10 @@ def asset_of(assembly: Path) -> Path:
     return asset
 
 
-def test_the_template_is_clean(assembly: Path) -> None:
-    found = cfnlint.api.lint((assembly / "Test.template.json").read_text(), regions=["us-east-2"])
-    assert [str(match) for match in found] == []
+def test_the_template_is_clean_and_names_no_purchase(assembly: Path) -> None:
+    text = (assembly / "Test.template.json").read_text()
+    assert [str(match) for match in cfnlint.api.lint(text, regions=["us-east-2"])] == []
+    assert "purchase" not in text.lower()
 
 
 def test_the_asset_holds_what_the_function_needs_and_nothing_else(assembly: Path) -> None:
