@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import cfnlint.api
 import pytest
 from tests.unit.stacks.conftest import ROOT, synthesize_rollout, synthesized_templates
 
 from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.resource_types import unsupported_types
-from ultracluster_local.deploy import deploy_assembly, destroy_assembly
+from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_stacks.config import load_rollout
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
@@ -33,6 +34,14 @@ def assembly(rollout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_local_aws_has_every_resource_type_that_we_emit(assembly: Path) -> None:
     missing = {each for template in synthesized_templates(assembly) for each in unsupported_types(template)}
     assert missing == set()
+
+
+def test_templates_are_clean_for_their_region(assembly: Path) -> None:
+    stacks = read_assembly(assembly)
+    assert stacks
+    for stack in stacks:
+        found = cfnlint.api.lint(stack.template.read_text(), regions=[stack.region])
+        assert [f"{stack.name}: {match}" for match in found] == []
 
 
 def test_a_resource_type_without_a_provider_is_named(assembly: Path) -> None:
