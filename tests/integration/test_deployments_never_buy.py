@@ -1,0 +1,92 @@
+"""Deploying, updating, rolling back and destroying a rollout sends no purchase request; only the buy command can."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from moto.ec2.responses import EC2Response
+from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly, destroy_assembly
+
+pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+
+SPENDING = [
+    "purchase_capacity_block",
+    "purchase_capacity_block_extension",
+    "create_capacity_reservation",
+    "create_capacity_reservation_fleet",
+]
+
+
+@pytest.fixture
+def requests(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the spending calls that reach the local AWS, refused ones and dry runs included."""
+    del local_aws
+    seen: list[str] = []
+    for name in SPENDING:
+        answer = getattr(EC2Response, name, None)
+
+        def record(self: Any, name: str = name, answer: Any = answer) -> Any:
+            seen.append(name)
+            return answer(self)
+
+        monkeypatch.setattr(EC2Response, name, record, raising=False)
+    return seen
+
+
+@pytest.fixture(scope="module")
+def assemblies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The quick start, and the same with more storage."""
+    folder = tmp_path_factory.mktemp("rollouts")
+    grown = folder / "grown.yaml"
+    grown.write_text(
+        QUICKSTART.read_text().replace("storage_capacity_gib: 4800", "storage_capacity_gib: 9600")
+    )
+    found = {}
+    for name, rollout in (("first", QUICKSTART), ("grown", grown)):
+        found[name] = folder / name / "cdk.out"
+        found[name].parent.mkdir()
+        done = synthesize_rollout(rollout, found[name], CDK_VALIDATION="false")
+        assert done.returncode == 0, done.stderr
+    return found
+
+
+def test_the_recorder_sees_a_purchase(local_aws: LocalAws, requests: list[str]) -> None:
+    ec2 = local_aws.client("ec2", "us-east-2")
+    with pytest.raises(ec2.exceptions.ClientError):
+        ec2.purchase_capacity_block(
+            CapacityBlockOfferingId="cb-0123456789abcdef0", InstancePlatform="Linux/UNIX"
+        )
+    assert requests == ["purchase_capacity_block"]
+
+
+def test_a_deployment_never_buys_whatever_happens_to_it(
+    local_aws: LocalAws, requests: list[str], assemblies: dict[str, Path], tmp_path: Path
+) -> None:
+    assert {each.status for each in deploy_assembly(local_aws, assemblies["first"])} == {"CREATE_COMPLETE"}
+    updated = {
+        each.name.rsplit("-", 1)[1]: each.status for each in deploy_assembly(local_aws, assemblies["grown"])
+    }
+    assert updated["Storage"] == "UPDATE_COMPLETE"
+
+    # A change that fails in the middle, so that the stack is rolled back.
+    broken = tmp_path / "cdk.out"
+    shutil.copytree(assemblies["first"], broken)
+    (path,) = broken.rglob("*Cluster*.template.json")
+    template = json.loads(path.read_text())
+    template["Resources"]["Last"] = {
+        "Type": "AWS::Batch::JobQueue",
+        "Properties": {
+            "Priority": 1,
+            "ComputeEnvironmentOrder": [{"ComputeEnvironment": "no-such", "Order": 1}],
+        },
+    }
+    path.write_text(json.dumps(template))
+    assert deploy_assembly(local_aws, broken)[-1].status == "UPDATE_ROLLBACK_COMPLETE"
+
+    assert {each.status for each in destroy_assembly(local_aws, assemblies["first"])} == {"DELETE_COMPLETE"}
+    assert requests == []
