@@ -53,7 +53,7 @@ class BlockLifecycle(Construct):
 
     A small function wakes up every minute, and at EC2's events about the block; it reads the block's times from EC2,
     so that an extension needs no deployment. Before the start jobs wait in the queue while the compute environment
-    is closed; at the start it is opened; 24 and 2 hours before the end people are told, with the price of an
+    is closed; at the start it is opened; a week, 24 and 2 hours before the end people are told, with the price of an
     extension; before the drain running jobs are told to write a checkpoint; 40 minutes before the end (UltraServers
     70) the environment is closed and the jobs on the block's nodes are ended; after the end a report of used and
     idle node-hours is sent. It cannot buy anything.

@@ -15,8 +15,8 @@ from ultracluster_catalog.capacity_blocks import (
 
 __all__ = ["CHECKPOINT_LEAD", "NOTICES_BEFORE_END", "BlockWindow"]
 
-NOTICES_BEFORE_END: Final = (timedelta(hours=24), timedelta(hours=2))
-"""When people are told that the end comes near, in time to extend."""
+NOTICES_BEFORE_END: Final = (EXTENSION_OPENS, timedelta(days=7), timedelta(hours=24), timedelta(hours=2))
+"""When people are told that the end comes near: from when an extension can be bought, and in time to buy one."""
 CHECKPOINT_LEAD: Final = timedelta(minutes=20)
 """How long before the drain running jobs are told to write a checkpoint, unless said otherwise."""
 

@@ -171,23 +171,31 @@ def test_closes_the_queue_only_when_nothing_else_surely_serves_it(others: bool |
     assert of_kind(SetQueue, seen) == ([SetQueue(enabled=False)] if closes else [])
 
 
-def test_notices_come_a_day_and_two_hours_before_the_end_and_never_twice() -> None:
-    day, hours = END - timedelta(hours=24), END - timedelta(hours=2)
-    assert of_kind(Notify, facts(day - SECOND)) == []
-    (first,) = of_kind(Notify, facts(day))
-    assert isinstance(first, Notify)
-    assert (first.notices, first.with_extension) == (frozenset({"T-24h"}), True)
-    sent = replace(FRESH, notices=frozenset({"T-24h"}))
-    assert of_kind(Notify, facts(hours - SECOND), sent) == []
-    (second,) = of_kind(Notify, facts(hours), sent)
-    assert isinstance(second, Notify)
-    assert second.notices == {"T-2h"}
-    assert "2026-12-15 10:50 UTC" in second.text
-    assert "2026-12-15 10:30 UTC" in second.text
-    # Both are due after a long silence: one message stands for both.
-    (both,) = of_kind(Notify, facts(hours))
-    assert isinstance(both, Notify)
-    assert both.notices == {"T-24h", "T-2h"}
+@pytest.mark.parametrize(
+    ("before", "sent", "due"),
+    [
+        (timedelta(days=7), frozenset(), "T-168h"),
+        (timedelta(hours=24), frozenset({"T-168h"}), "T-24h"),
+        (timedelta(hours=2), frozenset({"T-168h", "T-24h"}), "T-2h"),
+    ],
+)
+def test_notices_come_in_time_to_extend_and_never_twice(
+    before: timedelta, sent: frozenset[str], due: str
+) -> None:
+    memory = replace(FRESH, notices=sent)
+    assert of_kind(Notify, facts(END - before - SECOND), memory) == []
+    (notice,) = of_kind(Notify, facts(END - before), memory)
+    assert isinstance(notice, Notify)
+    assert (notice.notices, notice.with_extension) == (frozenset({due}), True)
+    assert "2026-12-15 10:50 UTC" in notice.text
+    assert "2026-12-15 10:30 UTC" in notice.text
+    assert of_kind(Notify, facts(END - before), replace(FRESH, notices=sent | {due})) == []
+
+
+def test_one_message_stands_for_all_that_are_due_after_a_long_silence() -> None:
+    (notice,) = of_kind(Notify, facts(END - timedelta(hours=2)))
+    assert isinstance(notice, Notify)
+    assert notice.notices == {"T-168h", "T-24h", "T-2h"}
 
 
 def test_deciding_again_after_everything_is_done_does_nothing_more() -> None:

@@ -30,13 +30,30 @@ def test_jobs_are_told_to_checkpoint_before_the_drain() -> None:
     assert hour.drain_at - hour.checkpoint_at == timedelta(hours=1)
 
 
-def test_people_are_told_a_day_and_two_hours_before_the_end() -> None:
-    assert BlockWindow(start=START, end=END).notices_at == (
-        datetime(2026, 12, 14, 11, 30, tzinfo=UTC),
-        datetime(2026, 12, 15, 9, 30, tzinfo=UTC),
-    )
-    short = BlockWindow(start=END - timedelta(hours=24), end=END)
-    assert short.notices_at == (datetime(2026, 12, 15, 9, 30, tzinfo=UTC),)
+def test_people_are_told_when_an_extension_can_be_bought_and_a_week_a_day_and_two_hours_before_the_end() -> (
+    None
+):
+    long = BlockWindow(start=END - timedelta(days=60), end=END)
+    assert [END - at for at in long.notices_at] == [
+        timedelta(days=57),
+        timedelta(days=7),
+        timedelta(hours=24),
+        timedelta(hours=2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lasts", "notices"),
+    [
+        (timedelta(days=57), 3),
+        (timedelta(days=57, minutes=1), 4),
+        (timedelta(days=7), 2),
+        (timedelta(hours=24), 1),
+        (timedelta(hours=24, minutes=1), 2),
+    ],
+)
+def test_only_notices_inside_the_block_are_sent(lasts: timedelta, notices: int) -> None:
+    assert len(BlockWindow(start=END - lasts, end=END).notices_at) == notices
 
 
 def test_an_extension_is_sold_from_57_days_to_an_hour_before_the_end() -> None:
