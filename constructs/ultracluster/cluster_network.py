@@ -1,23 +1,27 @@
-"""The network of a cluster: one private subnet in the zone of its capacity, and no way out."""
+"""The network of a cluster: one private subnet in the zone of its capacity, its own or an existing one."""
 
-import ipaddress
 import re
+import sys
 
 import jsii
-from aws_cdk import Stack
+from aws_cdk import Annotations, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster_catalog.addresses import subnet_prefix
-from ultracluster_catalog.cluster_subnet import NODE_SERVICES, cluster_addresses
-from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster.efa_rules import add_efa_rules
+from ultracluster.nat_gateway import define_nat_gateway
+from ultracluster.subnet_cidr import public_subnet_cidr, subnet_cidr
+from ultracluster_catalog.cluster_subnet import (
+    FILE_SYSTEM_ADDRESSES,
+    NODE_SERVICES,
+    check_free_addresses,
+    cluster_addresses,
+)
+from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.instance_types import get_instance_type
+from ultracluster_catalog.nic_layouts import NicLayout
 
 __all__ = ["ClusterNetwork"]
-
-# Changing a subnet's size replaces it, and the file system inside it. A /20 costs nothing more than a small
-# subnet and leaves room for about two thousand nodes of the batch layout.
-_LARGEST_DEFAULT_PREFIX = 20
 
 _HTTPS = 443
 
@@ -26,8 +30,9 @@ _HTTPS = 443
 class ClusterNetwork(Construct):
     """A VPC with one private subnet in one Availability Zone, reached by endpoints only.
 
-    EFA traffic cannot leave an Availability Zone, so there is one subnet. There is no NAT gateway and no
-    internet gateway: nodes reach AWS services through interface endpoints and S3 through a gateway endpoint.
+    EFA traffic cannot leave an Availability Zone, so there is one subnet. Without being asked for, there is no
+    NAT gateway and no internet gateway: nodes reach AWS services through interface endpoints and S3 through a
+    gateway endpoint.
     """
 
     def __init__(
@@ -38,9 +43,10 @@ class ClusterNetwork(Construct):
         zone_id: str,
         instance_type: str,
         node_count: int,
-        nic_layout: str = "batch",
+        nic_layout: NicLayout = "batch",
         cidr: str = "10.0.0.0/16",
         prefix: int | None = None,
+        nat_gateway: bool = False,
     ) -> None:
         """Define the network.
 
@@ -54,6 +60,8 @@ class ClusterNetwork(Construct):
                 one per multi-node task.
             cidr: Addresses of the VPC, /16 to /28. Default: ``10.0.0.0/16``.
             prefix: Prefix length of the subnet. Default: /20, or larger where the nodes need more addresses.
+            nat_gateway: Whether the nodes reach the internet over HTTPS, through one NAT gateway in a public /28
+                at the end of the VPC. Default: they do not.
 
         Raises:
             FindingsError: If the type or layout is unknown, the CIDR is no network address (UC3103), or the
@@ -62,7 +70,7 @@ class ClusterNetwork(Construct):
         needed = cluster_addresses(
             instance_type=get_instance_type(instance_type), nodes=node_count, nic_layout=nic_layout
         )
-        subnet_cidr = _subnet_cidr(cidr, needed, prefix)
+        nodes_cidr = subnet_cidr(cidr, needed, prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
         self._zone_id = zone_id
 
@@ -71,7 +79,7 @@ class ClusterNetwork(Construct):
             self,
             "Subnet",
             vpc_id=vpc.ref,
-            cidr_block=subnet_cidr,
+            cidr_block=nodes_cidr,
             availability_zone_id=zone_id,
             map_public_ip_on_launch=False,
         )
@@ -86,11 +94,84 @@ class ClusterNetwork(Construct):
             vpc_id=vpc.ref,
             vpc_cidr_block=cidr,
             availability_zones=[subnet.attr_availability_zone],
-            isolated_subnet_ids=[subnet.ref],
-            isolated_subnet_route_table_ids=[routes.ref],
+            isolated_subnet_ids=None if nat_gateway else [subnet.ref],
+            isolated_subnet_route_table_ids=None if nat_gateway else [routes.ref],
+            private_subnet_ids=[subnet.ref] if nat_gateway else None,
+            private_subnet_route_table_ids=[routes.ref] if nat_gateway else None,
         )
-        self._security_group = self._define_security_group()
+        self._security_group: ec2.ISecurityGroup = self._define_security_group()
         self._define_endpoints(vpc.ref, subnet.ref, routes.ref)
+        if nat_gateway:
+            define_nat_gateway(
+                self,
+                vpc_id=vpc.ref,
+                public_cidr=public_subnet_cidr(cidr),
+                zone_id=zone_id,
+                route_table_id=routes.ref,
+            )
+
+    @classmethod
+    def from_subnet(
+        cls,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        subnet: ec2.ISubnet,
+        zone_id: str,
+        instance_type: str,
+        node_count: int,
+        nic_layout: NicLayout = "batch",
+        free_addresses: int | None = None,
+        file_system_interfaces: int = FILE_SYSTEM_ADDRESSES,
+        security_group: ec2.ISecurityGroup | None = None,
+        add_efa_rules: bool = False,
+    ) -> "ClusterNetwork":
+        """Bring a private subnet of an existing VPC. Nothing is looked up.
+
+        The subnet must not assign public addresses, which EC2 refuses beside several interfaces, and must reach
+        the AWS services of a node (`ultracluster_catalog.cluster_subnet.NODE_SERVICES` and S3), by a NAT gateway
+        or by endpoints that admit the nodes' security group; none are added here.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            vpc: The VPC, such as ``ec2.Vpc.from_vpc_attributes`` gives it.
+            subnet: The subnet, such as ``ec2.Subnet.from_subnet_id`` gives it.
+            zone_id: Zone id of the subnet's Availability Zone, such as ``use2-az3``.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``.
+            node_count: Most nodes at one time.
+            nic_layout: Network interface layout of the nodes. Default: ``batch``.
+            free_addresses: AvailableIpAddressCount of the subnet, to be checked against the nodes, their tasks
+                and the file systems. Default: not checked.
+            file_system_interfaces: Addresses to keep for file systems that are yet to come; 0 when there are
+                none. Default: 128.
+            security_group: Security group of the nodes. Default: a new one.
+            add_efa_rules: Whether the two rules that EFA needs are added to the given security group. EC2
+                refuses a rule that exists already. Default: they are expected there, with a warning.
+
+        Raises:
+            FindingsError: If the type or layout is unknown, or the free addresses are too few (UC3002).
+        """
+        machine = get_instance_type(instance_type)
+        findings = check_free_addresses(
+            instance_type=machine,
+            nodes=node_count,
+            nic_layout=nic_layout,
+            free_addresses=sys.maxsize if free_addresses is None else free_addresses,
+            file_system_interfaces=file_system_interfaces,
+        )
+        if findings:
+            raise FindingsError(findings)
+        return _ExistingNetwork(
+            scope,
+            construct_id,
+            vpc=vpc,
+            subnet_id=subnet.subnet_id,
+            zone_id=zone_id,
+            security_group=security_group,
+            efa_rules=add_efa_rules,
+        )
 
     def _define_security_group(self) -> ec2.SecurityGroup:
         group = ec2.SecurityGroup(
@@ -100,26 +181,8 @@ class ClusterNetwork(Construct):
             description="Nodes of the cluster: EFA among themselves, HTTPS to AWS services",
             allow_all_outbound=False,
         )
-        # EFA traffic is let through only by rules that name the group itself, in both directions; a CIDR does
-        # not count. With allow_all_outbound the CDK would silently drop the outbound half.
-        group_id = group.security_group_id
-        ec2.CfnSecurityGroupIngress(
-            self,
-            "EfaIngress",
-            group_id=group_id,
-            source_security_group_id=group_id,
-            ip_protocol="-1",
-            description="EFA from the nodes of the cluster",
-        )
-        ec2.CfnSecurityGroupEgress(
-            self,
-            "EfaEgress",
-            group_id=group_id,
-            destination_security_group_id=group_id,
-            ip_protocol="-1",
-            description="EFA to the nodes of the cluster",
-        )
-        # The route table knows the VPC and S3 only, so "anywhere" ends there.
+        add_efa_rules(self, security_group_id=group.security_group_id)
+        # Without a NAT gateway the route table knows the VPC and S3 only, so "anywhere" ends there.
         group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "AWS services through endpoints")
         return group
 
@@ -180,34 +243,35 @@ class ClusterNetwork(Construct):
         return self._zone_id
 
 
-def _subnet_cidr(cidr: str, needed: int, prefix: int | None) -> str:
-    try:
-        network = ipaddress.IPv4Network(cidr)
-    except ValueError:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC3103",
-                    problem=f"got {quote(cidr)}",
-                    allowed="a network address with a prefix of /16 to /28 and no host bits, such as 10.0.0.0/16",
-                    path="cidr",
-                )
-            ]
-        ) from None
-    chosen = prefix
-    if chosen is None:
-        chosen = max(network.prefixlen, min(_LARGEST_DEFAULT_PREFIX, subnet_prefix(needed)))
-    size = 2 ** (32 - chosen)
-    if chosen < network.prefixlen or size < needed:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC3105",
-                    problem=f"the nodes, their tasks, the endpoints and the file system need {needed} addresses, "
-                    f"but the subnet would be a /{chosen} with {size} in {network}",
-                    remedy="Give a larger cidr, fewer nodes, or the batch layout, which takes one address a node",
-                    path="cidr",
-                )
-            ]
+class _ExistingNetwork(ClusterNetwork):
+    """What `ClusterNetwork.from_subnet` gives."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        subnet_id: str,
+        zone_id: str,
+        security_group: ec2.ISecurityGroup | None,
+        efa_rules: bool,
+    ) -> None:
+        Construct.__init__(self, scope, construct_id)
+        self._vpc = vpc
+        self._subnet_id = subnet_id
+        self._zone_id = zone_id
+        self._security_group = security_group or self._define_security_group()
+        if security_group is None:
+            return
+        if efa_rules:
+            add_efa_rules(self, security_group_id=security_group.security_group_id)
+            return
+        finding = Finding(
+            code="UC3106",
+            problem="the rules of the given security group are not known here; without all traffic from and to the "
+            "group itself, EFA fails, and jobs hang or fall back to TCP",
+            remedy="Make sure that it has both rules, or give add_efa_rules=True",
+            path="security_group",
         )
-    return str(next(network.subnets(new_prefix=chosen)))
+        Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))

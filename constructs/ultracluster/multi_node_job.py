@@ -14,6 +14,7 @@ from ultracluster.compile_cache import CompileCache
 from ultracluster.job_container import job_container
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.nic_layouts import check_task_interface
 
 __all__ = ["MultiNodeJob"]
 
@@ -73,6 +74,8 @@ class MultiNodeJob(Construct):
         _check(queue=queue, nodes=nodes, environment=variables, attempts=attempts)
         super().__init__(scope, construct_id)
         machine = queue.nodes.instance_type
+        for finding in check_task_interface(machine, queue.nodes.network_interfaces):
+            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         processes = (
             machine.logical_neuron_cores or machine.chips
             if processes_per_node is None

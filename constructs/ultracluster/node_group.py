@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 import jsii
-from aws_cdk import CfnTag, Fn, Token
+from aws_cdk import Annotations, CfnTag, Fn, Token
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -17,7 +17,12 @@ from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.user_data import node_user_data
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_types import InstanceType, get_instance_type
-from ultracluster_catalog.nic_layouts import NetworkInterface, network_interfaces
+from ultracluster_catalog.nic_layouts import (
+    NetworkInterface,
+    NicLayout,
+    check_network_interfaces,
+    network_interfaces,
+)
 
 __all__ = ["NodeGroup"]
 
@@ -45,7 +50,7 @@ class NodeGroup(Construct):
         image_id: str,
         capacity: CapacityBlock | CapacityReservation | None = None,
         placement: ClusterPlacement | None = None,
-        nic_layout: str = "batch",
+        nic_layout: NicLayout = "batch",
         file_system: SharedFileSystem | None = None,
         root_volume_gib: int = 200,
         tags: Mapping[str, str] | None = None,
@@ -61,21 +66,26 @@ class NodeGroup(Construct):
                 because a parameter that resolves at each deployment replaces all nodes when it moves.
             capacity: Where the nodes come from. Default: on-demand.
             placement: Cluster placement group. Default: none. Not with a Capacity Block.
-            nic_layout: Network interface layout: ``batch``, ``ec2-guide`` or ``all-efa``. Default: ``batch``.
+            nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
+                themselves. Default: ``batch``.
             file_system: File system to mount at boot. Default: none.
             root_volume_gib: Root volume, encrypted gp3, in GiB. Default: 200.
             tags: Tags for instances, volumes and network interfaces, beside the id of their reservation.
                 Default: none.
 
         Raises:
-            FindingsError: If the type or layout is unknown, a Capacity Block is combined with a placement
-                group (UC4020), the image is not an AMI id (UC4110), or the zones differ (UC4021).
+            FindingsError: If the type or layout is unknown, EC2 would refuse the interfaces (UC4010 to UC4015), a
+                Capacity Block is combined with a placement group (UC4020), a reservation was made inside another
+                group (UC4023), the image is not an AMI id (UC4110), or the zones differ (UC4021).
         """
         machine = get_instance_type(instance_type)
         interfaces = network_interfaces(machine, nic_layout)
         _check(network=network, image_id=image_id, capacity=capacity, placement=placement)
         super().__init__(scope, construct_id)
+        for finding in check_network_interfaces(machine, interfaces):
+            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         self._network = network
+        self._network_interfaces = interfaces
         self._instance_type = machine
         self._capacity = capacity
         self._image_id = image_id
@@ -184,6 +194,11 @@ class NodeGroup(Construct):
         return self._network
 
     @property
+    def network_interfaces(self) -> tuple[NetworkInterface, ...]:
+        """Network interfaces of every node, primary first."""
+        return self._network_interfaces
+
+    @property
     def placement(self) -> ClusterPlacement | None:
         """Cluster placement group of the nodes."""
         return self._placement
@@ -208,6 +223,17 @@ def _check(
                 code="UC4020",
                 problem="got a Capacity Block and a placement group; EC2 does not support them together",
                 remedy="Leave placement out; a block's nodes are close together already",
+                path="placement",
+            )
+        )
+    group = capacity.placement_group_name if isinstance(capacity, CapacityReservation) else None
+    given = placement.placement_group_name if placement else None
+    if group is not None and group != given and not any(map(Token.is_unresolved, (group, given))):
+        findings.append(
+            Finding(
+                code="UC4023",
+                problem=f"the reservation was made inside the placement group {quote(group)}, got {quote(given)}",
+                remedy="Give that group as placement; ClusterPlacement.for_capacity does",
                 path="placement",
             )
         )

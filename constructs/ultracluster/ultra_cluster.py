@@ -1,6 +1,7 @@
 """A whole cluster: what a training team needs, composed."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from aws_cdk import Duration
 from constructs import Construct
@@ -16,6 +17,7 @@ from ultracluster.node_group import NodeGroup
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.nic_layouts import NicLayout
 
 __all__ = ["UltraCluster"]
 
@@ -40,7 +42,8 @@ class UltraCluster(Construct):
         checkpoint_bucket: CheckpointBucket | None = None,
         file_system: SharedFileSystem | None = None,
         compile_cache: CompileCache | None = None,
-        nic_layout: str = "batch",
+        nic_layout: NicLayout = "batch",
+        placement: ClusterPlacement | Literal["auto", "none"] = "auto",
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
     ) -> None:
@@ -58,7 +61,10 @@ class UltraCluster(Construct):
             checkpoint_bucket: Bucket for checkpoints. Default: a new one, or none when a file system is given.
             file_system: File system to use. Default: a new one of 4,800 GiB, joined to the checkpoint bucket.
             compile_cache: Compile cache to use. Default: a new one.
-            nic_layout: Network interface layout: ``batch``, ``ec2-guide`` or ``all-efa``. Default: ``batch``.
+            nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
+                themselves. Default: ``batch``.
+            placement: ``auto``, ``none``, or a cluster placement group. Default: ``auto``: what the capacity can
+                use, so none for a Capacity Block and a new one for on-demand nodes.
             tags: Tags for instances, volumes and network interfaces. Default: none.
             checkpoint_lead: How long before the drain of a Capacity Block running jobs are told to write a
                 checkpoint. Default: 20 minutes.
@@ -103,7 +109,7 @@ class UltraCluster(Construct):
             instance_type=instance_type,
             image_id=image_id,
             capacity=capacity,
-            placement=ClusterPlacement.for_capacity(self, "Placement", capacity),
+            placement=_placement(self, capacity, placement),
             nic_layout=nic_layout,
             file_system=file_system,
             tags=tags,
@@ -195,3 +201,15 @@ class UltraCluster(Construct):
     def queue(self) -> TrainingQueue:
         """Job queue."""
         return self._queue
+
+
+def _placement(
+    scope: Construct,
+    capacity: CapacityBlock | CapacityReservation | None,
+    placement: ClusterPlacement | Literal["auto", "none"],
+) -> ClusterPlacement | None:
+    if isinstance(placement, ClusterPlacement):
+        return placement
+    if placement == "none":
+        return None
+    return ClusterPlacement.for_capacity(scope, "Placement", capacity)

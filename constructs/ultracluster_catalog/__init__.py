@@ -48,7 +48,12 @@ if TYPE_CHECKING:
         is_block_duration,
         sold_by_instance_type,
     )
-    from ultracluster_catalog.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES, cluster_addresses
+    from ultracluster_catalog.cluster_subnet import (
+        FILE_SYSTEM_ADDRESSES,
+        NODE_SERVICES,
+        check_free_addresses,
+        cluster_addresses,
+    )
     from ultracluster_catalog.findings import (
         Finding,
         FindingsError,
@@ -101,8 +106,10 @@ if TYPE_CHECKING:
     from ultracluster_catalog.nic_layouts import (
         NIC_LAYOUTS,
         NetworkInterface,
+        NicLayout,
         addresses_per_node,
         check_network_interfaces,
+        check_task_interface,
         network_interfaces,
     )
     from ultracluster_catalog.prices import (
@@ -212,6 +219,7 @@ __all__ = [
     "NetworkCard",
     "NetworkInterface",
     "NeuronSdk",
+    "NicLayout",
     "Price",
     "Quota",
     "Rule",
@@ -225,8 +233,10 @@ __all__ = [
     "capacity_block_quotas",
     "check_block_duration",
     "check_file_system",
+    "check_free_addresses",
     "check_network_interfaces",
     "check_subnet_prefix",
+    "check_task_interface",
     "client_throughput_gbps",
     "cluster_addresses",
     "drain_before_end",

@@ -1,19 +1,21 @@
 """Which network interface goes on which network card of an instance: named layouts and the rules they keep."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.findings import Finding, FindingsError, Severity, quote
 from ultracluster_catalog.instance_types import InstanceType, NetworkCard
 
 __all__ = [
     "NIC_LAYOUTS",
     "NetworkInterface",
+    "NicLayout",
     "addresses_per_node",
     "check_network_interfaces",
+    "check_task_interface",
     "network_interfaces",
 ]
 
@@ -45,7 +47,10 @@ class NetworkInterface:
         return 0 if self.interface_type == "efa-only" else 1
 
 
-_NicLayout = Callable[[InstanceType], tuple[NetworkInterface, ...]]
+NicLayout: TypeAlias = str | Sequence[NetworkInterface]
+"""A layout: a name of `NIC_LAYOUTS`, or the interfaces themselves."""
+
+_NamedLayout = Callable[[InstanceType], tuple[NetworkInterface, ...]]
 
 
 def _primary(instance_type: InstanceType, *, with_efa: bool) -> NetworkInterface:
@@ -105,7 +110,7 @@ def _all_efa(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
     )
 
 
-NIC_LAYOUTS: Final[Mapping[str, _NicLayout]] = MappingProxyType(
+NIC_LAYOUTS: Final[Mapping[str, _NamedLayout]] = MappingProxyType(
     {"batch": _batch, "ec2-guide": _ec2_guide, "all-efa": _all_efa}
 )
 """The layouts by name: from an instance type to its network interfaces, primary first.
@@ -114,19 +119,31 @@ On a type without EFA each of them is one plain interface.
 """
 
 
-def network_interfaces(instance_type: InstanceType, layout: str = "batch") -> tuple[NetworkInterface, ...]:
+def network_interfaces(
+    instance_type: InstanceType, layout: NicLayout = "batch"
+) -> tuple[NetworkInterface, ...]:
     """Lay out the network interfaces of an instance.
 
     Args:
         instance_type: The type to lay out for.
-        layout: A name of `NIC_LAYOUTS`. Default: ``batch``, which multi-node parallel jobs need on Trainium2.
+        layout: A name of `NIC_LAYOUTS`, or interfaces in any order. Default: ``batch``, which multi-node
+            parallel jobs need on Trainium2.
 
     Returns:
         The interfaces, primary first, in order of card and device.
 
     Raises:
-        FindingsError: UC4002 for an unknown layout.
+        FindingsError: UC4002 for an unknown layout; UC4010 to UC4015 for interfaces that EC2 would refuse.
     """
+    if not isinstance(layout, str):
+        errors = [
+            finding
+            for finding in check_network_interfaces(instance_type, layout)
+            if finding.severity is Severity.ERROR
+        ]
+        if errors:
+            raise FindingsError(errors)
+        return tuple(sorted(layout, key=lambda item: (item.card, item.device)))
     if layout not in NIC_LAYOUTS:
         raise FindingsError(
             [
@@ -157,6 +174,32 @@ def check_network_interfaces(
         *_check_primary(chosen),
         *_check_places(instance_type, chosen),
         *_check_efa(instance_type, chosen),
+    ]
+
+
+def check_task_interface(
+    instance_type: InstanceType, interfaces: Iterable[NetworkInterface]
+) -> list[Finding]:
+    """Find out whether card 0 has a slot left for the network interface of a multi-node task.
+
+    Args:
+        instance_type: The type that the layout is for.
+        interfaces: The interfaces of a node.
+
+    Returns:
+        UC4017 when card 0 is full. A warning: that Amazon ECS attaches on card 0 only is inferred, not documented.
+    """
+    slots = instance_type.network_cards[0].max_interfaces
+    taken = sum(item.card == 0 for item in interfaces)
+    if taken < slots:
+        return []
+    return [
+        Finding(
+            code="UC4017",
+            problem=f"the layout takes {taken} of the {slots} slots of network card 0 of {instance_type.name}, so that "
+            "the network interface of a multi-node task may find none and the job never start",
+            remedy="Use the layout batch, which leaves one",
+        )
     ]
 
 

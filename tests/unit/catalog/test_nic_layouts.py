@@ -11,6 +11,7 @@ from ultracluster_catalog.nic_layouts import (
     NetworkInterface,
     addresses_per_node,
     check_network_interfaces,
+    check_task_interface,
     network_interfaces,
 )
 
@@ -235,3 +236,25 @@ def test_accepts_of_all_small_layouts_exactly_those_that_keep_the_rules_of_ec2(n
             assert (_codes(row, *interfaces) == set()) == legal, interfaces
             assert _codes(row, *interfaces) == _codes(row, *reversed(interfaces))
     assert accepted > 1
+
+
+@pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
+@pytest.mark.parametrize("on_first_card", [0, -1])
+def test_a_task_has_a_slot_until_the_first_card_is_full(name: str, on_first_card: int) -> None:
+    row = get_instance_type(name)
+    taken = row.network_cards[0].max_interfaces + on_first_card
+    interfaces = [_interface(0, device, "interface") for device in range(taken)]
+    codes = [finding.code for finding in check_task_interface(row, [*interfaces, _interface(1, 0)])]
+    assert codes == (["UC4017"] if on_first_card == 0 else [])
+
+
+def test_a_layout_of_ones_own_is_put_in_order() -> None:
+    row = get_instance_type("trn2.48xlarge")
+    own = [_interface(1, 0), _interface(0, 0, "efa")]
+    assert network_interfaces(row, own) == (own[1], own[0])
+
+
+def test_a_layout_of_ones_own_that_ec2_would_refuse_is_refused_as_a_whole() -> None:
+    with pytest.raises(FindingsError) as raised:
+        network_interfaces(get_instance_type("trn2.48xlarge"), [_interface(1, 2), _interface(99, 0)])
+    assert [finding.code for finding in raised.value.findings] == ["UC4010", "UC4012", "UC4011"]
