@@ -16,6 +16,7 @@ __all__ = ["COMMANDS", "FINDINGS_EXIT_CODE", "app", "main"]
 COMMANDS = {
     "capacity": "ultracluster_cli.capacity",
     "deploy": "ultracluster_cli.deploy",
+    "jobs": "ultracluster_cli.jobs",
     "local": "ultracluster_cli.local",
     "validate": "ultracluster_cli.validate",
 }

@@ -1,0 +1,179 @@
+"""What SubmitJob is asked: overrides that fit the definition's node range, and a share identifier. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+
+__all__ = ["DEFAULT_SHARE", "submission"]
+
+DEFAULT_SHARE: Final = "default"
+"""Share identifier of jobs that name none; a queue with fair share takes no job without one."""
+
+# SubmitJob, API Reference of AWS Batch, botocore 1.44.5.
+_SHARE: Final = re.compile(r"[A-Za-z0-9]{1,255}")
+_JOB_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOST_PRIORITY: Final = 9_999
+_LEAST_TIMEOUT_SECONDS: Final = 60
+
+# How the command of a job begins that the launcher starts: bash -c SCRIPT ultracluster-launch.
+_LAUNCHER: Final = "ultracluster-launch"
+_LAUNCHER_AT: Final = 3
+
+
+def submission(
+    *,
+    name: str,
+    queue: str,
+    definition: Mapping[str, Any],
+    fair_share: bool,
+    most_nodes: int | None,
+    nodes: int | None = None,
+    share: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    priority: int | None = None,
+    timeout_seconds: int | None = None,
+    command: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Give the arguments of SubmitJob.
+
+    Args:
+        name: Name of the job.
+        queue: ARN of the queue.
+        definition: The job definition, as AWS Batch describes it.
+        fair_share: Whether the queue has a fair-share policy.
+        most_nodes: Nodes that the queue can have at one time. None if that is not known.
+        nodes: Nodes of this run. Default: those of the definition.
+        share: Share identifier. Default: `DEFAULT_SHARE` where the queue needs one.
+        environment: More environment variables, on every node. Default: none.
+        priority: Scheduling priority within the share, 0 to 9,999. Default: the definition's.
+        timeout_seconds: When an attempt is ended, 60 or more. Default: the definition's.
+        command: What is started instead. The launcher in front of it stays. Default: the definition's.
+
+    Raises:
+        FindingsError: With all that is wrong (UC6010, UC6101, UC6109, UC6204).
+    """
+    variables = dict(environment or {})
+    findings = [
+        *_check_names(name=name, share=share, fair_share=fair_share),
+        *_check_numbers(priority=priority, timeout_seconds=timeout_seconds),
+        *_check_environment(variables),
+        *_check_nodes(definition, nodes=nodes, most_nodes=most_nodes),
+    ]
+    if findings:
+        raise FindingsError(findings)
+    arguments: dict[str, Any] = {
+        "jobName": name,
+        "jobQueue": queue,
+        "jobDefinition": definition["jobDefinitionArn"],
+        **_overrides(definition, nodes=nodes, variables=variables, command=command),
+    }
+    if fair_share:
+        arguments["shareIdentifier"] = share or DEFAULT_SHARE
+    if priority is not None:
+        arguments["schedulingPriorityOverride"] = priority
+    if timeout_seconds is not None:
+        arguments["timeout"] = {"attemptDurationSeconds": timeout_seconds}
+    return arguments
+
+
+def _overrides(
+    definition: Mapping[str, Any], *, nodes: int | None, variables: Mapping[str, str], command: Sequence[str]
+) -> dict[str, Any]:
+    def container(defined: Mapping[str, Any]) -> dict[str, Any]:
+        changes: dict[str, Any] = {}
+        if variables:
+            changes["environment"] = [
+                {"name": key, "value": value} for key, value in sorted(variables.items())
+            ]
+        if command:
+            changes["command"] = [*_launcher(defined.get("command", [])), *command]
+        return changes
+
+    if "nodeProperties" not in definition:
+        changes = container(definition.get("containerProperties", {}))
+        return {"containerOverrides": changes} if changes else {}
+    overrides: dict[str, Any] = {} if nodes is None else {"numNodes": nodes}
+    if variables or command:
+        # AWS Batch takes overrides only for the very ranges of the definition.
+        overrides["nodePropertyOverrides"] = [
+            {"targetNodes": one["targetNodes"], "containerOverrides": container(one.get("container", {}))}
+            for one in definition["nodeProperties"]["nodeRangeProperties"]
+        ]
+    return {"nodeOverrides": overrides} if overrides else {}
+
+
+def _launcher(defined: Sequence[str]) -> list[str]:
+    """What stays in front of another command: without the launcher, no node would find the others."""
+    started = len(defined) > _LAUNCHER_AT and defined[_LAUNCHER_AT] == _LAUNCHER
+    return list(defined[: _LAUNCHER_AT + 1]) if started else []
+
+
+def _check_names(*, name: str, share: str | None, fair_share: bool) -> list[Finding]:
+    findings = []
+    if not _JOB_NAME.fullmatch(name):
+        allowed = "1 to 128 letters, digits, hyphens and underscores, first a letter or digit"
+        findings.append(Finding(code="UC6204", problem=f"got {quote(name)}", allowed=allowed, path="--name"))
+    if share is not None and not fair_share:
+        problem = f"got {quote(share)}, and the queue has no fair share"
+        findings.append(Finding(code="UC6204", problem=problem, remedy="Leave it out", path="--share"))
+    elif share is not None and not _SHARE.fullmatch(share):
+        allowed = "1 to 255 letters and digits"
+        findings.append(
+            Finding(code="UC6204", problem=f"got {quote(share)}", allowed=allowed, path="--share")
+        )
+    return findings
+
+
+def _check_numbers(*, priority: int | None, timeout_seconds: int | None) -> list[Finding]:
+    findings = []
+    if priority is not None and not 0 <= priority <= _MOST_PRIORITY:
+        allowed = f"0 to {_MOST_PRIORITY:,}"
+        findings.append(
+            Finding(code="UC6204", problem=f"got {quote(priority)}", allowed=allowed, path="--priority")
+        )
+    if timeout_seconds is not None and timeout_seconds < _LEAST_TIMEOUT_SECONDS:
+        problem = f"got {timeout_seconds} seconds"
+        allowed = f"{_LEAST_TIMEOUT_SECONDS} seconds or more"
+        findings.append(Finding(code="UC6204", problem=problem, allowed=allowed, path="--timeout"))
+    return findings
+
+
+def _check_environment(variables: Mapping[str, str]) -> list[Finding]:
+    findings = []
+    for name, value in variables.items():
+        path = f"--env {name}"
+        if not _VARIABLE.fullmatch(name):
+            allowed = "letters, digits and underscores, first no digit"
+            findings.append(
+                Finding(code="UC6109", problem=f"got {quote(name)}", allowed=allowed, path="--env")
+            )
+        elif name.startswith("AWS_BATCH") or name == "UC_PROCESSES_PER_NODE":
+            problem = f"got {quote(name)}; AWS Batch and the job set it themselves"
+            findings.append(Finding(code="UC6109", problem=problem, remedy="Leave it out", path=path))
+        elif name == "NEURON_CC_FLAGS" and "--cache_dir" in value:
+            problem = "got --cache_dir, which wins over the compile cache's NEURON_COMPILE_CACHE_URL"
+            findings.append(Finding(code="UC6010", problem=problem, remedy="Leave it out", path=path))
+    return findings
+
+
+def _check_nodes(
+    definition: Mapping[str, Any], *, nodes: int | None, most_nodes: int | None
+) -> list[Finding]:
+    if nodes is None:
+        return []
+    if "nodeProperties" not in definition:
+        problem = f"got {quote(nodes)} for a job of one container"
+        return [Finding(code="UC6204", problem=problem, remedy="Leave it out", path="--nodes")]
+    if nodes < 1 or (most_nodes is not None and nodes > most_nodes):
+        allowed = "1 or more" if most_nodes is None else f"1 to {most_nodes:,}"
+        problem = f"got {quote(nodes)}; a job of more nodes than the queue can have would wait for ever"
+        return [Finding(code="UC6101", problem=problem, allowed=allowed, path="--nodes")]
+    ranges = [one["targetNodes"] for one in definition["nodeProperties"]["nodeRangeProperties"]]
+    if not any(one.endswith(":") for one in ranges):
+        problem = f"the definition fixes its nodes: {', '.join(ranges)}"
+        remedy = 'Only a definition with an open-ended range such as "0:" can be given other nodes'
+        return [Finding(code="UC6204", problem=problem, remedy=remedy, path="--nodes")]
+    return []

@@ -1,0 +1,153 @@
+"""The commands of `ultracluster jobs` against a deployed quick start on the local AWS, where no job really runs."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+
+from ultracluster_cli.main import main
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly
+from ultracluster_local.seed import seed_capacity_block
+from ultracluster_local.services.batch_jobs import set_job_status
+
+pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+
+REGION = "us-east-2"
+HOUR = timedelta(hours=1)
+
+
+def seed(start: timedelta, end: timedelta) -> None:
+    now = datetime.now(UTC)
+    seed_capacity_block(
+        reservation_id="cr-0123456789abcdef0",
+        instance_type="trn2.48xlarge",
+        count=4,
+        zone_id="use2-az3",
+        start=now + start,
+        end=now + end,
+        region=REGION,
+    )
+
+
+@pytest.fixture(scope="module")
+def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("quickstart") / "cdk.out"
+    assert synthesize_rollout(QUICKSTART, directory).returncode == 0
+    return directory
+
+
+@pytest.fixture
+def cluster(local_aws: LocalAws, synthesized: Path, monkeypatch: pytest.MonkeyPatch) -> LocalAws:
+    seed(start=-HOUR, end=25 * HOUR)
+    deploy_assembly(local_aws, synthesized)
+    for name, value in local_aws.environment(REGION).items():
+        monkeypatch.setenv(name, value)
+    return local_aws
+
+
+@pytest.fixture
+def run(cluster: LocalAws, capsys: pytest.CaptureFixture[str]) -> Any:
+    del cluster
+
+    def run(*arguments: str, exits: int = 0) -> Any:
+        code = main(["jobs", *arguments])
+        out, err = capsys.readouterr()
+        assert code == exits, (out, err)
+        return json.loads(out) if out.startswith("{") else out + err
+
+    return run
+
+
+def reasons(run: Any, job: str) -> list[str]:
+    return [one["reason"] for one in run("why", job, "--json")["reasons"]]
+
+
+def test_a_job_is_submitted_listed_explained_and_stopped(run: Any, cluster: LocalAws) -> None:
+    batch = cluster.client("batch", REGION)
+    options = ["--nodes", "2", "--env", "LR=1e-4", "--timeout", "2h", "--priority", "5"]
+    job = run("submit", "quickstart", "pretrain", *options, "--json", "--", "other.py", "--x")["job"]
+
+    (shown,) = batch.describe_jobs(jobs=[job])["jobs"]
+    assert shown["shareIdentifier"] == "default"
+    assert shown["timeout"] == {"attemptDurationSeconds": 7_200}
+    (listed,) = run("list", "quickstart", "--json")["jobs"]
+    assert (listed["job"], listed["state"], listed["name"]) == (job, "RUNNABLE", "pretrain")
+
+    # The order of the queue is what the local AWS cannot show; it is said, and nothing is concluded from it.
+    answer = run("why", job, "--json")
+    assert answer["reasons"] == []
+    assert len(answer["unseen"]) == 1
+    assert "the order of the queue" in answer["unseen"][0]
+
+    assert run("stop", job, "--now", "--reason", "not needed", "--json")["terminated"]
+    (shown,) = batch.describe_jobs(jobs=[job])["jobs"]
+    assert (shown["status"], shown["statusReason"]) == ("FAILED", "not needed")
+    assert run("list", "quickstart", "--json") == {"jobs": []}
+    assert len(run("list", "quickstart", "--all", "--json")["jobs"]) == 1
+
+
+def test_why_sees_what_the_deployed_cluster_shows(run: Any, cluster: LocalAws) -> None:
+    batch = cluster.client("batch", REGION)
+    (environment,) = batch.describe_compute_environments()["computeEnvironments"]
+    name = environment["computeEnvironmentName"]
+    job = run("submit", "quickstart", "pretrain", "--json")["job"]
+    assert reasons(run, job) == []
+
+    seed(start=HOUR, end=25 * HOUR)
+    batch.update_compute_environment(computeEnvironment=name, state="DISABLED")
+    assert reasons(run, job) == ["environment-disabled", "block-not-started"]
+
+    seed(start=-24 * HOUR, end=HOUR / 2)
+    batch.update_job_queue(
+        jobQueue=batch.describe_job_queues()["jobQueues"][0]["jobQueueArn"], state="DISABLED"
+    )
+    assert reasons(run, job) == ["queue-disabled", "environment-disabled", "block-drained"]
+
+    seed(start=-HOUR, end=25 * HOUR)
+    batch.update_job_queue(
+        jobQueue=batch.describe_job_queues()["jobQueues"][0]["jobQueueArn"], state="ENABLED"
+    )
+    batch.update_compute_environment(
+        computeEnvironment=name, state="ENABLED", computeResources={"maxvCpus": 3 * 192}
+    )
+    assert reasons(run, job) == ["more-nodes-than-the-environment"]
+
+    batch.update_compute_environment(computeEnvironment=name, computeResources={"maxvCpus": 4 * 192})
+    first = run("submit", "quickstart", "pretrain", "--nodes", "4", "--json")["job"]
+    set_job_status(region=REGION, job_id=first, status="RUNNING")
+    assert reasons(run, job) == ["nodes-busy"]
+    assert reasons(run, first) == ["running"]
+
+
+def test_mistakes_are_findings(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "UC6202" in run("list", "nowhere", exits=2)
+    said = run("submit", "quickstart", "nothing", exits=2)
+    assert "UC6203" in said
+    assert "Allowed: pretrain" in said
+    assert "UC6101" in run("submit", "quickstart", "pretrain", "--nodes", "5", exits=2)
+    assert "UC6204" in run("submit", "quickstart", "pretrain", "--timeout", "soon", exits=2)
+    said = run("submit", "quickstart", "pretrain", "--env", "TOKEN", exits=2)
+    assert "UC6109" in said
+    assert "UC6205" in run("why", "00000000-0000-0000-0000-000000000000", exits=2)
+    job = run("submit", "quickstart", "pretrain", "--json")["job"]
+    assert "UC6208" in run("logs", job, exits=2)
+    assert "UC6208" in run("logs", job, "--node", "4", exits=2)
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    assert "UC6201" in run("list", "quickstart", exits=2)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    assert "UC6206" in run("list", "quickstart", "--region", REGION, exits=2)
+
+
+def test_a_queue_and_a_definition_can_be_given_by_arn(run: Any, cluster: LocalAws) -> None:
+    batch = cluster.client("batch", REGION)
+    (queue,) = batch.describe_job_queues()["jobQueues"]
+    (definition,) = batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]
+    job = run("submit", queue["jobQueueArn"], definition["jobDefinitionArn"], "--share", "research", "--json")
+
+    (listed,) = run("list", queue["jobQueueArn"], "--json")["jobs"]
+    assert (listed["job"], listed["share"]) == (job["job"], "research")
