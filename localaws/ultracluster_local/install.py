@@ -22,6 +22,7 @@ from ultracluster_local.services import (
     ec2_capacity,
     ec2_capacity_blocks,
     ec2_capacity_extensions,
+    ec2_instances,
     ec2_launch_templates,
     ec2_placement_groups,
     ec2_tags,
@@ -66,6 +67,7 @@ def install() -> None:
     COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # else moto warns that the service's model lacks it
     # moto can keep composite alarms, and lacks only the call.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
+    ec2_instances.install()
     s3.install()
     sqs.install()
     LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker

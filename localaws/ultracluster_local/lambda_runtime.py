@@ -1,7 +1,7 @@
 """Lambda functions as local processes, since moto's way needs Docker.
 
 Python functions run under this Python, Node functions under the `node` of PATH. The child's environment is scrubbed:
-it reaches the local AWS and nothing else.
+it reaches the local AWS and nothing else. Python functions start at the time of the local AWS's clock.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from ultracluster_local.clock import CLOCK
 from ultracluster_local.environment import child_environment
 from ultracluster_local.running import running
 
@@ -58,6 +59,8 @@ def invoke_for_moto(function: Any, event: Any = None) -> tuple[str, bool, str]:
         }
     )
     environment.pop("PYTHONPATH", None)
+    if CLOCK.stands:
+        environment["LOCAL_AWS_TIME"] = CLOCK.now().isoformat()
     try:
         ended = subprocess.run(
             command,

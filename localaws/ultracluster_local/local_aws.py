@@ -14,6 +14,8 @@ from ultracluster_local.environment import child_environment, set_profiles_aside
 if TYPE_CHECKING:
     from ultracluster_local.clients import Clients
     from ultracluster_local.clock import Clock
+    from ultracluster_local.events.delivery import Delivery
+    from ultracluster_local.events.timeline import EventSettings
     from ultracluster_local.server import Server
     from ultracluster_local.services.capacity_market import CapacityMarket
 
@@ -63,6 +65,8 @@ class LocalAws:
     def _start(self) -> None:
         try:
             from ultracluster_local.clients import Clients  # noqa: PLC0415 - moto and boto3 cost seconds
+            from ultracluster_local.clock import CLOCK  # noqa: PLC0415 - likewise
+            from ultracluster_local.events.timeline import live_through  # noqa: PLC0415 - likewise
             from ultracluster_local.running import Running, is_running, set_running  # noqa: PLC0415
             from ultracluster_local.server import Server  # noqa: PLC0415
         except ModuleNotFoundError as error:
@@ -83,17 +87,20 @@ class LocalAws:
         self._directory.mkdir(parents=True, exist_ok=True)
         self._clients = Clients(endpoint=f"http://localhost:{self._server.port}")
         set_running(Running(clients=self._clients, directory=self._directory))
+        CLOCK.when_moved(live_through)
         self.reset()
 
     def stop(self) -> None:
         """Stop listening and forget everything; a second call does nothing."""
         if self._server is None:
             return
+        from ultracluster_local.clock import CLOCK  # noqa: PLC0415 - loaded by now
         from ultracluster_local.running import set_running  # noqa: PLC0415 - loaded by now
         from ultracluster_local.server import forget  # noqa: PLC0415
 
         self._server.stop()
         self._server = None
+        CLOCK.when_moved(None)
         set_running(None)
         forget()
         os.environ.update(self._profiles)
@@ -155,7 +162,7 @@ class LocalAws:
 
     @property
     def clock(self) -> "Clock":
-        """The time that Capacity Blocks and their like follow; tests may set and move it."""
+        """The time that Capacity Blocks, schedules and functions follow; moving it forward lets happen what is due."""
         from ultracluster_local.clock import CLOCK  # noqa: PLC0415 - loaded by now
 
         return CLOCK
@@ -170,6 +177,25 @@ class LocalAws:
 
         self._started()
         return capacity_market(region)
+
+    @property
+    def event_settings(self) -> "EventSettings":
+        """How moves of the clock are lived through; `reset` sets them back."""
+        from ultracluster_local.events.timeline import event_settings  # noqa: PLC0415 - loaded by now
+
+        self._started()
+        return event_settings()
+
+    def deliveries(self, region: str = "us-east-1") -> "list[Delivery]":
+        """Return the events that rules and schedules of a Region sent to targets, oldest first.
+
+        Args:
+            region: Region. Default: us-east-1.
+        """
+        from ultracluster_local.events.delivery import history  # noqa: PLC0415 - loaded by now
+
+        self._started()
+        return list(history(region))
 
     def _seed_as_ordered(self, order: Mapping[str, Any]) -> None:
         from ultracluster_local.seed import seed_as_ordered  # noqa: PLC0415 - loaded by now

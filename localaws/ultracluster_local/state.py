@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["forget_everything", "remembered"]
+__all__ = ["forget_everything", "regions_of", "remembered"]
 
 T = TypeVar("T")
 
@@ -18,6 +18,11 @@ def remembered(name: str, *, region: str, new: Callable[[], T]) -> T:
         place["value"] = new()
     value: T = place["value"]
     return value
+
+
+def regions_of(name: str) -> list[str]:
+    """Return the Regions that something is kept for under `name`."""
+    return sorted(region for kept, region in list(_STATE) if kept == name)
 
 
 def forget_everything() -> None:

@@ -1,6 +1,6 @@
-"""The deployed function, woken in the local AWS: a whole life of a block, as its reservation there moves through time.
+"""The deployed cluster in the local AWS: a whole life of its block, driven by nothing but the clock and the deployed rules.
 
-The local AWS starts no instances and runs no jobs, so telling and ending jobs is shown in tests/unit/runtime only.
+The local AWS runs no jobs, so telling and ending jobs is shown in tests/unit/runtime only.
 """
 
 import json
@@ -20,30 +20,7 @@ pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 REGION = "us-east-2"
 RESERVATION = "cr-0123456789abcdef0"
 HOUR = timedelta(hours=1)
-
-
-def seed(start: timedelta, end: timedelta) -> None:
-    now = datetime.now(UTC)
-    seed_capacity_block(
-        reservation_id=RESERVATION,
-        instance_type="trn2.48xlarge",
-        count=4,
-        zone_id="use2-az3",
-        start=now + start,
-        end=now + end,
-        region=REGION,
-    )
-
-
-def wake(local: LocalAws) -> None:
-    functions = local.client("lambda", REGION)
-    (function,) = [
-        each["FunctionName"]
-        for each in functions.list_functions()["Functions"]
-        if each["Handler"] == "ultracluster_runtime.lifecycle.handler.handler"
-    ]
-    answer = functions.invoke(FunctionName=function, Payload=json.dumps({"detail-type": "Scheduled Event"}))
-    assert "FunctionError" not in answer, answer["Payload"].read()
+MINUTE = timedelta(minutes=1)
 
 
 def states(local: LocalAws) -> tuple[str, str]:
@@ -64,38 +41,69 @@ def remembered(local: LocalAws) -> dict[str, Any]:
     return stored
 
 
-def test_the_deployed_function_opens_and_closes_the_cluster_with_its_block(
+def woken_by(local: LocalAws) -> set[str]:
+    return {each.event["detail-type"] for each in local.deliveries(REGION)}
+
+
+def extend(local: LocalAws) -> None:
+    ec2 = local.client("ec2", REGION)
+    (offering,) = ec2.describe_capacity_block_extension_offerings(
+        CapacityReservationId=RESERVATION, CapacityBlockExtensionDurationHours=24
+    )["CapacityBlockExtensionOfferings"]
+    ec2.purchase_capacity_block_extension(
+        CapacityReservationId=RESERVATION,
+        CapacityBlockExtensionOfferingId=offering["CapacityBlockExtensionOfferingId"],
+    )
+
+
+def test_the_deployed_cluster_opens_and_closes_with_its_block_by_the_clock_alone(
     local_aws: LocalAws, tmp_path: Path
 ) -> None:
     assert synthesize_rollout(ROOT / "stacks/rollouts/quickstart.yaml", tmp_path / "cdk.out").returncode == 0
-    seed(start=HOUR, end=25 * HOUR)
+    start = (datetime.now(UTC) + timedelta(days=1)).replace(hour=11, minute=30, second=0, microsecond=0)
+    end = start + 24 * HOUR
+    seed_capacity_block(
+        reservation_id=RESERVATION,
+        instance_type="trn2.48xlarge",
+        count=4,
+        zone_id="use2-az3",
+        start=start,
+        end=end,
+        region=REGION,
+    )
     deployed = deploy_assembly(local_aws, tmp_path / "cdk.out")
     assert {each.status for each in deployed} == {"CREATE_COMPLETE"}
     assert states(local_aws) == ("ENABLED", "ENABLED")
+    # A function takes a second here: of the wake-ups in one move the last is enough.
+    local_aws.event_settings.most_firings = 1
 
-    wake(local_aws)  # before the start jobs wait
+    local_aws.clock.set(start - MINUTE)  # before the start jobs wait
     assert states(local_aws) == ("DISABLED", "ENABLED")
 
-    seed(start=-HOUR, end=25 * HOUR)
-    wake(local_aws)
+    local_aws.clock.advance(MINUTE)
     assert states(local_aws) == ("ENABLED", "ENABLED")
-    assert remembered(local_aws)["notices"] == []
+    assert woken_by(local_aws) >= {"Scheduled Event", "Capacity Block Delivered"}
+    already = set(remembered(local_aws)["notices"])
 
-    seed(start=-23 * HOUR, end=HOUR)
-    wake(local_aws)
+    local_aws.clock.set(end - 2 * HOUR)
     assert states(local_aws) == ("ENABLED", "ENABLED")
-    assert remembered(local_aws)["notices"] == ["T-2h"]
+    assert "T-2h" in set(remembered(local_aws)["notices"]) - already
 
-    seed(start=-23.5 * HOUR, end=HOUR / 2)  # its drain
-    wake(local_aws)
+    local_aws.clock.set(end - HOUR)  # the last moment that an extension is sold at
+    extend(local_aws)
+    local_aws.clock.set(end - 40 * MINUTE)  # its drain, were it not extended
+    assert states(local_aws) == ("ENABLED", "ENABLED")
+    assert "Capacity Block Expiration Warning" not in woken_by(local_aws)
+
+    end += 24 * HOUR
+    local_aws.clock.set(end - 41 * MINUTE)
+    assert states(local_aws) == ("ENABLED", "ENABLED")
+    local_aws.clock.advance(MINUTE)
     assert states(local_aws) == ("DISABLED", "DISABLED")
+    assert "Capacity Block Expiration Warning" in woken_by(local_aws)
 
-    seed(start=-23 * HOUR, end=25 * HOUR)  # extended after all
-    wake(local_aws)
-    assert states(local_aws) == ("ENABLED", "ENABLED")
-
-    seed(start=-25 * HOUR, end=-HOUR)
-    wake(local_aws)
+    local_aws.clock.set(end + MINUTE)
     assert states(local_aws) == ("DISABLED", "DISABLED")
-    assert remembered(local_aws)["notices"] == ["report"]
+    assert "report" in remembered(local_aws)["notices"]
+    assert {each.error for each in local_aws.deliveries(REGION)} == {""}
     assert local_aws.capacity_market(REGION).reservations.keys() == {RESERVATION}  # nothing was bought

@@ -181,3 +181,34 @@ def test_says_loudly_that_a_paid_block_is_idle(run: Any) -> None:
     proof = run("verify", block, "--region", REGION, exits=2)
     assert "UC7046" in proof["stderr"]
     assert proof["inside"] == 0
+
+
+def launch(market: LocalAws, **where: Any) -> None:
+    ec2 = market.client("ec2", REGION)
+    image = ec2.describe_images()["Images"][0]["ImageId"]
+    ec2.run_instances(ImageId=image, InstanceType="trn2.48xlarge", MinCount=2, MaxCount=2, **where)
+
+
+def test_proves_that_nodes_run_in_the_block_until_it_ends(run: Any, market: LocalAws) -> None:
+    token = approve(run, "december")
+    block = run("buy", "december", "--token", token)["order"]["reservations"]
+    (held,) = market.client("ec2", REGION).describe_capacity_reservations(CapacityReservationIds=[block])[
+        "CapacityReservations"
+    ]
+    market.clock.set(held["StartDate"])
+    inside = {
+        "InstanceMarketOptions": {"MarketType": "capacity-block"},
+        "CapacityReservationSpecification": {"CapacityReservationTarget": {"CapacityReservationId": block}},
+    }
+    launch(market, **inside)
+    proof = run("verify", block, "--region", REGION)
+    assert (proof["reserved"], proof["inside"], proof["outside"]) == (4, 2, 0)
+
+    launch(market)  # on demand, beside what was paid
+    proof = run("verify", block, "--region", REGION, exits=2)
+    assert (proof["inside"], proof["outside"]) == (2, 2)
+    assert "UC7045" in proof["stderr"]
+
+    market.clock.set(held["EndDate"] - timedelta(minutes=30))  # EC2 takes the nodes of the block
+    proof = run("verify", block, "--region", REGION, exits=2)
+    assert (proof["inside"], proof["outside"]) == (0, 2)

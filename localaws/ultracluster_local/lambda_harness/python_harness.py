@@ -1,5 +1,6 @@
 """Runs one Python handler: event on stdin, answer on stdout, log on stderr. Started by `lambda_runtime`."""
 
+import datetime as dt
 import importlib
 import json
 import os
@@ -27,12 +28,46 @@ class Context:
         return max(0, int((self._deadline - time.monotonic()) * 1000))
 
 
+_RealDatetime = dt.datetime
+
+
+class _SameType(type):
+    """Takes the real type's instances for its own: libraries hold both."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _RealDatetime)
+
+
+class _MovedDatetime(dt.datetime, metaclass=_SameType):
+    """The type of moments whose `now` follows the moved `time.time`."""
+
+    @classmethod
+    def now(cls, tz: "dt.tzinfo | None" = None) -> "_MovedDatetime":
+        """Return the moved time."""
+        return cls.fromtimestamp(time.time(), tz)
+
+    @classmethod
+    def utcnow(cls) -> "_MovedDatetime":
+        """Return the moved time in UTC, without a zone."""
+        return cls.now(dt.timezone.utc).replace(tzinfo=None)  # noqa: UP017 - any Python may run this
+
+
+def start_at(moment: str) -> None:
+    """Let the clock of this process start at `moment` and go on from there."""
+    real_time = time.time
+    ahead = _RealDatetime.fromisoformat(moment).timestamp() - real_time()
+    time.time = lambda: real_time() + ahead
+    setattr(dt, "datetime", _MovedDatetime)  # noqa: B010 - a type checker takes no assignment to a type
+
+
 def main() -> int:
     """Run the handler named by ``_HANDLER`` in the current directory."""
     answer_stream, sys.stdout = sys.stdout, sys.stderr
     # The handler's directory first, the harness's own (with cfnresponse) last, as inline functions import it.
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib costs start-up time here
     sys.path[:] = [os.getcwd(), *(entry for entry in sys.path if entry != here), here]  # noqa: PTH109 - likewise
+    if "LOCAL_AWS_TIME" in os.environ:
+        start_at(os.environ["LOCAL_AWS_TIME"])
     try:
         module, function = os.environ["_HANDLER"].rsplit(".", 1)
         handler = getattr(importlib.import_module(module.replace("/", ".")), function)

@@ -147,7 +147,7 @@ class Reservation:
         return "expired" if end is not None and now >= end else "active"
 
     def available(self) -> int:
-        """Return how many instances could be launched into it now; the local AWS launches none."""
+        """Return how many instances have room in it now, those that run in it counted in."""
         return self.segment.count if self.state() == "active" else 0
 
 
@@ -168,6 +168,9 @@ class CapacityMarket:
         sell_again: Let the same offering be bought again, each time as another block. What EC2 does is not documented,
             and the call has no token; this is the worst case for a buyer. Default: yes.
         unavailable: Instances that are out of order, by reservation id.
+        older_event_names: Send events about blocks under the names of AWS's older pages. Default: the current names.
+        event_copies: How often each event about a block is delivered; 0 loses all, 2 doubles them. Default: once.
+        event_delay: How late events about blocks are delivered. Default: at once.
     """
 
     price_per_node_hour: Decimal = Decimal("0.01")
@@ -181,6 +184,9 @@ class CapacityMarket:
     payment_fails: bool = False
     sell_again: bool = True
     unavailable: dict[str, int] = field(default_factory=dict)
+    older_event_names: bool = False
+    event_copies: int = 1
+    event_delay: timedelta = _NO_DELAY
     offerings: dict[str, Offering] = field(default_factory=dict)
     extension_offerings: dict[str, tuple[str, Extension]] = field(default_factory=dict)
     reservations: dict[str, Reservation] = field(default_factory=dict)

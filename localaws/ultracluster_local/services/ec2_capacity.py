@@ -9,6 +9,7 @@ from moto.ec2.models import ec2_backends
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from ultracluster_local.clock import CLOCK
+from ultracluster_local.environment import ACCOUNT
 from ultracluster_local.services.capacity_market import Reservation, Segment, capacity_market
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
@@ -16,6 +17,7 @@ __all__ = [
     "filtered",
     "find_reservation",
     "handlers",
+    "launched_into",
     "refuse_dry_run",
     "shown_reservation",
     "tag_list",
@@ -107,6 +109,7 @@ def shown_reservation(request: Request, reservation: Reservation) -> dict[str, A
         "Tenancy": "default",
         "TotalInstanceCount": segment.count,
         "AvailableInstanceCount": reservation.available()
+        - len(launched_into(request.region, reservation.reservation_id))
         - capacity_market(request.region).unavailable.get(reservation.reservation_id, 0),
         "EbsOptimized": False,
         "EphemeralStorage": False,
@@ -124,6 +127,17 @@ def shown_reservation(request: Request, reservation: Reservation) -> dict[str, A
     return shown | {
         key: value for key, value in (("StartDate", reservation.start), ("EndDate", end)) if value is not None
     }
+
+
+def launched_into(region: str, reservation_id: str) -> list[Any]:
+    """Return moto's instances that run in a reservation."""
+    return [
+        instance
+        for group in list(ec2_backends[ACCOUNT][region].reservations.values())
+        for instance in group.instances
+        if getattr(instance, "capacity_reservation_id", None) == reservation_id
+        and instance.state in {"pending", "running"}
+    ]
 
 
 def find_reservation(request: Request, reservation_id: str) -> Reservation:

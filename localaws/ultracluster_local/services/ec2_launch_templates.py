@@ -12,7 +12,7 @@ from ultracluster_local.clock import CLOCK
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 from ultracluster_local.state import remembered
 
-__all__ = ["handlers", "launch_templates"]
+__all__ = ["handlers", "launch_templates", "template_data"]
 
 handlers = Handlers(service="ec2")
 
@@ -81,6 +81,19 @@ def _version(template: Mapping[str, Any], wanted: str) -> dict[str, Any]:
 
 def _shown(template: Mapping[str, Any], version: Mapping[str, Any]) -> dict[str, Any]:
     return {**version, "DefaultVersion": version["VersionNumber"] == template["DefaultVersionNumber"]}
+
+
+def template_data(region: str, specification: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a launch gets from a template: its id or name, and its version, the default one if none is given.
+
+    Raises:
+        ServiceError: If there is none.
+    """
+    template = _find(Request(operation="", parameters=specification, region=region))
+    data: dict[str, Any] = _version(template, specification.get("Version") or "$Default")[
+        "LaunchTemplateData"
+    ]
+    return copy.deepcopy(data)
 
 
 @handlers("CreateLaunchTemplate")

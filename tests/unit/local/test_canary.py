@@ -28,6 +28,15 @@ TOUCHED = {
     "moto.core.responses.ActionResult.__init__": ["self", "result"],
     "moto.core.responses.BaseResponse.parse_parameters": ["self", "request"],
     "moto.core.utils.camelcase_to_underscores": ["argument"],
+    # ultracluster_local/events/
+    "moto.events.models.EventPattern.get_pattern": ["self"],
+    "moto.events.models.EventPattern.matches_event": ["self", "event"],
+    "moto.events.models.Rule.arn": None,
+    "moto.events.models.events_backends": None,
+    "moto.scheduler.models.scheduler_backends": None,
+    # ultracluster_local/services/ec2_instances.py
+    "moto.ec2.models.instances.Instance.terminate": ["self"],
+    "moto.ec2.responses.EC2Response.run_instances": ["self"],
     # ultracluster_local/services/s3.py
     "moto.iam.access_control.PermissionResult.NEUTRAL": None,
     "moto.s3.models.FakeBucket.get_permission": None,

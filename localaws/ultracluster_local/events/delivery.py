@@ -1,0 +1,138 @@
+"""Delivers events to the targets of EventBridge rules and schedules: Lambda functions, SNS topics and SQS queues.
+
+Each target gets an event once; what fails is kept in the history and not tried again, unlike in AWS.
+"""
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from botocore.exceptions import ClientError
+from moto.events.models import events_backends
+
+from ultracluster_local.clock import CLOCK
+from ultracluster_local.environment import ACCOUNT
+from ultracluster_local.running import running
+from ultracluster_local.state import remembered
+
+__all__ = ["Delivery", "deliver", "deliver_to_rules", "history", "new_event"]
+
+_FILTERS = frozenset(
+    {"prefix", "suffix", "equals-ignore-case", "numeric", "anything-but", "cidr", "wildcard", "exists"}
+)
+"""What moto's matching of patterns knows; it lets everything pass that it does not."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delivery:
+    """One event that reached, or did not reach, one target.
+
+    Attributes:
+        moment: When, by the clock of the local AWS.
+        rule: ARN of the rule or schedule.
+        target: ARN of the target.
+        event: What was sent.
+        error: What the target answered; empty if it took the event.
+    """
+
+    moment: datetime
+    rule: str
+    target: str
+    event: Any
+    error: str
+
+
+def history(region: str) -> list[Delivery]:
+    """Return what was delivered in a Region, oldest first."""
+    return remembered("events:history", region=region, new=list[Delivery])
+
+
+def new_event(
+    *, region: str, source: str, detail_type: str, detail: object, resources: Iterable[str]
+) -> dict[str, Any]:
+    """Make an event of this moment in the form of EventBridge."""
+    return {
+        "version": "0",
+        "id": str(uuid.uuid4()),
+        "detail-type": detail_type,
+        "source": source,
+        "account": ACCOUNT,
+        "time": CLOCK.now().strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "region": region,
+        "resources": list(resources),
+        "detail": detail,
+    }
+
+
+def deliver_to_rules(event: Mapping[str, Any]) -> None:
+    """Deliver an event of an AWS service to the enabled rules of the default bus whose pattern it matches.
+
+    Raises:
+        ValueError: If a pattern or target is not one that the local AWS knows.
+    """
+    region = event["region"]
+    for rule in list(events_backends[ACCOUNT][region].event_buses["default"].rules.values()):
+        pattern = rule.event_pattern.get_pattern()
+        if rule.state == "DISABLED" or not pattern:
+            continue
+        _refuse_unknown_filters(rule.name, pattern)
+        if rule.event_pattern.matches_event(event):
+            for target in list(rule.targets):
+                deliver(target, event, rule=rule.arn, region=region)
+
+
+def _refuse_unknown_filters(rule: str, pattern: Mapping[str, Any]) -> None:
+    for value in pattern.values():
+        if isinstance(value, Mapping):
+            _refuse_unknown_filters(rule, value)
+            continue
+        for condition in value:
+            if isinstance(condition, Mapping) and not set(condition) <= _FILTERS:
+                raise ValueError(
+                    f"the local AWS does not know {sorted(condition)} in the event pattern of the rule {rule}"
+                )
+
+
+def deliver(target: Mapping[str, Any], event: Mapping[str, Any], *, rule: str, region: str) -> None:
+    """Deliver an event to one target, and note how that went.
+
+    Args:
+        target: The target, as EventBridge shows it.
+        event: The event.
+        rule: ARN of the rule or schedule that it belongs to.
+        region: Region of the rule.
+
+    Raises:
+        ValueError: If the local AWS does not know the target's service, or how to shape the event for it.
+    """
+    arn = target["Arn"]
+    for unknown in ("InputPath", "InputTransformer"):
+        if target.get(unknown):
+            raise ValueError(f"the local AWS does not know {unknown}, which the rule {rule} uses")
+    text = target.get("Input") or json.dumps(event)
+    try:
+        error = _send(arn, text, rule=rule)
+    except ClientError as refusal:
+        error = str(refusal)
+    history(region).append(
+        Delivery(moment=CLOCK.now(), rule=rule, target=arn, event=json.loads(text), error=error)
+    )
+
+
+def _send(arn: str, text: str, *, rule: str) -> str:
+    _, _, service, region, _, name = arn.split(":", 5)
+    clients = running().clients
+    if service == "lambda" and name.startswith("function:"):
+        answer = clients.get("lambda", region).invoke(FunctionName=arn, Payload=text)
+        return str(answer["Payload"].read(), "utf-8") if "FunctionError" in answer else ""
+    if service == "sns":
+        clients.get("sns", region).publish(TopicArn=arn, Message=text)
+        return ""
+    if service == "sqs":
+        sqs = clients.get("sqs", region)
+        sqs.send_message(QueueUrl=sqs.get_queue_url(QueueName=name)["QueueUrl"], MessageBody=text)
+        return ""
+    raise ValueError(f"the local AWS cannot deliver to {arn}, the target of {rule}; Lambda, SNS and SQS only")
