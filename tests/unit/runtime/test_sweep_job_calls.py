@@ -169,7 +169,10 @@ def test_a_job_without_processes_or_time_is_ended_at_once(aws: StubbedAws, statu
     expect_job(aws, status)
     expect_end(aws)
 
-    assert end(aws, clock, seconds).terminated
+    ended = end(aws, clock, seconds)
+
+    assert ended.terminated
+    assert ended.problem is None  # nobody had to be told
     assert clock.now == NOW
 
 
@@ -269,7 +272,7 @@ def test_a_stream_that_is_not_there_yet_is_a_finding(aws: StubbedAws) -> None:
 # Looking: what the local AWS does not show
 
 
-def expect_surroundings(aws: StubbedAws) -> None:
+def expect_surroundings(aws: StubbedAws, **resources: Any) -> None:
     aws.answer("batch", "describe_jobs", {"jobs": [shown(shareIdentifier="research")]})
     queue = {
         "jobQueueName": "training",
@@ -291,6 +294,7 @@ def expect_surroundings(aws: StubbedAws) -> None:
             "desiredvCpus": 384,
             "subnets": [],
             "instanceTypes": ["trn2.48xlarge"],
+            **resources,
         },
     }
     aws.answer("batch", "describe_compute_environments", {"computeEnvironments": [environment]})
@@ -334,3 +338,38 @@ def test_what_is_refused_is_named_and_concludes_nothing(aws: StubbedAws) -> None
         "running jobs",
         "the quota",
     ]
+
+
+@pytest.mark.parametrize("kind", ["capacity-block", "default"])
+def test_no_quota_is_asked_for_the_instances_of_a_block(aws: StubbedAws, kind: str) -> None:
+    expect_surroundings(aws, launchTemplate={"launchTemplateId": "lt-1", "version": "3"}, desiredvCpus=0)
+    target = {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}}
+    aws.answer(
+        "ec2",
+        "describe_launch_template_versions",
+        {"LaunchTemplateVersions": [{"LaunchTemplateData": {"CapacityReservationSpecification": target}}]},
+        {"LaunchTemplateId": "lt-1", "Versions": ["3"]},
+    )
+    reservation = {
+        "InstanceType": "trn2.48xlarge",
+        "State": "active",
+        "ReservationType": kind,
+        "TotalInstanceCount": 1,
+    }
+    aws.answer(
+        "ec2",
+        "describe_capacity_reservations",
+        {"CapacityReservations": [reservation]},
+        {"CapacityReservationIds": ["cr-1"]},
+    )
+    aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": []}})
+    for _ in ("STARTING", "RUNNING"):
+        aws.answer("batch", "list_jobs", {"jobSummaryList": []})
+    if kind == "default":
+        aws.answer("service-quotas", "get_service_quota", {"Quota": {"Value": 384.0}})
+
+    waiting = look("one", now=NOW, client=aws.client)
+
+    assert waiting.unseen == ()
+    assert (waiting.quota is None) == (kind == "capacity-block")
+    assert [one.reason for one in reasons(waiting)] == ["reservation-too-small"]
