@@ -67,6 +67,7 @@ RULES: dict[str, Rule] = {
     "UC3104": Rule("A VPC uses private addresses that collide with nothing on the nodes.", "warning"),
     "UC3105": Rule("The subnet of the nodes lies inside the VPC and holds all its addresses."),
     "UC3106": Rule("An existing security group lets EFA through: all traffic from and to itself.", "warning"),
+    "UC3107": Rule("A subnet is an existing one, named with its VPC, or a new one."),
     # UC4, compute and capacity
     "UC4001": Rule("An instance type is one that the catalogue knows."),
     "UC4002": Rule("A layout of network interfaces is one of the named ones."),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster import ClusterNetwork
@@ -12,7 +13,7 @@ __all__ = ["NetworkStack"]
 
 
 class NetworkStack(cdk.Stack):
-    """VPC, subnet, endpoints and the security group of the nodes."""
+    """VPC, subnet, endpoints and the security group of the nodes; in an existing subnet the group only."""
 
     def __init__(self, scope: Construct, construct_id: str, *, config: ClusterConfig, **options: Any) -> None:
         """Define the stack.
@@ -24,7 +25,7 @@ class NetworkStack(cdk.Stack):
             **options: Of `aws_cdk.Stack`.
         """
         super().__init__(scope, construct_id, **options)
-        self.network = ClusterNetwork(
+        self.network = self._existing(config) or ClusterNetwork(
             self,
             "Network",
             zone_id=config.zone_id,
@@ -33,4 +34,24 @@ class NetworkStack(cdk.Stack):
             nic_layout=config.network.nic_layout,
             cidr=config.network.cidr,
             prefix=config.network.subnet_prefix,
+            nat_gateway=config.network.nat_gateway,
+        )
+
+    def _existing(self, config: ClusterConfig) -> ClusterNetwork | None:
+        settings = config.network
+        if settings.vpc_id is None or settings.subnet_id is None:
+            return None
+        return ClusterNetwork.from_subnet(
+            self,
+            "Network",
+            # The zone's name is not known: it differs between accounts. Nothing asks this VPC for it.
+            vpc=ec2.Vpc.from_vpc_attributes(
+                self, "Vpc", vpc_id=settings.vpc_id, availability_zones=[config.zone_id]
+            ),
+            subnet=ec2.Subnet.from_subnet_id(self, "Subnet", settings.subnet_id),
+            zone_id=config.zone_id,
+            instance_type=config.instance_type,
+            node_count=config.nodes,
+            nic_layout=settings.nic_layout,
+            free_addresses=settings.free_addresses,
         )

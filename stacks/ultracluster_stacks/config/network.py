@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from ultracluster_catalog.nic_layouts import NIC_LAYOUTS
-from ultracluster_stacks.config.field_rules import Between, Known, refusal
+from ultracluster_stacks.config.field_rules import Between, Form, Known, refusal
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.problem import shown
 from ultracluster_stacks.config.suggestion import suggestion
@@ -48,7 +48,7 @@ def _nearest(value: str) -> str:
 
 
 class NetworkConfig(ConfigModel):
-    """The VPC of a cluster. Its nodes stand in one private subnet in the zone of the capacity."""
+    """The VPC of a cluster, new or existing. Its nodes stand in one private subnet in the zone of the capacity."""
 
     cidr: Annotated[
         str,
@@ -72,4 +72,40 @@ class NetworkConfig(ConfigModel):
         default=None,
         description="Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less where the "
         "nodes need more addresses; the whole VPC where that is smaller.",
+    )
+    nat_gateway: bool = Field(
+        default=False,
+        description="Whether nodes reach the internet over HTTPS, through one NAT gateway. It is paid by the hour "
+        "and by the GB. Without it they reach AWS services only, through endpoints.",
+    )
+    vpc_id: (
+        Annotated[
+            str,
+            Form(
+                code="UC3107",
+                pattern=r"vpc-(?:[0-9a-f]{17}|[0-9a-f]{8})",
+                allowed="vpc- and 17 hexadecimal digits",
+            ),
+        ]
+        | None
+    ) = Field(default=None, description="Id of an existing VPC, with `subnet_id`. Default: a new VPC.")
+    subnet_id: (
+        Annotated[
+            str,
+            Form(
+                code="UC3107",
+                pattern=r"subnet-(?:[0-9a-f]{17}|[0-9a-f]{8})",
+                allowed="subnet- and 17 hexadecimal digits",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Id of an existing private subnet in the zone, with `vpc_id`. It assigns no public addresses, and "
+        "reaches AWS services by a NAT gateway or endpoints of its VPC: none are added, and `cidr` is not used. Default: a new subnet.",
+    )
+    free_addresses: Annotated[int, Between(code="UC3002", least=0, most=65_531)] | None = Field(
+        default=None,
+        description="AvailableIpAddressCount of the existing subnet before the first deployment, checked against what "
+        "the cluster takes from it. Default: not checked.",
     )

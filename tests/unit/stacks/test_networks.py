@@ -1,0 +1,66 @@
+"""A rollout in an existing subnet, and one with a NAT gateway: synthesized, linted, deployed to the local AWS."""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+import cfnlint.api
+import pytest
+from tests.unit.stacks.conftest import QUICKSTART
+
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.rollout import define_rollout
+
+pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+
+REGION = "us-east-2"
+
+
+def _assembly(directory: Path, network: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CDK_VALIDATION", "false")
+    line = "        image_id:"
+    text = QUICKSTART.read_text()
+    assert line in text
+    path = directory / "rollout.yaml"
+    path.write_text(text.replace(line, f"        network: {network}\n{line}", 1))
+    app = cdk.App(analytics_reporting=False, outdir=str(directory / "cdk.out"))
+    define_rollout(app, load_rollout(path).config)
+    return Path(app.synth().directory)
+
+
+def _deploys_clean(local: LocalAws, assembly: Path) -> None:
+    for stack in read_assembly(assembly):
+        assert [str(each) for each in cfnlint.api.lint(stack.template.read_text(), regions=[REGION])] == []
+    assert [(each.status, each.reason) for each in deploy_assembly(local, assembly)] == [
+        ("CREATE_COMPLETE", "")
+    ] * 3
+
+
+def test_a_rollout_stands_in_an_existing_subnet(
+    local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ec2 = local_aws.client("ec2", REGION)
+    vpc_id = ec2.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc_id, CidrBlock="10.7.0.0/20", AvailabilityZoneId="use2-az3")["Subnet"]
+    vpcs = len(ec2.describe_vpcs()["Vpcs"])
+    network = (
+        f"{{vpc_id: {vpc_id}, subnet_id: {subnet['SubnetId']}, "
+        f"free_addresses: {subnet['AvailableIpAddressCount']}}}"
+    )
+    assembly = _assembly(tmp_path, network, monkeypatch)
+    _deploys_clean(local_aws, assembly)
+    (environment,) = local_aws.client("batch", REGION).describe_compute_environments()["computeEnvironments"]
+    assert environment["computeResources"]["subnets"] == [subnet["SubnetId"]]
+    (file_system,) = local_aws.client("fsx", REGION).describe_file_systems()["FileSystems"]
+    assert file_system["SubnetIds"] == [subnet["SubnetId"]]
+    assert len(ec2.describe_vpcs()["Vpcs"]) == vpcs
+    assert {each.status for each in destroy_assembly(local_aws, assembly)} == {"DELETE_COMPLETE"}
+
+
+def test_a_rollout_gets_a_nat_gateway(
+    local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _deploys_clean(local_aws, _assembly(tmp_path, "{nat_gateway: true}", monkeypatch))
+    gateways = local_aws.client("ec2", REGION).describe_nat_gateways()["NatGateways"]
+    assert [each["State"] for each in gateways] == ["available"]
