@@ -49,6 +49,22 @@ def queue(local: LocalAws) -> tuple[str, str]:
     return url, arn
 
 
+def function(local: LocalAws, source: str) -> str:
+    """Make a function; return its ARN."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("index.py", source)
+    role = local.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    made = local.client("lambda", REGION).create_function(
+        FunctionName="f",
+        Runtime="python3.13",
+        Role=role,
+        Handler="index.handler",
+        Code={"ZipFile": archive.getvalue()},
+    )
+    return str(made["FunctionArn"])
+
+
 def put_rule(local: LocalAws, target: str, *, more: dict[str, Any] | None = None, **rule: Any) -> None:
     events = local.client("events", REGION)
     events.put_rule(Name="rule", **rule)
@@ -163,18 +179,7 @@ def test_function_sees_the_time_that_it_was_fired_at(local: LocalAws) -> None:
         "    assert abs(now.timestamp() - time.time()) < 60\n"
         "    boto3.client('ssm').put_parameter(Name=event['detail-type'].replace(' ', ''), Value=now.isoformat(), Type='String')\n"
     )
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as packed:
-        packed.writestr("index.py", code)
-    role = local.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
-    function = local.client("lambda", REGION).create_function(
-        FunctionName="f",
-        Runtime="python3.13",
-        Role=role,
-        Handler="index.handler",
-        Code={"ZipFile": archive.getvalue()},
-    )
-    put_rule(local, function["FunctionArn"], ScheduleExpression="rate(5 minutes)")
+    put_rule(local, function(local, code), ScheduleExpression="rate(5 minutes)")
     local.clock.advance(5 * MINUTE)
     assert [one.error for one in local.deliveries(REGION)] == [""]
     seen = local.client("ssm", REGION).get_parameter(Name="ScheduledEvent")["Parameter"]["Value"]
@@ -185,6 +190,28 @@ def test_what_a_target_refuses_is_noted_and_stops_nothing(local: LocalAws) -> No
     put_rule(local, f"arn:aws:sns:{REGION}:123456789012:gone", ScheduleExpression="rate(1 minute)")
     local.clock.advance(2 * MINUTE)
     assert [bool(one.error) for one in local.deliveries(REGION)] == [True, True]
+
+
+def test_topic_hands_the_event_to_its_subscribers(local: LocalAws) -> None:
+    url, arn = queue(local)
+    sns = local.client("sns", REGION)
+    topic = sns.create_topic(Name="topic")["TopicArn"]
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn, Attributes={"RawMessageDelivery": "true"})
+    put_rule(local, topic, ScheduleExpression="rate(1 minute)")
+    local.clock.advance(MINUTE)
+    (message,) = local.client("sqs", REGION).receive_message(QueueUrl=url)["Messages"]
+    assert json.loads(message["Body"]) == local.deliveries(REGION)[0].event
+    assert local.deliveries(REGION)[0].error == ""
+
+
+def test_function_that_fails_is_noted(local: LocalAws) -> None:
+    put_rule(
+        local,
+        function(local, "def handler(event, context):\n    raise ValueError('no luck')\n"),
+        ScheduleExpression="rate(1 minute)",
+    )
+    local.clock.advance(MINUTE)
+    assert "no luck" in local.deliveries(REGION)[0].error
 
 
 @pytest.mark.parametrize(
