@@ -1,19 +1,24 @@
 """FSx for Lustre, shared by all nodes and joined to the checkpoint bucket."""
 
+from typing import Final
+
 import jsii
-from aws_cdk import CfnResource, RemovalPolicy
+from aws_cdk import CfnResource, RemovalPolicy, Token
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.cluster_network import ClusterNetwork
-from ultracluster_catalog.findings import FindingsError
-from ultracluster_catalog.lustre import check_file_system
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.lustre import METADATA_IOPS, check_file_system
 
 __all__ = ["SharedFileSystem"]
 
 _LUSTRE_VERSION = "2.15"
+_DEPLOYMENT_TYPES: Final = ("PERSISTENT_2", "SCRATCH_2")
+_ON_EVERY_STEP_GIB: Final = 2400
 # Lustre's own port, and the range that its peers call back on (FSx for Lustre guide, security groups).
 _LUSTRE_PORTS = ((988, 988), (1018, 1023))
 
@@ -23,7 +28,7 @@ _EVENTS = ["NEW", "CHANGED"]
 
 @jsii.implements(ec2.IConnectable)
 class SharedFileSystem(Construct):
-    """An FSx for Lustre file system (PERSISTENT_2, SSD) in the subnet of the cluster, kept when the stack goes."""
+    """An FSx for Lustre file system on SSD in the subnet of the cluster, kept when the stack goes."""
 
     def __init__(
         self,
@@ -31,9 +36,12 @@ class SharedFileSystem(Construct):
         construct_id: str,
         *,
         network: ClusterNetwork,
+        deployment_type: str = "PERSISTENT_2",
         storage_capacity_gib: int = 4800,
-        per_unit_storage_throughput: int = 250,
+        per_unit_storage_throughput: int | None = 250,
+        metadata_iops: int | None = None,
         data_compression: bool = True,
+        kms_key: kms.IKey | None = None,
         checkpoint_bucket: s3.IBucket | None = None,
         checkpoint_path: str = "/checkpoints",
         mount_path: str = "/fsx",
@@ -45,22 +53,31 @@ class SharedFileSystem(Construct):
             scope: Where to add it.
             construct_id: Its id there.
             network: Network of its clients.
+            deployment_type: ``PERSISTENT_2``, or ``SCRATCH_2`` for data that may be lost with a server: it is not
+                replicated. Changing it replaces the file system. Default: ``PERSISTENT_2``.
             storage_capacity_gib: Size in GiB: 1200, 2400 or a multiple of 2400. A client gets 5 Gbps from each
                 object server, and there is about one per 2400 GiB. Default: 4800.
-            per_unit_storage_throughput: MB/s for each TiB: 125, 250, 500 or 1000. Default: 250.
+            per_unit_storage_throughput: MB/s for each TiB: 125, 250, 500 or 1000; None for
+                ``SCRATCH_2``, whose throughput is fixed at 200. Default: 250.
+            metadata_iops: Metadata operations per second: 1500, 3000, 6000 or a multiple of 12000 up to 192000;
+                they can grow later, not shrink. Default: left to FSx, by the size.
             data_compression: Whether Lustre compresses with LZ4. Default: it does.
+            kms_key: Key of your own for data at rest. Changing it replaces the file system. Default: the key that
+                AWS manages for FSx.
             checkpoint_bucket: Bucket that the checkpoint folder is imported from and exported to. Default: none.
             checkpoint_path: Folder that is joined to the bucket. Default: ``/checkpoints``.
             mount_path: Where nodes and jobs mount it. Default: ``/fsx``.
             removal_policy: What happens to it when it leaves the stack or is replaced. Default: it is kept.
 
         Raises:
-            FindingsError: If size and throughput do not go together.
+            FindingsError: If FSx would refuse the file system (UC5001 to UC5007).
         """
-        findings = check_file_system(
-            deployment_type="PERSISTENT_2",
+        findings = _check(
+            deployment_type=deployment_type,
             storage_capacity_gib=storage_capacity_gib,
             per_unit_storage_throughput=per_unit_storage_throughput,
+            metadata_iops=metadata_iops,
+            kms_key=kms_key,
         )
         if findings:
             raise FindingsError(findings)
@@ -85,12 +102,12 @@ class SharedFileSystem(Construct):
             storage_capacity=storage_capacity_gib,
             subnet_ids=[network.subnet_id],
             security_group_ids=[security_group.security_group_id],
+            kms_key_id=kms_key.key_arn if kms_key else None,
             lustre_configuration=fsx.CfnFileSystem.LustreConfigurationProperty(
-                deployment_type="PERSISTENT_2",
+                deployment_type=deployment_type,
                 per_unit_storage_throughput=per_unit_storage_throughput,
                 data_compression_type="LZ4" if data_compression else "NONE",
-                # It cannot be added later, and a file system without it cannot have more metadata operations.
-                metadata_configuration=fsx.CfnFileSystem.MetadataConfigurationProperty(mode="AUTOMATIC"),
+                metadata_configuration=_metadata_configuration(deployment_type, metadata_iops),
             ),
         )
         file_system.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
@@ -179,3 +196,54 @@ class SharedFileSystem(Construct):
     def mount_path(self) -> str:
         """Where nodes and jobs mount it."""
         return self._mount_path
+
+
+def _check(
+    *,
+    deployment_type: str,
+    storage_capacity_gib: int,
+    per_unit_storage_throughput: int | None,
+    metadata_iops: int | None,
+    kms_key: kms.IKey | None,
+) -> list[Finding]:
+    if deployment_type not in _DEPLOYMENT_TYPES:
+        return [
+            Finding(
+                code="UC5001",
+                path="deployment_type",
+                problem=f"got {quote(deployment_type)}",
+                allowed=" or ".join(_DEPLOYMENT_TYPES),
+            )
+        ]
+    # A number that only the deployment knows is judged by FSx; the others are judged here.
+    findings = check_file_system(
+        deployment_type=deployment_type,
+        storage_capacity_gib=_ON_EVERY_STEP_GIB
+        if Token.is_unresolved(storage_capacity_gib)
+        else storage_capacity_gib,
+        per_unit_storage_throughput=per_unit_storage_throughput,
+        metadata_iops=METADATA_IOPS[0]
+        if metadata_iops is not None and Token.is_unresolved(metadata_iops)
+        else metadata_iops,
+    )
+    if kms_key is not None and deployment_type != "PERSISTENT_2":
+        findings.append(
+            Finding(
+                code="UC5007",
+                path="kms_key",
+                problem=f"got a key with {deployment_type}, which FSx encrypts with a key of its own",
+                allowed="a key with PERSISTENT_2",
+            )
+        )
+    return findings
+
+
+def _metadata_configuration(
+    deployment_type: str, metadata_iops: int | None
+) -> fsx.CfnFileSystem.MetadataConfigurationProperty | None:
+    if deployment_type != "PERSISTENT_2":
+        return None
+    if metadata_iops is not None:
+        return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="USER_PROVISIONED", iops=metadata_iops)
+    # It cannot be added later, and a file system without it cannot have more metadata operations.
+    return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="AUTOMATIC")

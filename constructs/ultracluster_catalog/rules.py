@@ -107,6 +107,7 @@ RULES: dict[str, Rule] = {
     "UC5004": Rule("A Lustre version is one that the deployment type runs."),
     "UC5005": Rule("EFA and provisioned metadata IOPS are asked of a file system that can have them."),
     "UC5006": Rule("Metadata IOPS are a value that FSx provisions."),
+    "UC5007": Rule("A customer managed key is given to a file system that can have one."),
     "UC5101": Rule("The size of a file system is 1,200 GiB or more."),
     # UC6, jobs and queues
     "UC6010": Rule("The address of the compile cache is given in one way only."),

@@ -40,6 +40,7 @@ class StorageStack(cdk.Stack):
             network=network,
             storage_capacity_gib=config.file_system.storage_capacity_gib,
             per_unit_storage_throughput=config.file_system.per_unit_storage_throughput,
+            metadata_iops=config.file_system.metadata_iops,
             data_compression=config.file_system.data_compression,
             checkpoint_bucket=self.checkpoint_bucket.bucket,
         )

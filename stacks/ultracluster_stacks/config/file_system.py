@@ -20,6 +20,11 @@ class FileSystemConfig(ConfigModel):
     per_unit_storage_throughput: int = Field(
         default=250, description="Throughput in MB/s per TiB of storage: 125, 250, 500 or 1,000."
     )
+    metadata_iops: int | None = Field(
+        default=None,
+        description="Metadata operations per second: 1,500, 3,000, 6,000 or a multiple of 12,000 up to 192,000. "
+        "They can grow later, not shrink. Default: left to FSx, by the size.",
+    )
     data_compression: bool = Field(
         default=True, description="Whether data is compressed with LZ4 when it is written."
     )

@@ -18,6 +18,7 @@ def file_system_exists(cluster: "ClusterConfig") -> Iterator[Problem]:
         deployment_type="PERSISTENT_2",
         storage_capacity_gib=cluster.file_system.storage_capacity_gib,
         per_unit_storage_throughput=cluster.file_system.per_unit_storage_throughput,
+        metadata_iops=cluster.file_system.metadata_iops,
     ):
         yield Problem(
             loc=("file_system", finding.path) if finding.path else ("file_system",),
