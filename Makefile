@@ -38,8 +38,8 @@ help: ## List the targets
 
 env: .venv/.stamp-ultracluster node_modules/.stamp-cdk | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
 
-demo: env ## Deploy the quick start to a local AWS on this machine: no account, no cost
-	@"$(BIN)/ultracluster" deploy stacks/rollouts/quickstart.yaml --local
+demo: env ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
+	@"$(BIN)/ultracluster" demo stacks/rollouts/quickstart.yaml
 
 test: env ## Run all tests
 	"$(BIN)/python" -m pytest -n 2 --dist loadfile --durations 10 --durations-min 5

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-__all__ = ["run_in_terminal", "run_logged"]
+__all__ = ["run_captured", "run_in_terminal", "run_logged"]
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _GRACE_SECONDS = 5.0
@@ -58,6 +58,45 @@ def run_logged(
                 return process.wait()
             finally:
                 _end_group(process)
+    finally:
+        os.close(watched)
+        os.close(held)
+
+
+def run_captured(
+    command: Sequence[str], *, directory: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a short command that asks nothing, in a process group of its own, and keep what it prints.
+
+    The group ends with this call: also at Ctrl-C, and when this process is killed.
+
+    Args:
+        command: Program and arguments.
+        directory: Where it runs.
+        environment: Its whole environment.
+
+    Returns:
+        The exit code, 128 + n if signal n ended it, and both outputs.
+    """
+    watched, held = os.pipe()
+    try:
+        with subprocess.Popen(
+            [*_supervisor(watched), *command],
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            pass_fds=[watched],
+            start_new_session=True,
+        ) as process:
+            try:
+                stdout, stderr = process.communicate()
+            finally:
+                _end_group(process)
+        return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
     finally:
         os.close(watched)
         os.close(held)

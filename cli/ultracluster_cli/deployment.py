@@ -1,25 +1,41 @@
 """Deploys a rollout: check the file, run the CDK CLI, read back what is there."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.assembly import read_assembly
-from ultracluster_cli.cdk_progress import DeploymentProgress
+from ultracluster_cli.cdk_progress import DeployedStack, DeploymentProgress
 from ultracluster_cli.child_process import run_in_terminal, run_logged
+from ultracluster_cli.cluster_state import Cluster
 from ultracluster_cli.next_steps import print_next_steps
 from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.progress_display import progress_display
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
 from ultracluster_cli.read_back import read_clusters
+from ultracluster_cli.steps import timed
 from ultracluster_cli.summary import print_summary
-from ultracluster_cli.targets import account, local_aws, timed
+from ultracluster_cli.targets import Target, account, local_aws
 from ultracluster_cli.toolchain import Toolchain, find_toolchain, with_own_folders
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig, load_rollout
 
-__all__ = ["deploy_rollout"]
+__all__ = ["Deployed", "deploy_rollout", "deploy_to"]
 
 _FAILURES_SHOWN = 10
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deployed:
+    """What a deployment left.
+
+    Attributes:
+        clusters: The clusters, read back from AWS.
+        stacks: What the CDK CLI said of each stack; empty if it talked to the terminal itself.
+    """
+
+    clusters: tuple[Cluster, ...]
+    stacks: tuple[DeployedStack, ...]
 
 
 def deploy_rollout(
@@ -46,7 +62,6 @@ def deploy_rollout(
     toolchain = find_toolchain(directory)
     state = state_directory(directory)
     steps: dict[str, float] = {}
-    progress = DeploymentProgress()
     with (
         timed(steps, "in all"),
         run_directory(state) as temporary,
@@ -55,17 +70,57 @@ def deploy_rollout(
         else account() as target,
     ):
         say(f"Deploying {len(clusters)} cluster(s) to {target.name}")
-        command = _command(toolchain, rollout, wave, local=local, unattended=unattended)
-        environment = with_own_folders(
-            target.environment, toolchain=toolchain, state=state, temporary=temporary
+        deployed = deploy_to(
+            target,
+            toolchain=toolchain,
+            directory=directory,
+            rollout=rollout,
+            wave=wave,
+            unattended=unattended,
+            temporary=temporary,
+            steps=steps,
         )
-        with timed(steps, "cdk deploy"):
-            _run(command, directory, environment, state, progress, asks=not (local or unattended))
-        with timed(steps, "reading back"):
-            deployed = read_clusters(read_assembly(directory / "cdk.out"), client=target.client)
-    print_summary(deployed, local=local, as_json=as_json, steps=steps, deployed=progress.deployed)
+    print_summary(deployed.clusters, local=local, as_json=as_json, steps=steps, deployed=deployed.stacks)
     if not as_json:
-        print_next_steps(deployed, local=local)
+        print_next_steps(deployed.clusters, local=local)
+
+
+def deploy_to(
+    target: Target,
+    *,
+    toolchain: Toolchain,
+    directory: Path,
+    rollout: Path,
+    wave: str | None = None,
+    unattended: bool = False,
+    temporary: Path,
+    steps: dict[str, float],
+) -> Deployed:
+    """Run the CDK CLI and read back what AWS then has.
+
+    Args:
+        target: Where to deploy.
+        toolchain: What deploys.
+        directory: Folder of the CDK app.
+        rollout: The rollout file, which was checked already.
+        wave: Name of the one wave to deploy. Default: all.
+        unattended: Do not ask before permissions are widened; a local AWS never asks. Default: ask.
+        temporary: Folder for temporary files.
+        steps: Receives the seconds of each step.
+
+    Raises:
+        FindingsError: If the CDK CLI fails (UC9006) or reading back fails (UC9007).
+    """
+    state = state_directory(directory)
+    asks = not (target.local or unattended)
+    command = _command(toolchain, rollout, wave, local=target.local, asks=asks)
+    environment = with_own_folders(target.environment, toolchain=toolchain, state=state, temporary=temporary)
+    progress = DeploymentProgress()
+    with timed(steps, "cdk deploy"):
+        _run(command, directory, environment, state, progress, asks=asks)
+    with timed(steps, "reading back"):
+        clusters = read_clusters(read_assembly(directory / "cdk.out"), client=target.client)
+    return Deployed(clusters=tuple(clusters), stacks=tuple(progress.deployed))
 
 
 def _clusters(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
@@ -76,18 +131,16 @@ def _clusters(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
     return [cluster for each in config.waves if wave in (None, each.name) for cluster in each.clusters]
 
 
-def _command(
-    toolchain: Toolchain, rollout: Path, wave: str | None, *, local: bool, unattended: bool
-) -> list[str]:
+def _command(toolchain: Toolchain, rollout: Path, wave: str | None, *, local: bool, asks: bool) -> list[str]:
     # "**" and not --all, which takes the stacks outside stages only and fails when there are none.
     command = [str(toolchain.cdk), "deploy", "**", "--context", f"rollout={rollout}", "--output", "cdk.out"]
     if wave is not None:
         command += ["--context", f"wave={wave}"]
     if local:
         command.append("--no-notices")  # they come from outside this machine
-    if local or unattended:
-        return [*command, "--require-approval", "never", "--progress", "events", "--no-color"]
-    return [*command, "--require-approval", "broadening"]
+    if asks:
+        return [*command, "--require-approval", "broadening"]
+    return [*command, "--require-approval", "never", "--progress", "events", "--no-color"]
 
 
 def _run(

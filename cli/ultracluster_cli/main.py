@@ -15,6 +15,7 @@ __all__ = ["COMMANDS", "FINDINGS_EXIT_CODE", "app", "main"]
 
 COMMANDS = {
     "capacity": "ultracluster_cli.capacity",
+    "demo": "ultracluster_cli.demo",
     "deploy": "ultracluster_cli.deploy",
     "jobs": "ultracluster_cli.jobs",
     "local": "ultracluster_cli.local",

@@ -10,11 +10,12 @@ __all__ = ["print_next_steps"]
 
 _FROM_LOCAL = """
 This was the local AWS: no machine was started, and its reservation and AMI are fakes. On a real account:
-  1. Copy the rollout file and replace the values that it marks with REPLACE: the reservation of your Capacity Block and
+  1. Buy a Capacity Block, or take one that you have: docs/capacity.md, from `ultracluster capacity find` on.
+  2. Copy the rollout file and replace the values that it marks with REPLACE: the reservation of your Capacity Block and
      its zone id, the AMI and the image of the job.
-  2. ultracluster validate YOUR-ROLLOUT.yaml
-  3. Once for each account and Region: node_modules/.bin/cdk bootstrap aws://ACCOUNT/REGION
-  4. ultracluster deploy YOUR-ROLLOUT.yaml
+  3. ultracluster validate YOUR-ROLLOUT.yaml
+  4. Once for each account and Region: node_modules/.bin/cdk bootstrap aws://ACCOUNT/REGION
+  5. ultracluster deploy YOUR-ROLLOUT.yaml
 To look around in a local AWS that stays: ultracluster local up"""
 
 

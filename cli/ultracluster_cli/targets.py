@@ -1,7 +1,6 @@
 """Where a rollout is deployed: a real account, or the local AWS with the rollout's fakes in it."""
 
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import botocore.exceptions
 
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_cli.read_back import Client
+from ultracluster_cli.steps import timed
 from ultracluster_local import LocalAws
 from ultracluster_local.clients import Clients
 from ultracluster_local.daemon import status
@@ -21,7 +21,7 @@ from ultracluster_local.environment import child_environment
 from ultracluster_local.remote_seed import SeedImage, SeedReservation, seed
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["Target", "account", "local_aws", "timed"]
+__all__ = ["Target", "account", "local_aws"]
 
 _FAKE_BLOCK = timedelta(days=14)
 
@@ -32,11 +32,13 @@ class Target:
 
     Attributes:
         name: What to call it when speaking to people.
+        local: Whether it is a local AWS, where nothing is real and nobody is asked.
         environment: Environment for the CDK CLI.
         client: Gives boto3 clients.
     """
 
     name: str
+    local: bool
     environment: Mapping[str, str]
     client: Client
 
@@ -57,6 +59,7 @@ def account() -> Iterator[Target]:
         raise FindingsError([Finding(code="UC9009", problem=str(error), remedy=remedy)]) from error
     yield Target(
         name=f"account {identity['Account']} as {identity['Arn']}",
+        local=False,
         environment=os.environ,
         client=cache(lambda service, region: session.client(service, region_name=region)),
     )
@@ -64,7 +67,12 @@ def account() -> Iterator[Target]:
 
 @contextmanager
 def local_aws(
-    clusters: Sequence[ClusterConfig], *, background: Path, temporary: Path, steps: dict[str, float]
+    clusters: Sequence[ClusterConfig],
+    *,
+    background: Path,
+    temporary: Path,
+    steps: dict[str, float],
+    seed_blocks: bool = True,
 ) -> Iterator[Target]:
     """Give the local AWS, with the reservations and AMIs of the clusters in it as fakes.
 
@@ -75,6 +83,7 @@ def local_aws(
         background: Folder of the one that may run in the background.
         temporary: Folder for one that ends with this context.
         steps: Receives the seconds that starting takes.
+        seed_blocks: Put the Capacity Blocks of the clusters there too. Default: yes; no is for who buys them there.
 
     Raises:
         FindingsError: If it cannot start (UC8002 to UC8004), or does not take the reservations (UC8006).
@@ -91,10 +100,14 @@ def local_aws(
                 endpoint=endpoint,
                 regions={cluster.region for cluster in clusters},
                 images=[SeedImage(image_id=cluster.image_id, region=cluster.region) for cluster in clusters],
-                reservations=[fake for cluster in clusters for fake in _fakes(cluster)],
+                reservations=[
+                    fake for cluster in clusters for fake in _fakes(cluster) if seed_blocks or not fake.block
+                ],
             )
+        fakes = "the reservations and AMIs" if seed_blocks else "the AMIs"
         yield Target(
-            name=f"the local AWS at {endpoint}: a fake, with fakes of the reservations and AMIs",
+            name=f"the local AWS at {endpoint}: a fake, with fakes of {fakes}",
+            local=True,
             environment=child_environment(endpoint=endpoint, region=clusters[0].region),
             client=Clients(endpoint=endpoint).get,
         )
@@ -119,11 +132,3 @@ def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
             block=block,
         )
     ]
-
-
-@contextmanager
-def timed(steps: dict[str, float], step: str) -> Iterator[None]:
-    """Add the seconds that the body takes to `steps`, unless it fails."""
-    began = time.monotonic()
-    yield
-    steps[step] = time.monotonic() - began

@@ -201,4 +201,7 @@ RULES: dict[str, Rule] = {
     "UC9007": Rule("What was deployed can be read back."),
     "UC9008": Rule("A wave that is named on the command line exists in the rollout."),
     "UC9009": Rule("There are credentials of an AWS account, and AWS accepts them."),
+    "UC9010": Rule("What the demo deploys runs in the reservation that the demo bought, and in no other."),
+    "UC9011": Rule("Every command that the demo runs succeeds."),
+    "UC9012": Rule("The rollout of the demo has a cluster in a Capacity Block."),
 }

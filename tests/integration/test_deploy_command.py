@@ -1,14 +1,14 @@
-"""`ultracluster deploy --local` with the real CDK CLI: what the demo shows, and what happens when it is killed."""
+"""`ultracluster deploy --local` with the real CDK CLI: what it shows, and what happens when it is killed."""
 
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.processes import descendants, wait_until_gone
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
 
@@ -67,11 +67,8 @@ def deployed(project: Path, killed: list[int]) -> dict[str, Any]:
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds child processes in /proc")
 def test_kill_9_leaves_no_process(killed: list[int]) -> None:
     assert len(killed) >= 3  # the supervisor, the CDK CLI, the app or what it has started
-    deadline = time.monotonic() + 5
-    while any(Path(f"/proc/{pid}").exists() for pid in killed) and time.monotonic() < deadline:
-        time.sleep(0.02)
 
-    assert [pid for pid in killed if Path(f"/proc/{pid}").exists()] == []
+    assert wait_until_gone(killed) == []
 
 
 def test_every_stack_is_complete_although_the_run_before_was_killed(deployed: dict[str, Any]) -> None:
@@ -139,20 +136,3 @@ def test_a_second_deployment_to_the_same_local_aws_changes_nothing(twice: tuple[
     assert said.count(": no changes") == 3
     (cluster,) = told["clusters"]
     assert {stack["status"] for stack in cluster["stacks"]} == {"CREATE_COMPLETE"}
-
-
-def descendants(pid: int) -> list[int]:
-    """Ids of all processes below one, from /proc."""
-    parents = dict(_processes())
-    found = [pid]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found[1:]
-
-
-def _processes() -> Iterator[tuple[int, int]]:
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            yield int(status.parent.name), int(status.read_text().rpartition(")")[2].split()[1])
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # it has ended meanwhile

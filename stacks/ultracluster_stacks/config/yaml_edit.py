@@ -24,7 +24,7 @@ def set_values(text: str, values: Mapping[Loc, str]) -> str:
     Returns:
         The text with the values in double quotes.
     """
-    for loc, value in values.items():
+    for loc, value in reversed(list(values.items())):  # each new key comes before those that are there
         text = _set_value(text, loc, json.dumps(value))  # a JSON string is a YAML string
     return text
 

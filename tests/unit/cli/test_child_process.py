@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli.child_process import run_in_terminal, run_logged
+from ultracluster_cli.child_process import run_captured, run_in_terminal, run_logged
 
 pytestmark = pytest.mark.process
 
@@ -153,3 +153,33 @@ def test_a_command_at_the_terminal_gives_its_exit_code(tmp_path: Path) -> None:
     code = run_in_terminal(python("raise SystemExit(5)"), directory=tmp_path, environment=dict(os.environ))
 
     assert code == 5
+
+
+def test_what_a_captured_command_prints_is_kept_apart(tmp_path: Path) -> None:
+    code = "import os, sys; print('out', os.getcwd()); print('err', file=sys.stderr); sys.exit(3)"
+
+    done = run_captured(python(code), directory=tmp_path, environment=dict(os.environ))
+
+    assert (done.returncode, done.stdout, done.stderr) == (3, f"out {tmp_path}\n", "err\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_our_death_ends_a_captured_command_and_its_children(tmp_path: Path, number: signal.Signals) -> None:
+    staying = STAYING.replace("flush=True", "flush=True, file=open('pids', 'w')")
+    ours = f"""
+import os, pathlib
+from ultracluster_cli.child_process import run_captured
+run_captured({python(staying)!r}, directory=pathlib.Path("."), environment=dict(os.environ))
+"""
+    with subprocess.Popen(python(ours), cwd=tmp_path) as process:
+        deadline = time.monotonic() + 10
+        while not (tmp_path / "pids").exists() or not (tmp_path / "pids").read_text().endswith("\n"):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+        assert all(alive(pid) for pid in pids)
+
+        process.send_signal(number)
+
+    assert len(pids) == 2
+    assert all_gone(pids)

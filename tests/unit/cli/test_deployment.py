@@ -45,7 +45,7 @@ print("✨  Deployment time: 0.5s")
 @contextmanager
 def account() -> Iterator[Target]:
     """Stands in for an account that credentials were found for."""
-    yield Target(name="account 123456789012", environment=os.environ, client=lambda *_: None)
+    yield Target(name="account 123456789012", local=False, environment=os.environ, client=lambda *_: None)
 
 
 @pytest.fixture

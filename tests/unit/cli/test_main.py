@@ -116,3 +116,11 @@ def test_shells_can_complete_commands(shell: str) -> None:
     )
 
     assert "ultracluster" in script.stdout
+
+
+@pytest.mark.process
+def test_the_package_can_be_run_as_a_module() -> None:
+    command = [sys.executable, "-P", "-m", "ultracluster_cli", "--version"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert told.strip() == importlib.metadata.version("ultracluster")

@@ -7,7 +7,7 @@ import botocore.exceptions
 import pytest
 
 from ultracluster_catalog.findings import FindingsError
-from ultracluster_cli.targets import account, timed
+from ultracluster_cli.targets import account
 
 
 class Session:
@@ -56,14 +56,3 @@ def test_a_profile_that_does_not_exist_is_a_finding(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(FindingsError, match=r"^UC9009: .*no-such-profile"), account():
         pass
-
-
-def test_a_step_that_fails_has_no_time() -> None:
-    steps: dict[str, float] = {}
-    with timed(steps, "good"):
-        pass
-    with pytest.raises(ValueError, match="bad"), timed(steps, "bad"):
-        raise ValueError("bad")
-
-    assert list(steps) == ["good"]
-    assert steps["good"] >= 0

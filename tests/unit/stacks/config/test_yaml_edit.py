@@ -67,10 +67,10 @@ def test_comments_and_style_stay(text: str, loc: tuple[str | int, ...], changed:
     assert set_values(text, {loc: "new"}) == changed
 
 
-def test_several_values_are_set_in_one_go() -> None:
-    changed = set_values("a: {b: c}\n", {("a", "b"): "one", ("a", "x"): "two", ("d", "e"): "three"})
+def test_several_values_are_set_in_one_go_and_stand_in_their_order() -> None:
+    values = {("a", "b"): "one", ("a", "x"): "two", ("a", "y"): "three", ("d", "e"): "four"}
 
-    assert yaml.safe_load(changed) == {"a": {"b": "one", "x": "two"}, "d": {"e": "three"}}
+    assert set_values("a: {b: c}\n", values) == 'd: {e: "four"}\na: {x: "two", y: "three", b: "one"}\n'
 
 
 def test_a_value_cannot_break_out_of_its_quotes() -> None:

@@ -1,0 +1,8 @@
+"""`python -m ultracluster_cli`: the command line where the script `ultracluster` is not on the search path."""
+
+import sys
+
+from ultracluster_cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())
