@@ -1,9 +1,10 @@
 """The life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
 
+import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 
-from aws_cdk import Aws, Duration, IgnoreMode, RemovalPolicy, Stack
+from aws_cdk import AssetHashType, Aws, Duration, IgnoreMode, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_events as events
@@ -274,12 +275,25 @@ def _code() -> lambda_.Code:
     spec = find_spec("ultracluster_runtime")
     if spec is None or spec.origin is None:
         raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
+    root = Path(spec.origin).parents[1]
     folders = sorted({str(parent) for module in _MODULES for parent in Path(module).parents} - {"."})
     return lambda_.Code.from_asset(
-        str(Path(spec.origin).parents[1]),
+        str(root),
+        # Our own hash: to find its own, the CDK would read all that lies beside the packages, which is the whole of
+        # site-packages for most, and keep what it found in the home directory.
+        asset_hash=_fingerprint(root),
+        asset_hash_type=AssetHashType.CUSTOM,
         exclude=["*", *(f"!{each}" for each in (*folders, *_MODULES))],
         ignore_mode=IgnoreMode.GLOB,
     )
+
+
+def _fingerprint(root: Path) -> str:
+    digest = hashlib.sha256()
+    for module in _MODULES:
+        content = (root / module).read_bytes()
+        digest.update(f"{module} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
 
 
 def _check(*, block: CapacityBlock, queue: TrainingQueue, lead: Duration) -> None:

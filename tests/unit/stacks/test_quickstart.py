@@ -34,6 +34,22 @@ def test_synthesis_needs_no_lookup(assembly: Path) -> None:
         assert not json.loads(manifest.read_text()).get("missing")
 
 
+def test_synthesis_keeps_nothing_in_the_home_directory(
+    synthesize: Callable[..., Any], tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    done = synthesize(
+        QUICKSTART,
+        tmp_path / "cdk.out",
+        HOME=str(home),
+        JSII_RUNTIME_PACKAGE_CACHE_ROOT=str(tmp_path / "jsii"),
+        CDK_VALIDATION="false",
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(home.iterdir()) == []
+
+
 def test_synthesis_twice_gives_the_same_bytes(
     assembly: Path, synthesize: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@ import gzip
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.neighbours import IMAGE_ID, RESERVATION, ZONE, block, of_type, only, queue
 
-from ultracluster import BlockLifecycle, CapacityBlock, CapacityReservation, UltraCluster
+from ultracluster import BlockLifecycle, CapacityBlock, CapacityReservation, UltraCluster, block_lifecycle
 from ultracluster_catalog.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -246,3 +247,18 @@ def test_the_asset_holds_what_the_function_needs_and_nothing_else(assembly: Path
     )
     done = subprocess.run([sys.executable, "-ISBc", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_change_of_any_module_is_a_new_asset(tmp_path: Path) -> None:
+    root = Path(find_spec("ultracluster_runtime").origin).parents[1]  # type: ignore[union-attr,arg-type]
+    for module in block_lifecycle._MODULES:
+        (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / module).write_bytes((root / module).read_bytes())
+    before = block_lifecycle._fingerprint(root)
+    assert block_lifecycle._fingerprint(tmp_path) == before
+    seen = {before}
+    for module in block_lifecycle._MODULES:
+        with (tmp_path / module).open("a") as file:
+            file.write("# changed\n")
+        seen.add(block_lifecycle._fingerprint(tmp_path))
+    assert len(seen) == 1 + len(block_lifecycle._MODULES)
