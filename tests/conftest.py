@@ -1,5 +1,6 @@
 """What holds for every test: the house is importable, nothing leaves this machine, live tests run only when asked for."""
 
+import gc
 import ipaddress
 import os
 import re
@@ -11,7 +12,8 @@ import pytest
 
 _ROOT = Path(__file__).parent.parent
 _LIVE = "live"
-_NEEDS_JSII = re.compile(r"^pytestmark = .*\bpytest\.mark\.synth\b", re.MULTILINE)
+_MARKS_OF_A_FILE = re.compile(r"^pytestmark = .*", re.MULTILINE)
+_LEAVES_OUT = re.compile(r"not \w+( and not \w+)*")
 
 # Before anything imports aws_cdk, whose own error ("No module named 'constructs._jsii'") would not name the cause.
 if (_ROOT / "constructs" / "__init__.py").exists():
@@ -35,14 +37,23 @@ def pytest_configure(config: pytest.Config) -> None:
         "AWS_EC2_METADATA_DISABLED": "true",
     }
     sys.addaudithook(_refuse_to_leave)
+    # Thousands of small tests make the collector look again and again at what will stay for the whole run.
+    gc.set_threshold(100_000, 50, 50)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import files that `-m "not synth"` leaves out as a whole: aws_cdk takes seconds."""
-    if "not synth" not in config.option.markexpr:
+    """Do not even import files that `-m "not synth and not deploy"` leaves out as a whole: aws_cdk and moto take seconds."""
+    expression = config.option.markexpr
+    if not _LEAVES_OUT.fullmatch(expression):
         return None
+    left_out = set(expression.split()) - {"not", "and"}
     files = collection_path.rglob("test_*.py") if collection_path.is_dir() else [collection_path]
-    return all(_NEEDS_JSII.search(file.read_text(encoding="utf-8")) for file in files) or None
+    return all(_marks(file) & left_out for file in files) or None
+
+
+def _marks(file: Path) -> set[str]:
+    found = _MARKS_OF_A_FILE.search(file.read_text(encoding="utf-8"))
+    return set(re.findall(r"pytest\.mark\.(\w+)", found[0])) if found else set()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

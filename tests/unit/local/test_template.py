@@ -118,6 +118,7 @@ def test_one_function_is_no_ordinary_map() -> None:
     assert not is_intrinsic({"A": 1})
 
 
+@pytest.mark.sweep
 @given(
     st.integers(2, 12).flatmap(
         lambda size: st.tuples(

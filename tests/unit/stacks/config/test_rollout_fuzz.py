@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_stacks.config import load_rollout
 
+pytestmark = pytest.mark.sweep
+
 _QUICKSTART = (Path(__file__).parents[4] / "stacks" / "rollouts" / "quickstart.yaml").read_text()
 _LINES = tuple(line for line in _QUICKSTART.splitlines() if not line.startswith("#"))
 _LINE = re.compile(r"^( *(?:- )?)([a-z_]+):(?: (.*))?$")
