@@ -13,6 +13,9 @@ from ultracluster_runtime.offerings import Offering
 __all__ = ["offering_row", "plot_offerings", "show_offerings"]
 
 
+_MARKERS = "osD^vPX"
+
+
 def _rounded(amount: Decimal | None, places: str = "0.0001") -> str | None:
     return None if amount is None else str(amount.quantize(Decimal(places)))
 
@@ -94,7 +97,7 @@ def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
     from matplotlib import pyplot as plt  # noqa: PLC0415
 
     figure, axes = plt.subplots(figsize=(10, 5), layout="constrained")
-    for region in sorted({offering.region for offering in offerings}):
+    for index, region in enumerate(sorted({offering.region for offering in offerings})):
         marks = [
             (offering.start, float(offering.fee_per_chip_hour))
             for offering in offerings
@@ -104,7 +107,10 @@ def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
             axes.plot(
                 *zip(*marks, strict=True),
                 linestyle="none",
-                marker="o",
+                # Hollow, and each Region larger and of another shape than the last, so that equal prices stay visible.
+                marker=_MARKERS[index % len(_MARKERS)],
+                markersize=6 + 3 * (index % len(_MARKERS)),
+                markerfacecolor="none",
                 label=region,
                 gid=f"offerings-{region}",
             )
