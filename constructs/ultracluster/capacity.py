@@ -13,13 +13,13 @@ from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.identifiers import RESERVATION_ID
 
 __all__ = ["RESERVATION_TAG", "CapacityBlock", "CapacityReservation"]
 
 RESERVATION_TAG: Final = "ultracluster:capacity-reservation"
 """Tag of nodes with the id of their reservation, so that permissions can be limited to them."""
 
-_RESERVATION_ID = re.compile(r"cr-[0-9a-f]{17}")
 _OFFERING_ID = re.compile(r"cb[r]?-")
 
 
@@ -139,7 +139,7 @@ def _target(reservation_id: str) -> ec2.CfnLaunchTemplate.CapacityReservationSpe
 
 
 def _check_reservation_id(reservation_id: str) -> None:
-    if Token.is_unresolved(reservation_id) or _RESERVATION_ID.fullmatch(reservation_id):
+    if Token.is_unresolved(reservation_id) or re.fullmatch(RESERVATION_ID, reservation_id):
         return
     offering = _OFFERING_ID.match(reservation_id) is not None
     raise FindingsError(

@@ -16,6 +16,7 @@ from ultracluster.node_role import define_node_role
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.user_data import node_user_data
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.identifiers import IMAGE_ID
 from ultracluster_catalog.instance_types import InstanceType, get_instance_type
 from ultracluster_catalog.nic_layouts import (
     NetworkInterface,
@@ -26,7 +27,6 @@ from ultracluster_catalog.nic_layouts import (
 
 __all__ = ["NodeGroup"]
 
-_IMAGE_ID = re.compile(r"ami-(?:[0-9a-f]{8}|[0-9a-f]{17})")
 
 _ROOT_IOPS = 3000
 _ROOT_THROUGHPUT_MIB = 500  # images of tens of GB are pulled in paid hours; gp3's 125 MiB/s would double that
@@ -237,7 +237,7 @@ def _check(
                 path="placement",
             )
         )
-    if not (Token.is_unresolved(image_id) or _IMAGE_ID.fullmatch(image_id)):
+    if not (Token.is_unresolved(image_id) or re.fullmatch(IMAGE_ID, image_id)):
         findings.append(
             Finding(
                 code="UC4110",

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         Severity,
         quote,
     )
+    from ultracluster_catalog.identifiers import IMAGE_ID, RESERVATION_ID
     from ultracluster_catalog.instance_types import (
         CAPACITY_BLOCK,
         INSTANCE_TYPES,
@@ -171,6 +172,7 @@ __all__ = [
     "FILE_SYSTEM_ADDRESSES",
     "FILE_SYSTEM_TYPE_VERSIONS",
     "FURTHEST_START",
+    "IMAGE_ID",
     "INSTANCE_INTERRUPTION_WARNING_EVENT",
     "INSTANCE_TYPES",
     "LAST_XLA_TRAINING_IMAGE",
@@ -193,6 +195,7 @@ __all__ = [
     "ON_DEMAND_PRICES",
     "ON_DEMAND_QUOTAS",
     "REGIONS",
+    "RESERVATION_ID",
     "RESERVATION_STATES",
     "RESERVED_PER_SUBNET",
     "RETRY_FAILED_COMPILATION_FLAG",
@@ -265,6 +268,7 @@ _MODULES = (
     "capacity_blocks",
     "cluster_subnet",
     "findings",
+    "identifiers",
     "instance_types",
     "lustre",
     "neuron",

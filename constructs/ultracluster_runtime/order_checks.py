@@ -15,6 +15,7 @@ from ultracluster_catalog.capacity_blocks import (
     block_regions,
 )
 from ultracluster_catalog.findings import Finding, quote
+from ultracluster_catalog.identifiers import RESERVATION_ID
 from ultracluster_catalog.instance_types import CAPACITY_BLOCK, ON_DEMAND
 from ultracluster_runtime.offerings import RANKINGS
 from ultracluster_runtime.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
@@ -36,7 +37,7 @@ __all__ = ["check_order"]
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,47}")
 _CLUSTER = re.compile(r"[a-z][a-z0-9-]{1,31}")
 _ACCOUNT = re.compile(r"[0-9]{12}")
-_RESERVATION = re.compile(r"cr-[0-9a-f]{17}")
+_RESERVATION = re.compile(RESERVATION_ID)
 _ULTRASERVER = re.compile(r"u-[a-z0-9]+")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 

@@ -6,13 +6,13 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from ultracluster_catalog.identifiers import RESERVATION_ID
 from ultracluster_stacks.config.field_rules import Form, refusal
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.problem import shown
 
 __all__ = ["CapacityConfig"]
 
-_RESERVATION_ID: Final = r"cr-[0-9a-f]{17}"
 _UTC_TIME: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?Z"
 
 
@@ -73,7 +73,7 @@ class CapacityConfig(ConfigModel):
             str,
             Form(
                 code="UC4109",
-                pattern=_RESERVATION_ID,
+                pattern=RESERVATION_ID,
                 allowed="cr- and 17 hexadecimal digits in lower case, such as cr-0123456789abcdef0",
                 explain=_explain_reservation_id,
             ),

@@ -5,6 +5,7 @@ from typing import Annotated, Final, Self
 from pydantic import Field, model_validator
 
 from ultracluster_catalog.findings import FindingsError, Severity
+from ultracluster_catalog.identifiers import IMAGE_ID
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.zones import REGIONS
 from ultracluster_stacks.config.capacity import CapacityConfig
@@ -99,7 +100,7 @@ class ClusterConfig(ConfigModel):
         str,
         Form(
             code="UC4110",
-            pattern="ami-(?:[0-9a-f]{17}|[0-9a-f]{8})",
+            pattern=IMAGE_ID,
             allowed="ami- and 17 hexadecimal digits in lower case, such as ami-0123456789abcdef0",
             explain=_explain_image_id,
         ),
