@@ -6,7 +6,8 @@ from typing import Any
 import botocore.exceptions
 
 from ultracluster_catalog.findings import Finding, FindingsError
-from ultracluster_catalog.instance_types import InstanceType, get_instance_type
+from ultracluster_catalog.instance_type import InstanceType
+from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.lustre import throughput_mb_per_s
 from ultracluster_cli.assembly import AssemblyStack
 from ultracluster_cli.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack

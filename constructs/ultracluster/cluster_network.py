@@ -18,6 +18,7 @@ from ultracluster_catalog.cluster_subnet import (
     cluster_addresses,
 )
 from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.nic_layouts import NicLayout
 
@@ -41,7 +42,7 @@ class ClusterNetwork(Construct):
         construct_id: str,
         *,
         zone_id: str,
-        instance_type: str,
+        instance_type: str | InstanceType,
         node_count: int,
         nic_layout: NicLayout = "batch",
         cidr: str = "10.0.0.0/16",
@@ -54,7 +55,7 @@ class ClusterNetwork(Construct):
             scope: Where to add it.
             construct_id: Its id there.
             zone_id: Zone id of the Availability Zone of the capacity, such as ``use2-az3``.
-            instance_type: Type of the nodes, such as ``trn2.48xlarge``.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
             node_count: Most nodes at one time.
             nic_layout: Network interface layout of the nodes. Default: ``batch``, one address per node and
                 one per multi-node task.
@@ -119,7 +120,7 @@ class ClusterNetwork(Construct):
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
         zone_id: str,
-        instance_type: str,
+        instance_type: str | InstanceType,
         node_count: int,
         nic_layout: NicLayout = "batch",
         free_addresses: int | None = None,
@@ -139,7 +140,7 @@ class ClusterNetwork(Construct):
             vpc: The VPC, such as ``ec2.Vpc.from_vpc_attributes`` gives it.
             subnet: The subnet, such as ``ec2.Subnet.from_subnet_id`` gives it.
             zone_id: Zone id of the subnet's Availability Zone, such as ``use2-az3``.
-            instance_type: Type of the nodes, such as ``trn2.48xlarge``.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
             node_count: Most nodes at one time.
             nic_layout: Network interface layout of the nodes. Default: ``batch``.
             free_addresses: AvailableIpAddressCount of the subnet, to be checked against the nodes, their tasks

@@ -17,7 +17,8 @@ from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.user_data import node_user_data
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.identifiers import IMAGE_ID
-from ultracluster_catalog.instance_types import InstanceType, get_instance_type
+from ultracluster_catalog.instance_type import InstanceType
+from ultracluster_catalog.instance_types import get_instance_type, unsourced
 from ultracluster_catalog.nic_layouts import (
     NetworkInterface,
     NicLayout,
@@ -46,7 +47,7 @@ class NodeGroup(Construct):
         construct_id: str,
         *,
         network: ClusterNetwork,
-        instance_type: str,
+        instance_type: str | InstanceType,
         image_id: str,
         capacity: CapacityBlock | CapacityReservation | None = None,
         placement: ClusterPlacement | None = None,
@@ -61,7 +62,7 @@ class NodeGroup(Construct):
             scope: Where to add them.
             construct_id: Their id there.
             network: Network the nodes join.
-            instance_type: Type of the nodes, such as ``trn2.48xlarge``.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
             image_id: Id of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client. An id,
                 because a parameter that resolves at each deployment replaces all nodes when it moves.
             capacity: Where the nodes come from. Default: on-demand.
@@ -82,7 +83,7 @@ class NodeGroup(Construct):
         interfaces = network_interfaces(machine, nic_layout)
         _check(network=network, image_id=image_id, capacity=capacity, placement=placement)
         super().__init__(scope, construct_id)
-        for finding in check_network_interfaces(machine, interfaces):
+        for finding in (*unsourced(machine), *check_network_interfaces(machine, interfaces)):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         self._network = network
         self._network_interfaces = interfaces

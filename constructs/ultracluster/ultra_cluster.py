@@ -17,6 +17,7 @@ from ultracluster.node_group import NodeGroup
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.nic_layouts import NicLayout
 
 __all__ = ["UltraCluster"]
@@ -33,7 +34,7 @@ class UltraCluster(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        instance_type: str,
+        instance_type: str | InstanceType,
         node_count: int,
         image_id: str,
         capacity: CapacityBlock | CapacityReservation | None = None,
@@ -52,7 +53,7 @@ class UltraCluster(Construct):
         Args:
             scope: Where to add it.
             construct_id: Its id there.
-            instance_type: Type of the nodes, such as ``trn2.48xlarge``.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
             node_count: Most nodes at one time, 1 to 1000.
             image_id: Id of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client.
             capacity: Where the nodes come from. Default: on-demand, in a cluster placement group.

@@ -3,7 +3,7 @@
 from importlib import resources
 
 from ultracluster.shared_file_system import SharedFileSystem
-from ultracluster_catalog.instance_types import InstanceType
+from ultracluster_catalog.instance_type import InstanceType
 
 __all__ = ["node_user_data"]
 

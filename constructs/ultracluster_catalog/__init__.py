@@ -61,15 +61,17 @@ if TYPE_CHECKING:
         quote,
     )
     from ultracluster_catalog.identifiers import IMAGE_ID, RESERVATION_ID
-    from ultracluster_catalog.instance_types import (
+    from ultracluster_catalog.instance_type import (
         CAPACITY_BLOCK,
-        INSTANCE_TYPES,
         ON_DEMAND,
         SPOT,
         InstanceType,
         NetworkCard,
-        get_instance_type,
+        check_instance_type,
+        describe_instance_type,
+        network_cards,
     )
+    from ultracluster_catalog.instance_types import INSTANCE_TYPES, get_instance_type, unsourced
     from ultracluster_catalog.lustre import (
         CLIENT_GBPS,
         CLIENT_GBPS_PER_OBJECT_SERVER,
@@ -237,17 +239,20 @@ __all__ = [
     "check_block_duration",
     "check_file_system",
     "check_free_addresses",
+    "check_instance_type",
     "check_network_interfaces",
     "check_subnet_prefix",
     "check_task_interface",
     "client_throughput_gbps",
     "cluster_addresses",
+    "describe_instance_type",
     "drain_before_end",
     "file_system_interfaces",
     "get_instance_type",
     "get_lustre_tier",
     "is_block_duration",
     "lustre_storage_price",
+    "network_cards",
     "network_interfaces",
     "object_servers",
     "offered_zones",
@@ -261,6 +266,7 @@ __all__ = [
     "subnet_addresses",
     "subnet_prefix",
     "throughput_mb_per_s",
+    "unsourced",
 ]
 
 _MODULES = (
@@ -269,6 +275,7 @@ _MODULES = (
     "cluster_subnet",
     "findings",
     "identifiers",
+    "instance_type",
     "instance_types",
     "lustre",
     "neuron",

@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Final
 
 from ultracluster_catalog.findings import Finding, quote
-from ultracluster_catalog.instance_types import CAPACITY_BLOCK, INSTANCE_TYPES, InstanceType
+from ultracluster_catalog.instance_type import CAPACITY_BLOCK, InstanceType
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
 
 __all__ = [
     "BLOCK_DELIVERED_EVENTS",

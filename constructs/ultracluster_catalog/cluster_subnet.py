@@ -4,7 +4,7 @@ from typing import Final
 
 from ultracluster_catalog.addresses import RESERVED_PER_SUBNET, subnet_addresses
 from ultracluster_catalog.findings import Finding, quote
-from ultracluster_catalog.instance_types import InstanceType
+from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.nic_layouts import NicLayout, addresses_per_node, network_interfaces
 
 __all__ = ["FILE_SYSTEM_ADDRESSES", "NODE_SERVICES", "check_free_addresses", "cluster_addresses"]

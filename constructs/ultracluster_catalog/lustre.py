@@ -11,7 +11,7 @@ from math import ceil
 from typing import Final, Literal
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.instance_types import InstanceType
+from ultracluster_catalog.instance_type import InstanceType
 
 __all__ = [
     "CLIENT_GBPS",

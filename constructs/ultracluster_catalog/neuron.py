@@ -11,7 +11,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
-from ultracluster_catalog.instance_types import InstanceType
+from ultracluster_catalog.instance_type import InstanceType
 
 __all__ = [
     "CACHE_BYPASS_FLAG",

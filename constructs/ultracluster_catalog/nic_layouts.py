@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from ultracluster_catalog.findings import Finding, FindingsError, Severity, quote
-from ultracluster_catalog.instance_types import InstanceType, NetworkCard
+from ultracluster_catalog.instance_type import InstanceType, NetworkCard
 
 __all__ = [
     "NIC_LAYOUTS",

@@ -9,7 +9,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
-from ultracluster_catalog.instance_types import InstanceType
+from ultracluster_catalog.instance_type import InstanceType
 
 __all__ = [
     "CAPACITY_BLOCK_QUOTAS",

@@ -83,6 +83,10 @@ RULES: dict[str, Rule] = {
     "UC4021": Rule("Capacity and network are in the same Availability Zone."),
     "UC4022": Rule("Something says in which Availability Zone the nodes are."),
     "UC4023": Rule("Nodes of a reservation inside a placement group are launched into that group."),
+    "UC4024": Rule(
+        "The figures of an instance type are those of the catalogue, which have a source.", "warning"
+    ),
+    "UC4025": Rule("An instance type that a user describes does not contradict itself."),
     "UC4101": Rule("The number of nodes is 1 to 1,000."),
     "UC4102": Rule("A Capacity Block has at most 64 instances."),
     "UC4103": Rule("A number of nodes is one that Capacity Blocks are usually offered in.", "warning"),

@@ -10,7 +10,8 @@ from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any
 
-from ultracluster_catalog.instance_types import INSTANCE_TYPES, InstanceType
+from ultracluster_catalog.instance_type import InstanceType
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.window import BlockWindow
 
 __all__ = ["RANKINGS", "Offering", "Segment", "parse_offering", "rank_offerings"]

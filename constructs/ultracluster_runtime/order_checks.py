@@ -16,7 +16,7 @@ from ultracluster_catalog.capacity_blocks import (
 )
 from ultracluster_catalog.findings import Finding, quote
 from ultracluster_catalog.identifiers import RESERVATION_ID
-from ultracluster_catalog.instance_types import CAPACITY_BLOCK, ON_DEMAND
+from ultracluster_catalog.instance_type import CAPACITY_BLOCK, ON_DEMAND
 from ultracluster_runtime.offerings import RANKINGS
 from ultracluster_runtime.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 from ultracluster_runtime.term_checks import (

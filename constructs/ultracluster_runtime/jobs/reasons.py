@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ultracluster_catalog.instance_types import INSTANCE_TYPES, InstanceType
+from ultracluster_catalog.instance_type import InstanceType
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.jobs.waiting import Capacity, Environment, Waiting
 from ultracluster_runtime.lifecycle.facts import ACTIVE, TO_COME
 

@@ -10,7 +10,8 @@ from ultracluster_catalog.capacity_blocks import (
     block_regions,
     is_block_duration,
 )
-from ultracluster_catalog.instance_types import CAPACITY_BLOCK, INSTANCE_TYPES, InstanceType
+from ultracluster_catalog.instance_type import CAPACITY_BLOCK, InstanceType
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.zones import offered_zones
 from ultracluster_local.clock import CLOCK
 from ultracluster_local.services.capacity_market import (

@@ -5,7 +5,8 @@ from typing import Any, Literal
 import pytest
 
 from ultracluster_catalog.findings import FindingsError
-from ultracluster_catalog.instance_types import INSTANCE_TYPES, InstanceType, get_instance_type
+from ultracluster_catalog.instance_type import InstanceType
+from ultracluster_catalog.instance_types import INSTANCE_TYPES, get_instance_type
 from ultracluster_catalog.nic_layouts import (
     NIC_LAYOUTS,
     NetworkInterface,
