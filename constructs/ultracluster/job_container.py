@@ -17,6 +17,7 @@ _STACK_BYTES = 67108864
 _OPEN_FILES = 1048576
 
 _FILE_SYSTEM_VOLUME = "file-system"
+_SCRATCH_VOLUME = "scratch"
 
 # Where the node is told that its Capacity Block ends soon; launch.sh watches it (docs/capacity-lifecycle.md).
 _ORDERS_VOLUME = "orders"
@@ -72,6 +73,20 @@ def job_container(
             source_volume=_ORDERS_VOLUME, container_path=_ORDERS_PATH, read_only=True
         )
     )
+    if (scratch_path := queue.nodes.scratch_path) is not None:
+        volumes.append(
+            batch.CfnJobDefinition.VolumesProperty(
+                name=_SCRATCH_VOLUME,
+                host=batch.CfnJobDefinition.VolumesHostProperty(source_path=scratch_path),
+            )
+        )
+        mount_points.append(
+            batch.CfnJobDefinition.MountPointsProperty(
+                source_volume=_SCRATCH_VOLUME, container_path=scratch_path, read_only=False
+            )
+        )
+    # GPUs are handed out by AWS Batch; Neuron devices are listed below, because it has no requirement for them.
+    gpus = [batch.CfnJobDefinition.ResourceRequirementProperty(type="GPU", value=str(machine.gpus))]
     return batch.CfnJobDefinition.ContainerPropertiesProperty(
         image=image,
         instance_type=machine.name,
@@ -87,6 +102,7 @@ def job_container(
             batch.CfnJobDefinition.ResourceRequirementProperty(
                 type="MEMORY", value=str(machine.container_memory_mib)
             ),
+            *(gpus if machine.gpus else []),
         ],
         linux_parameters=batch.CfnJobDefinition.LinuxParametersProperty(
             devices=[

@@ -25,6 +25,7 @@ from ultracluster_catalog.nic_layouts import (
     check_network_interfaces,
     network_interfaces,
 )
+from ultracluster_catalog.scratch import check_scratch
 
 __all__ = ["NodeGroup"]
 
@@ -54,6 +55,7 @@ class NodeGroup(Construct):
         nic_layout: NicLayout = "batch",
         file_system: SharedFileSystem | None = None,
         root_volume_gib: int = 200,
+        scratch_path: str | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
         """Define the nodes.
@@ -71,17 +73,27 @@ class NodeGroup(Construct):
                 themselves. Default: ``batch``.
             file_system: File system to mount at boot. Default: none.
             root_volume_gib: Root volume, encrypted gp3, in GiB. Default: 200.
+            scratch_path: Where the instance-store disks are mounted as one, on nodes and in their jobs, such as
+                ``/scratch``. What is on them is lost with the node. The AMI must hold mdadm where the type has
+                several disks. Default: they are left as they are, because an AMI that cannot join them would make
+                every node refuse to join.
             tags: Tags for instances, volumes and network interfaces, beside the id of their reservation.
                 Default: none.
 
         Raises:
             FindingsError: If the type or layout is unknown, EC2 would refuse the interfaces (UC4010 to UC4015), a
                 Capacity Block is combined with a placement group (UC4020), a reservation was made inside another
-                group (UC4023), the image is not an AMI id (UC4110), or the zones differ (UC4021).
+                group (UC4023), the image is not an AMI id (UC4110), the zones differ (UC4021), or the type has no
+                disks for scratch or its path is taken (UC4026, UC4027).
         """
         machine = get_instance_type(instance_type)
         interfaces = network_interfaces(machine, nic_layout)
-        _check(network=network, image_id=image_id, capacity=capacity, placement=placement)
+        findings = _check(network=network, image_id=image_id, capacity=capacity, placement=placement)
+        findings += check_scratch(
+            machine, scratch_path, mount_path=file_system.mount_path if file_system else None
+        )
+        if findings:
+            raise FindingsError(findings)
         super().__init__(scope, construct_id)
         for finding in (*unsourced(machine), *check_network_interfaces(machine, interfaces)):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
@@ -92,6 +104,7 @@ class NodeGroup(Construct):
         self._image_id = image_id
         self._placement = placement
         self._file_system = file_system
+        self._scratch_path = scratch_path
         self._role = define_node_role(self)
         self._instance_profile = iam.CfnInstanceProfile(
             self, "InstanceProfile", roles=[self._role.role_name]
@@ -129,7 +142,10 @@ class NodeGroup(Construct):
                 tag_specifications=_tag_specifications(dict(tags or {}) | own_tags),
                 user_data=Fn.base64(
                     node_user_data(
-                        instance_type=machine, efa_devices=len(self._efa_devices), file_system=file_system
+                        instance_type=machine,
+                        efa_devices=len(self._efa_devices),
+                        file_system=file_system,
+                        scratch_path=scratch_path,
                     )
                 ),
             ),
@@ -209,6 +225,11 @@ class NodeGroup(Construct):
         """The instance role: the ECS agent and Session Manager, nothing of the jobs."""
         return self._role
 
+    @property
+    def scratch_path(self) -> str | None:
+        """Where the instance-store disks are mounted as one; None where they are left as they are."""
+        return self._scratch_path
+
 
 def _check(
     *,
@@ -216,7 +237,7 @@ def _check(
     image_id: str,
     capacity: CapacityBlock | CapacityReservation | None,
     placement: ClusterPlacement | None,
-) -> None:
+) -> list[Finding]:
     findings = []
     if isinstance(capacity, CapacityBlock) and placement is not None:
         findings.append(
@@ -261,8 +282,7 @@ def _check(
                 path="capacity",
             )
         )
-    if findings:
-        raise FindingsError(findings)
+    return findings
 
 
 def _interface_property(

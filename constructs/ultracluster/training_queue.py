@@ -113,10 +113,11 @@ class TrainingQueue(Construct):
                 launch_template=batch.CfnComputeEnvironment.LaunchTemplateSpecificationProperty(
                     launch_template_id=nodes.launch_template_id, version=nodes.launch_template_version
                 ),
-                # AWS Batch has no image type for Neuron; this one with our image is the ECS agent on AL2023.
+                # AWS Batch has no image type for Neuron; ECS_AL2023 with our image is the ECS agent on AL2023.
                 ec2_configuration=[
                     batch.CfnComputeEnvironment.Ec2ConfigurationObjectProperty(
-                        image_type="ECS_AL2023", image_id_override=nodes.image_id
+                        image_type="ECS_AL2023_NVIDIA" if nodes.instance_type.gpus else "ECS_AL2023",
+                        image_id_override=nodes.image_id,
                     )
                 ],
             ),

@@ -47,6 +47,7 @@ class UltraCluster(Construct):
         placement: ClusterPlacement | Literal["auto", "none"] = "auto",
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
+        scratch_path: str | None = None,
     ) -> None:
         """Define the cluster.
 
@@ -69,6 +70,8 @@ class UltraCluster(Construct):
             tags: Tags for instances, volumes and network interfaces. Default: none.
             checkpoint_lead: How long before the drain of a Capacity Block running jobs are told to write a
                 checkpoint. Default: 20 minutes.
+            scratch_path: Where the instance-store disks are mounted as one, such as ``/scratch``; needs an AMI with
+                mdadm. Default: they are left as they are.
 
         Raises:
             FindingsError: If neither capacity, network nor zone_id says where the nodes are (UC4022), or a
@@ -113,6 +116,7 @@ class UltraCluster(Construct):
             placement=_placement(self, capacity, placement),
             nic_layout=nic_layout,
             file_system=file_system,
+            scratch_path=scratch_path,
             tags=tags,
         )
         self._queue = TrainingQueue(self, "Queue", nodes=self._nodes, max_nodes=node_count)

@@ -1,24 +1,31 @@
 """What a node runs at its first boot, in the form that AWS Batch merges: MIME multipart."""
 
+from collections.abc import Sequence
 from importlib import resources
 
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster_catalog.instance_type import InstanceType
 
-__all__ = ["node_user_data"]
+__all__ = ["boot_script", "node_user_data"]
 
 _BOUNDARY = "==ULTRACLUSTER=="
+_END = 'say "ready"\n'
 
 
 def node_user_data(
-    *, instance_type: InstanceType, efa_devices: int, file_system: SharedFileSystem | None
+    *,
+    instance_type: InstanceType,
+    efa_devices: int,
+    file_system: SharedFileSystem | None,
+    scratch_path: str | None,
 ) -> str:
     """Give the user data of a node, as plain text.
 
     Args:
-        instance_type: Type of the node; says how many Neuron devices there must be.
+        instance_type: Type of the node; says how many Neuron devices, GPUs and disks there must be.
         efa_devices: EFA devices that there must be: one for each EFA interface of the launch template.
         file_system: File system to mount. None mounts nothing.
+        scratch_path: Where the instance-store disks are mounted as one. None leaves them as they are.
     """
     settings = {
         "UC_NEURON_DEVICES": str(len(instance_type.neuron_devices)),
@@ -30,7 +37,14 @@ def node_user_data(
             "UC_FILE_SYSTEM_MOUNT": file_system.mount_name,
             "UC_MOUNT_PATH": file_system.mount_path,
         }
-    script = resources.files("ultracluster").joinpath("scripts/node-boot.sh").read_text(encoding="ascii")
+    parts = []
+    if instance_type.gpus:
+        settings["UC_GPUS"] = str(instance_type.gpus)
+        parts.append("node-gpus.sh")
+    if scratch_path is not None:
+        settings |= {"UC_SCRATCH_PATH": scratch_path, "UC_SCRATCH_DISKS": str(instance_type.nvme_count)}
+        parts.append("node-scratch.sh")
+    script = boot_script(parts)
     exports = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
     return (
         "MIME-Version: 1.0\n"
@@ -44,3 +58,20 @@ def node_user_data(
         f"{script}"
         f"--{_BOUNDARY}--\n"
     )
+
+
+def boot_script(parts: Sequence[str]) -> str:
+    """Give the script that a node runs at its first boot.
+
+    A part that a node does not need is not in it, so that its launch template stays as it was.
+
+    Args:
+        parts: Files of ``scripts`` that run after all other checks of ``node-boot.sh``, in this order.
+    """
+    boot, *further = (_script(name) for name in ("node-boot.sh", *parts))
+    checks, end, rest = boot.rpartition(_END)
+    return "".join((checks, *further, end, rest))
+
+
+def _script(name: str) -> str:
+    return resources.files("ultracluster").joinpath("scripts", name).read_text(encoding="ascii")

@@ -138,6 +138,7 @@ if TYPE_CHECKING:
         RULES,
         Rule,
     )
+    from ultracluster_catalog.scratch import check_scratch
     from ultracluster_catalog.zones import (
         OFFERED_ZONES,
         OFFERED_ZONES_DATED,
@@ -241,6 +242,7 @@ __all__ = [
     "check_free_addresses",
     "check_instance_type",
     "check_network_interfaces",
+    "check_scratch",
     "check_subnet_prefix",
     "check_task_interface",
     "client_throughput_gbps",
@@ -283,6 +285,7 @@ _MODULES = (
     "prices",
     "quotas",
     "rules",
+    "scratch",
     "zones",
 )
 

@@ -87,6 +87,8 @@ RULES: dict[str, Rule] = {
         "The figures of an instance type are those of the catalogue, which have a source.", "warning"
     ),
     "UC4025": Rule("An instance type that a user describes does not contradict itself."),
+    "UC4026": Rule("Scratch is asked of an instance type that has disks for it."),
+    "UC4027": Rule("Scratch has a path of its own."),
     "UC4101": Rule("The number of nodes is 1 to 1,000."),
     "UC4102": Rule("A Capacity Block has at most 64 instances."),
     "UC4103": Rule("A number of nodes is one that Capacity Blocks are usually offered in.", "warning"),
