@@ -1,10 +1,9 @@
 """The nodes: a launch template that gives every network card its EFA interface."""
 
-import re
 from collections.abc import Mapping
 
 import jsii
-from aws_cdk import Annotations, CfnTag, Fn, Token
+from aws_cdk import Annotations, CfnTag, Fn
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -12,11 +11,11 @@ from constructs import Construct
 from ultracluster.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
+from ultracluster.node_checks import check_nodes
 from ultracluster.node_role import define_node_role
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.user_data import node_user_data
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.identifiers import IMAGE_ID
+from ultracluster_catalog.findings import FindingsError
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type, unsourced
 from ultracluster_catalog.nic_layouts import (
@@ -88,7 +87,7 @@ class NodeGroup(Construct):
         """
         machine = get_instance_type(instance_type)
         interfaces = network_interfaces(machine, nic_layout)
-        findings = _check(network=network, image_id=image_id, capacity=capacity, placement=placement)
+        findings = check_nodes(network=network, image_id=image_id, capacity=capacity, placement=placement)
         findings += check_scratch(
             machine, scratch_path, mount_path=file_system.mount_path if file_system else None
         )
@@ -229,60 +228,6 @@ class NodeGroup(Construct):
     def scratch_path(self) -> str | None:
         """Where the instance-store disks are mounted as one; None where they are left as they are."""
         return self._scratch_path
-
-
-def _check(
-    *,
-    network: ClusterNetwork,
-    image_id: str,
-    capacity: CapacityBlock | CapacityReservation | None,
-    placement: ClusterPlacement | None,
-) -> list[Finding]:
-    findings = []
-    if isinstance(capacity, CapacityBlock) and placement is not None:
-        findings.append(
-            Finding(
-                code="UC4020",
-                problem="got a Capacity Block and a placement group; EC2 does not support them together",
-                remedy="Leave placement out; a block's nodes are close together already",
-                path="placement",
-            )
-        )
-    group = capacity.placement_group_name if isinstance(capacity, CapacityReservation) else None
-    given = placement.placement_group_name if placement else None
-    if group is not None and group != given and not any(map(Token.is_unresolved, (group, given))):
-        findings.append(
-            Finding(
-                code="UC4023",
-                problem=f"the reservation was made inside the placement group {quote(group)}, got {quote(given)}",
-                remedy="Give that group as placement; ClusterPlacement.for_capacity does",
-                path="placement",
-            )
-        )
-    if not (Token.is_unresolved(image_id) or re.fullmatch(IMAGE_ID, image_id)):
-        findings.append(
-            Finding(
-                code="UC4110",
-                problem=f"got {quote(image_id)}",
-                allowed="ami- and 8 or 17 hexadecimal digits",
-                remedy="Pin the AMI by its id",
-                path="image_id",
-            )
-        )
-    if (
-        capacity is not None
-        and capacity.zone_id != network.zone_id
-        and not any(Token.is_unresolved(zone) for zone in (capacity.zone_id, network.zone_id))
-    ):
-        findings.append(
-            Finding(
-                code="UC4021",
-                problem=f"the capacity is in {quote(capacity.zone_id)}, the network in {quote(network.zone_id)}",
-                remedy="Put the network into the zone of the capacity",
-                path="capacity",
-            )
-        )
-    return findings
 
 
 def _interface_property(

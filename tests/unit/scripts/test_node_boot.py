@@ -43,7 +43,7 @@ class Node:
         for index in range(efa):
             (self.root / f"dev/infiniband/uverbs{index}").touch()
 
-    def boot(self, **settings: str) -> subprocess.CompletedProcess[str]:
+    def boot(self, *, script: Path = SCRIPT, **settings: str) -> subprocess.CompletedProcess[str]:
         environment = {
             "PATH": str(self.commands),
             "UC_ROOT": str(self.root),
@@ -53,7 +53,7 @@ class Node:
             "UC_MOUNT_ATTEMPTS": "3",
         }
         return subprocess.run(
-            ["bash", str(SCRIPT)],
+            ["bash", str(script)],
             env=environment | settings,
             text=True,
             capture_output=True,

@@ -1,0 +1,78 @@
+"""What must hold between the parts that a group of nodes is made of."""
+
+import re
+
+from aws_cdk import Token
+
+from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.cluster_network import ClusterNetwork
+from ultracluster.cluster_placement import ClusterPlacement
+from ultracluster_catalog.findings import Finding, quote
+from ultracluster_catalog.identifiers import IMAGE_ID
+
+__all__ = ["check_nodes"]
+
+
+def check_nodes(
+    *,
+    network: ClusterNetwork,
+    image_id: str,
+    capacity: CapacityBlock | CapacityReservation | None,
+    placement: ClusterPlacement | None,
+) -> list[Finding]:
+    """Find out whether network, image, capacity and placement of nodes fit each other.
+
+    Args:
+        network: Network the nodes join.
+        image_id: Id of their AMI.
+        capacity: Where they come from. None is on-demand.
+        placement: Their cluster placement group. None is none.
+
+    Returns:
+        UC4020, UC4023, UC4110 and UC4021 for what does not fit; values that are known at deployment only pass.
+    """
+    findings = []
+    if isinstance(capacity, CapacityBlock) and placement is not None:
+        findings.append(
+            Finding(
+                code="UC4020",
+                problem="got a Capacity Block and a placement group; EC2 does not support them together",
+                remedy="Leave placement out; a block's nodes are close together already",
+                path="placement",
+            )
+        )
+    group = capacity.placement_group_name if isinstance(capacity, CapacityReservation) else None
+    given = placement.placement_group_name if placement else None
+    if group is not None and group != given and not any(map(Token.is_unresolved, (group, given))):
+        findings.append(
+            Finding(
+                code="UC4023",
+                problem=f"the reservation was made inside the placement group {quote(group)}, got {quote(given)}",
+                remedy="Give that group as placement; ClusterPlacement.for_capacity does",
+                path="placement",
+            )
+        )
+    if not (Token.is_unresolved(image_id) or re.fullmatch(IMAGE_ID, image_id)):
+        findings.append(
+            Finding(
+                code="UC4110",
+                problem=f"got {quote(image_id)}",
+                allowed="ami- and 8 or 17 hexadecimal digits",
+                remedy="Pin the AMI by its id",
+                path="image_id",
+            )
+        )
+    if (
+        capacity is not None
+        and capacity.zone_id != network.zone_id
+        and not any(Token.is_unresolved(zone) for zone in (capacity.zone_id, network.zone_id))
+    ):
+        findings.append(
+            Finding(
+                code="UC4021",
+                problem=f"the capacity is in {quote(capacity.zone_id)}, the network in {quote(network.zone_id)}",
+                remedy="Put the network into the zone of the capacity",
+                path="capacity",
+            )
+        )
+    return findings
