@@ -20,7 +20,7 @@ def test_scratch_has_a_path_of_its_own_or_is_not_asked_for(path: str | None) -> 
         "/a/../b",
         "/a b",
         "/mnt",
-        "/tmp",
+        "/proc",
         "/var/lib/docker",
         "/fsx",
         "/fsx/a",
