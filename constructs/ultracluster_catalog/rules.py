@@ -89,6 +89,7 @@ RULES: dict[str, Rule] = {
     "UC4025": Rule("An instance type that a user describes does not contradict itself."),
     "UC4026": Rule("Scratch is asked of an instance type that has disks for it."),
     "UC4027": Rule("Scratch has a path of its own."),
+    "UC4050": Rule("The line of an AMI is one that the catalogue knows."),
     "UC4101": Rule("The number of nodes is 1 to 1,000."),
     "UC4102": Rule("A Capacity Block has at most 64 instances."),
     "UC4103": Rule("A number of nodes is one that Capacity Blocks are usually offered in.", "warning"),
@@ -136,6 +137,10 @@ RULES: dict[str, Rule] = {
     "UC6207": Rule("Every node of a job is told to write a checkpoint before the job is ended.", "warning"),
     "UC6208": Rule("A node whose log is read has started."),
     "UC6209": Rule("Everything that a job may wait for can be seen.", "warning"),
+    "UC6330": Rule("A container image of AWS runs on the chips of its nodes.", "warning"),
+    "UC6331": Rule("A framework has a container image for the chips of an instance type."),
+    "UC6332": Rule("A container image that is asked for has a tag that a source names."),
+    "UC6333": Rule("A framework of container images is one that the catalogue knows."),
     # UC7, buying capacity
     "UC7001": Rule("The name of an order and of its cluster is short, lower case and starts with a letter."),
     "UC7002": Rule("An order names the account that pays."),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.capacity_blocks import drain_before_end
 from ultracluster_catalog.instance_types import get_instance_type
+from ultracluster_catalog.neuron_containers import container_of_reference
 from ultracluster_stacks.config.problem import Problem, shown
 
 if TYPE_CHECKING:
@@ -110,6 +111,20 @@ def image_is_near(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Proble
         )
 
 
+def image_runs_on_chips(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+    """Warn about one of AWS's images, or a copy of it, that is not made for the chips of the nodes."""
+    container = container_of_reference(job.image)
+    chip = get_instance_type(cluster.instance_type).accelerator
+    if container is not None and chip not in container.accelerators:
+        yield Problem(
+            loc=("image",),
+            code="UC6330",
+            problem=f"{container.repository} with {container.framework} of SDK {container.sdk} is made for "
+            f"{', '.join(sorted(container.accelerators))}; {cluster.instance_type} has {chip}",
+            remedy="Choose an image that docs/images.md lists for these chips",
+        )
+
+
 RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (job_names_are_unique,)
 """Rules over all jobs of a cluster."""
 
@@ -120,5 +135,6 @@ JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem
     timeout_is_within_capacity,
     image_is_pinned,
     image_is_near,
+    image_runs_on_chips,
 )
 """Rules over one job, in the order in which their problems are found; places are seen from the job."""
