@@ -14,6 +14,7 @@ from ultracluster_catalog.findings import FindingsError
 __all__ = ["COMMANDS", "FINDINGS_EXIT_CODE", "app", "main"]
 
 COMMANDS = {
+    "ami": "ultracluster_cli.ami",
     "capacity": "ultracluster_cli.capacity",
     "demo": "ultracluster_cli.demo",
     "deploy": "ultracluster_cli.deploy",

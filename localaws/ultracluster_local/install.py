@@ -27,6 +27,7 @@ from ultracluster_local.services import (
     ec2_placement_groups,
     ec2_tags,
     fsx,
+    public_images,
     s3,
     sqs,
 )
@@ -68,6 +69,7 @@ def install() -> None:
     # moto can keep composite alarms, and lacks only the call.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
     ec2_instances.install()
+    public_images.install()
     s3.install()
     sqs.install()
     LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker

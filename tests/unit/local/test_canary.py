@@ -37,6 +37,10 @@ TOUCHED = {
     # ultracluster_local/services/ec2_instances.py
     "moto.ec2.models.instances.Instance.terminate": ["self"],
     "moto.ec2.responses.EC2Response.run_instances": ["self"],
+    # ultracluster_local/services/public_images.py
+    "moto.ec2.models.amis.Ami": None,
+    "moto.ssm.models.Parameter": None,
+    "moto.ssm.models.ParameterDict._check_loading_status": ["self", "key"],
     # ultracluster_local/services/s3.py
     "moto.iam.access_control.PermissionResult.NEUTRAL": None,
     "moto.s3.models.FakeBucket.get_permission": None,

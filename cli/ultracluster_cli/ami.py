@@ -1,0 +1,111 @@
+"""`ultracluster ami`: which AMI a rollout shall be pinned to."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.neuron_images import IMAGE_KINDS
+from ultracluster_cli.output import print_findings, print_json, print_table, say
+
+__all__ = ["app", "resolve"]
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Find AMIs and pin rollouts to them by their ids."
+)
+
+_LINES = ", ".join(name for name, kind in IMAGE_KINDS.items() if kind.parameter)
+
+
+@app.callback()
+def _group() -> None:
+    """Keep `resolve` a command of its own, though it is the only one."""
+
+
+@app.command()
+def resolve(
+    rollout: Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")],
+    *,
+    image: Annotated[str, typer.Option(help=f"Line of AMIs: {_LINES}.")] = "ecs-neuron",
+    parameter: Annotated[
+        str | None, typer.Option(help="SSM parameter of your own with the id of an AMI, instead of --image.")
+    ] = None,
+    baked: Annotated[
+        str | None, typer.Option(help="Name of a NeuronAmi, whose newest AMI is taken, instead of --image.")
+    ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the ids into the rollout. Default: show them only.")
+    ] = False,
+    profile: Annotated[str | None, typer.Option(help="Profile of the shared AWS configuration.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+) -> None:
+    """Show the newest AMI for each cluster of a rollout, and write the ids into the file if asked to."""
+    from ultracluster_cli.ami_session import clients_of, find_images  # noqa: PLC0415 - boto3; not for the help
+    from ultracluster_stacks.config.image_places import cluster_images, with_images  # noqa: PLC0415 - pydantic
+    from ultracluster_stacks.config.loader import load_rollout  # noqa: PLC0415 - pydantic
+    from ultracluster_stacks.config.source_file import read_source_file  # noqa: PLC0415 - with the others
+
+    _check_choice(image, parameter, baked)
+    places = cluster_images(rollout)
+    found = find_images(
+        clients_of(profile),
+        regions=sorted({place.region for place in places}),
+        image=image,
+        parameter=parameter,
+        baked=baked,
+    )
+    warnings = [] if parameter or baked else _lacks(image)
+    now = datetime.now(UTC)
+    rows: list[dict[str, Any]] = [
+        {
+            "cluster": place.cluster,
+            "region": place.region,
+            "image_id_now": place.image_id or None,
+            "image_id": found[place.region].image_id,
+            "name": found[place.region].name,
+            "created": found[place.region].created.date().isoformat(),
+            "age_days": found[place.region].age_days(now),
+        }
+        for place in places
+    ]
+    if write:
+        text = read_source_file(rollout)
+        new = with_images(text, places, {region: one.image_id for region, one in found.items()})
+        rollout.write_text(new, encoding="utf-8", newline="")
+        warnings += load_rollout(rollout).warnings
+    print_findings(warnings)
+    if as_json:
+        print_json({"clusters": rows, "written": write, "warnings": [str(one) for one in warnings]})
+        return
+    print_table(columns=list(rows[0]) if rows else [], rows=rows)
+    say(f"{rollout} is written" if write else "Nothing is written; --write pins the rollout to these ids")
+
+
+def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
+    findings = []
+    if image not in IMAGE_KINDS or IMAGE_KINDS[image].parameter is None:
+        findings.append(Finding(code="UC4050", problem=f"got {image!r}", allowed=_LINES, path="--image"))
+    if parameter and baked:
+        findings.append(
+            Finding(
+                code="UC4057", problem="got --parameter and --baked", allowed="one of them", path="--baked"
+            )
+        )
+    if findings:
+        raise FindingsError(findings)
+
+
+def _lacks(image: str) -> list[Finding]:
+    kind = IMAGE_KINDS[image]
+    if not kind.missing:
+        return []
+    return [
+        Finding(
+            code="UC4058",
+            problem=f"{image} is not known to carry {', '.join(kind.missing)} ({kind.source}, {kind.dated})",
+            remedy="Bake what is missing with NeuronAmi (docs/images.md), then resolve with --baked; nodes that lack a "
+            "part that they need refuse to join",
+        )
+    ]

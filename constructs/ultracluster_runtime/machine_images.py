@@ -1,0 +1,149 @@
+"""Finding the AMI that a rollout is pinned to: by AWS's public parameter, or the newest that you baked.
+
+Reads only: `ssm:GetParameter`, `ec2:DescribeImages`.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.identifiers import IMAGE_ID
+
+__all__ = ["BAKED_IMAGE_TAG", "FoundImage", "image_of_parameter", "newest_baked_image"]
+
+BAKED_IMAGE_TAG: Final = "ultracluster:neuron-ami"
+"""Tag of the AMIs that a `NeuronAmi` bakes; its value is the name of the `NeuronAmi`."""
+
+Client = Callable[[str], Any]
+"""Gives the boto3 client of a service, in one Region."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundImage:
+    """An AMI that exists in a Region.
+
+    Attributes:
+        region: Its Region.
+        image_id: Its id there.
+        name: Its name.
+        created: When it was made.
+        found_by: The parameter, or the tag, that led to it.
+    """
+
+    region: str
+    image_id: str
+    name: str
+    created: datetime
+    found_by: str
+
+    def age_days(self, now: datetime) -> int:
+        """How many whole days old it is."""
+        return (now - self.created).days
+
+
+def image_of_parameter(client: Client, *, region: str, parameter: str) -> FoundImage:
+    """Find the AMI that an SSM parameter names.
+
+    Args:
+        client: Clients of the Region.
+        region: The Region, for messages.
+        parameter: Its value is the id of an AMI, or JSON with ``image_id`` as the ECS parameters have it.
+
+    Raises:
+        FindingsError: UC4055 if the Region has no such parameter, or no AMI of that id; UC4056 if AWS does not
+            answer.
+    """
+    try:
+        value = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ParameterNotFound":
+            raise _missing(
+                region, f"no parameter {parameter}", "Choose another line of AMIs, or one of your own"
+            ) from None
+        raise _no_answer(region, error) from error
+    except BotoCoreError as error:
+        raise _no_answer(region, error) from error
+    image_id = _image_id(value)
+    if image_id is None:
+        raise _missing(
+            region, f"{quote(value)} in {parameter}", "Name a parameter that holds the id of an AMI"
+        )
+    images = _describe(client, region, ImageIds=[image_id])
+    if not images:
+        raise _missing(region, f"no AMI {image_id}, which {parameter} names", "Check the permissions on it")
+    return _found(images[0], region, parameter)
+
+
+def newest_baked_image(client: Client, *, region: str, name: str) -> FoundImage:
+    """Find the newest AMI that a `NeuronAmi` baked in this account.
+
+    Args:
+        client: Clients of the Region.
+        region: The Region, for messages.
+        name: Name of the `NeuronAmi`: the value of the tag `BAKED_IMAGE_TAG`.
+
+    Raises:
+        FindingsError: UC4055 if there is none, UC4056 if AWS does not answer.
+    """
+    images = _describe(
+        client,
+        region,
+        Owners=["self"],
+        Filters=[
+            {"Name": f"tag:{BAKED_IMAGE_TAG}", "Values": [name]},
+            {"Name": "state", "Values": ["available"]},
+        ],
+    )
+    if not images:
+        raise _missing(
+            region,
+            f"no AMI of yours with the tag {BAKED_IMAGE_TAG}={name}",
+            "Start the pipeline of the NeuronAmi, wait for its image, and let it distribute to this Region",
+        )
+    return _found(max(images, key=lambda image: image["CreationDate"]), region, f"{BAKED_IMAGE_TAG}={name}")
+
+
+def _describe(client: Client, region: str, **request: Any) -> list[Any]:
+    try:
+        pages = client("ec2").get_paginator("describe_images").paginate(**request)
+        return [image for page in pages for image in page["Images"]]
+    except ClientError as error:
+        if error.response["Error"]["Code"].startswith("InvalidAMIID"):
+            return []
+        raise _no_answer(region, error) from error
+    except BotoCoreError as error:
+        raise _no_answer(region, error) from error
+
+
+def _image_id(value: str) -> str | None:
+    if value.startswith("{"):
+        try:
+            value = str(json.loads(value).get("image_id"))
+        except json.JSONDecodeError:
+            return None
+    return value if re.fullmatch(IMAGE_ID, value) else None
+
+
+def _found(image: Any, region: str, found_by: str) -> FoundImage:
+    return FoundImage(
+        region=region,
+        image_id=image["ImageId"],
+        name=image["Name"],
+        created=datetime.fromisoformat(image["CreationDate"]),
+        found_by=found_by,
+    )
+
+
+def _missing(region: str, what: str, remedy: str) -> FindingsError:
+    return FindingsError([Finding(code="UC4055", problem=f"{region} has {what}", remedy=remedy)])
+
+
+def _no_answer(region: str, error: Exception) -> FindingsError:
+    remedy = "Check the credentials, their permissions and the Region"
+    return FindingsError([Finding(code="UC4056", problem=f"{region}: {error}", remedy=remedy)])

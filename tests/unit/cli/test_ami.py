@@ -1,0 +1,88 @@
+"""`ultracluster ami resolve`: what people type and what they are told. No AWS: the finding of AMIs is replaced."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.stacks.config.conftest import VALID
+
+from ultracluster_cli import ami_session
+from ultracluster_cli.main import main
+from ultracluster_runtime.machine_images import FoundImage
+
+NEW = "ami-00000000000000001"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    questions: list[dict[str, Any]] = []
+
+    def find_images(_: object, *, regions: list[str], **question: Any) -> dict[str, FoundImage]:
+        questions.append(question)
+        created = datetime(2026, 10, 30, tzinfo=UTC)
+        return {
+            region: FoundImage(region=region, image_id=NEW, name="new", created=created, found_by="/p")
+            for region in regions
+        }
+
+    monkeypatch.setattr(ami_session, "find_images", find_images)
+    return questions
+
+
+@pytest.fixture
+def resolve(tmp_path: Path) -> Callable[..., int]:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(VALID)
+    return lambda *options: main(["ami", "resolve", str(path), *options])
+
+
+def test_shows_first_and_writes_when_told(
+    asked: list[dict[str, Any]],
+    resolve: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert resolve("--parameter", "/p") == 0
+    out, err = capsys.readouterr()
+    assert NEW in out
+    assert "2026-10-30" in out
+    assert err == "Nothing is written; --write pins the rollout to these ids\n"
+    assert (tmp_path / "rollout.yaml").read_text() == VALID
+
+    assert resolve("--baked", "nodes", "--write") == 0
+    assert (tmp_path / "rollout.yaml").read_text() == VALID.replace("ami-0123456789abcdef0", f'"{NEW}"')
+    assert [(one["parameter"], one["baked"]) for one in asked] == [("/p", None), (None, "nodes")]
+
+
+def test_warns_that_an_ami_of_aws_lacks_what_nodes_need_and_not_about_ones_own(
+    asked: list[dict[str, Any]], resolve: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert resolve("--image", "dlami/base/amazon-linux-2023", "--json") == 0
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert warning.startswith("UC4058: dlami/base/amazon-linux-2023 is not known to carry lustre-client")
+    assert resolve("--baked", "nodes", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["warnings"] == []
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "codes"),
+    [
+        (["--image", "own"], ["UC4050"]),
+        (["--image", "ubuntu", "--baked", "nodes", "--parameter", "/p"], ["UC4050", "UC4057"]),
+        (["--profile", "nobody"], ["UC4056"]),
+    ],
+)
+def test_refuses_what_cannot_be_looked_for(
+    asked: list[dict[str, Any]],
+    resolve: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    codes: list[str],
+) -> None:
+    assert resolve(*options) == 2
+    assert [line.partition(":")[0] for line in capsys.readouterr().err.splitlines()] == codes
+    assert asked == []
