@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ultracluster_catalog.findings import FindingsError, Severity
 from ultracluster_stacks.config.defaults import cluster_locs, with_defaults
@@ -54,7 +55,7 @@ def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
     merged = with_defaults(values)
     found = []
     for loc in cluster_locs(values):
-        own, cluster = (side[loc[0]][loc[1]][loc[2]][loc[3]] for side in (values, merged))
+        own, cluster = _at(values, loc), _at(merged, loc)
         found.append(
             ClusterImage(
                 loc=loc,
@@ -82,6 +83,12 @@ def with_images(text: str, images: list[ClusterImage], ids: Mapping[str, str]) -
     if len(regions) == 1 and all(image.inherited and image.image_id for image in images):
         return set_values(text, {("defaults", _KEY): ids[regions.pop()]})
     return set_values(text, {(*image.loc, _KEY): ids[image.region] for image in images})
+
+
+def _at(values: Any, loc: Loc) -> Any:
+    for part in loc:
+        values = values[part]
+    return values
 
 
 def _is_about_images(path: str) -> bool:
