@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from ultracluster_catalog.findings import Finding, FindingsError, Severity, quote
 from ultracluster_catalog.instance_type import InstanceType, NetworkCard
@@ -223,13 +223,14 @@ def _check_primary(interfaces: tuple[NetworkInterface, ...]) -> list[Finding]:
 def _check_places(instance_type: InstanceType, interfaces: tuple[NetworkInterface, ...]) -> list[Finding]:
     findings = []
     cards = {card.index: card for card in instance_type.network_cards}
-    for item in interfaces:
+    for index, item in enumerate(interfaces):
         if item.card not in cards:
             findings.append(
                 Finding(
                     code="UC4011",
                     problem=f"network card {quote(item.card)} does not exist on {instance_type.name}",
                     allowed=f"0 to {len(cards) - 1}",
+                    path=f"nic_layout[{index}].card",
                 )
             )
         elif not 0 <= item.device < cards[item.card].max_interfaces:
@@ -238,30 +239,40 @@ def _check_places(instance_type: InstanceType, interfaces: tuple[NetworkInterfac
                     code="UC4012",
                     problem=f"device index {quote(item.device)} is outside network card {item.card} of {instance_type.name}",
                     allowed=f"0 to {cards[item.card].max_interfaces - 1}",
+                    path=f"nic_layout[{index}].device",
                 )
             )
-    places = Counter((item.card, item.device) for item in interfaces)
+    places = [(item.card, item.device) for item in interfaces]
     findings += [
         Finding(
             code="UC4013",
-            problem=f"{count} interfaces on network card {card}, device index {device}",
+            problem=f"{count} interfaces on network card {place[0]}, device index {place[1]}",
             allowed="one for each pair of network card and device index",
+            path=f"nic_layout[{_second(places, place)}]",
         )
-        for (card, device), count in places.items()
+        for place, count in Counter(places).items()
         if count > 1
     ]
     return findings
 
 
+def _second(values: list[Any], value: Any) -> int:
+    """The index at which a value stands for the second time: that of the one too many."""
+    return values.index(value, values.index(value) + 1)
+
+
 def _check_efa(instance_type: InstanceType, interfaces: tuple[NetworkInterface, ...]) -> list[Finding]:
     efa_cards = {card.index for card in instance_type.network_cards if card.efa}
     known_cards = {card.index for card in instance_type.network_cards}
-    attached = Counter(item.card for item in interfaces if item.has_efa)
+    efa = [(index, item.card) for index, item in enumerate(interfaces) if item.has_efa]
+    cards = [card for _, card in efa]
+    attached = Counter(cards)
     findings = [
         Finding(
             code="UC4014",
             problem=f"{count} EFA interfaces on network card {card}",
             allowed="one interface of type efa or efa-only for each network card",
+            path=f"nic_layout[{efa[_second(cards, card)][0]}].interface_type",
         )
         for card, count in attached.items()
         if count > 1
@@ -271,6 +282,7 @@ def _check_efa(instance_type: InstanceType, interfaces: tuple[NetworkInterface, 
             code="UC4015",
             problem=f"network card {card} of {instance_type.name} does not support EFA",
             allowed="an interface of type interface on this card",
+            path=f"nic_layout[{efa[cards.index(card)][0]}].interface_type",
         )
         for card in attached
         if card in known_cards - efa_cards

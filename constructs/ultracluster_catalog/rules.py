@@ -68,6 +68,8 @@ RULES: dict[str, Rule] = {
     "UC3105": Rule("The subnet of the nodes lies inside the VPC and holds all its addresses."),
     "UC3106": Rule("An existing security group lets EFA through: all traffic from and to itself.", "warning"),
     "UC3107": Rule("A subnet is an existing one, named with its VPC, or a new one."),
+    "UC3108": Rule("A placement is auto, none, or the name of a placement group."),
+    "UC3109": Rule("A security group that exists is given by its id, with its subnet."),
     # UC4, compute and capacity
     "UC4001": Rule("An instance type is one that the catalogue knows."),
     "UC4002": Rule("A layout of network interfaces is one of the named ones."),

@@ -1,12 +1,12 @@
 """The stack with the nodes, the queue and the jobs of a cluster."""
 
-from typing import Any
+from typing import Any, Literal
 
 import aws_cdk as cdk
 from constructs import Construct
 
-from ultracluster import CapacityBlock, CapacityReservation, ClusterNetwork, UltraCluster
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster import CapacityBlock, CapacityReservation, ClusterNetwork, ClusterPlacement, UltraCluster
+from ultracluster_stacks.config import ClusterConfig, machine_of
 from ultracluster_stacks.storage_stack import StorageStack
 
 __all__ = ["ClusterStack"]
@@ -39,7 +39,7 @@ class ClusterStack(cdk.Stack):
         cluster = UltraCluster(
             self,
             "Cluster",
-            instance_type=config.instance_type,
+            instance_type=machine_of(config),
             node_count=config.nodes,
             image_id=config.image_id,
             capacity=_capacity(config),
@@ -47,7 +47,9 @@ class ClusterStack(cdk.Stack):
             checkpoint_bucket=storage.checkpoint_bucket,
             file_system=storage.file_system,
             compile_cache=storage.compile_cache,
-            nic_layout=config.network.nic_layout,
+            nic_layout=config.network.layout,
+            placement=self._placement(config),
+            scratch_path=config.scratch_path,
             tags={"Name": config.name, "ultracluster:cluster": config.name, **config.tags},
         )
         for job in config.jobs:
@@ -61,6 +63,13 @@ class ClusterStack(cdk.Stack):
                 timeout=cdk.Duration.hours(job.timeout_hours) if job.timeout_hours else None,
                 attempts=job.attempts,
             )
+
+    def _placement(self, config: ClusterConfig) -> ClusterPlacement | Literal["auto", "none"]:
+        match config.network.placement:
+            case "auto" | "none" as choice:
+                return choice
+            case name:
+                return ClusterPlacement(self, "Placement", placement_group_name=name)
 
 
 def _capacity(config: ClusterConfig) -> CapacityBlock | CapacityReservation | None:

@@ -7,7 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster import ClusterNetwork
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.config import ClusterConfig, machine_of
 
 __all__ = ["NetworkStack"]
 
@@ -29,9 +29,9 @@ class NetworkStack(cdk.Stack):
             self,
             "Network",
             zone_id=config.zone_id,
-            instance_type=config.instance_type,
+            instance_type=machine_of(config),
             node_count=config.nodes,
-            nic_layout=config.network.nic_layout,
+            nic_layout=config.network.layout,
             cidr=config.network.cidr,
             prefix=config.network.subnet_prefix,
             nat_gateway=config.network.nat_gateway,
@@ -50,8 +50,14 @@ class NetworkStack(cdk.Stack):
             ),
             subnet=ec2.Subnet.from_subnet_id(self, "Subnet", settings.subnet_id),
             zone_id=config.zone_id,
-            instance_type=config.instance_type,
+            instance_type=machine_of(config),
             node_count=config.nodes,
-            nic_layout=settings.nic_layout,
+            nic_layout=settings.layout,
             free_addresses=settings.free_addresses,
+            security_group=(
+                ec2.SecurityGroup.from_security_group_id(self, "SecurityGroup", settings.security_group_id)
+                if settings.security_group_id
+                else None
+            ),
+            add_efa_rules=settings.add_efa_rules,
         )

@@ -5,6 +5,7 @@ from ultracluster_stacks.config.cluster import ClusterConfig
 from ultracluster_stacks.config.file_system import FileSystemConfig
 from ultracluster_stacks.config.job import JobConfig
 from ultracluster_stacks.config.loader import LoadedRollout, load_rollout
+from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.network import NetworkConfig
 from ultracluster_stacks.config.rollout import RolloutConfig
 from ultracluster_stacks.config.wave import WaveConfig
@@ -19,4 +20,5 @@ __all__ = [
     "RolloutConfig",
     "WaveConfig",
     "load_rollout",
+    "machine_of",
 ]

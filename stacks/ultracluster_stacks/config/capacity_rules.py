@@ -9,7 +9,7 @@ from ultracluster_catalog.capacity_blocks import (
     MAX_INSTANCES_PER_BLOCK,
     block_regions,
 )
-from ultracluster_catalog.instance_types import get_instance_type
+from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Problem
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ __all__ = ["RULES"]
 
 def type_is_sold_so(cluster: "ClusterConfig") -> Iterator[Problem]:
     """A type that is not sold in a way cannot be bought so, however long one waits."""
-    options = get_instance_type(cluster.instance_type).purchase_options
+    options = machine_of(cluster).purchase_options
     if cluster.capacity.market_type not in options:
         yield Problem(
             loc=("capacity", "market_type"),
@@ -35,7 +35,7 @@ def block_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
     """One reservation is one block, and a block has a largest size."""
     if cluster.capacity.market_type != "capacity-block":
         return
-    instance_type = get_instance_type(cluster.instance_type)
+    instance_type = machine_of(cluster)
     if instance_type.ultraserver_type is not None:
         if cluster.nodes > instance_type.instances_per_ultraserver:
             yield Problem(

@@ -6,13 +6,13 @@ from pydantic import Field, model_validator
 
 from ultracluster_catalog.findings import FindingsError, Severity
 from ultracluster_catalog.identifiers import IMAGE_ID
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.zones import REGIONS
 from ultracluster_stacks.config.capacity import CapacityConfig
 from ultracluster_stacks.config.cluster_rules import cluster_problems
-from ultracluster_stacks.config.field_rules import Between, Form, Known
+from ultracluster_stacks.config.field_rules import Between, Form
 from ultracluster_stacks.config.file_system import FileSystemConfig
 from ultracluster_stacks.config.job import JobConfig
+from ultracluster_stacks.config.machine import InstanceTypeName, OwnInstanceType
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
 from ultracluster_stacks.config.network import NetworkConfig
@@ -85,14 +85,12 @@ class ClusterConfig(ConfigModel):
             explain=_explain_zone_id,
         ),
     ] = Field(description="Zone id of the Availability Zone of the capacity, such as use2-az3.")
-    instance_type: Annotated[
-        str,
-        Known(
-            code="UC4001",
-            names=tuple(INSTANCE_TYPES),
-            explain=lambda got: suggestion(got.removeprefix("ml."), INSTANCE_TYPES),
-        ),
-    ] = Field(description="Instance type of the nodes, such as trn2.48xlarge.")
+    own_instance_type: OwnInstanceType | None = Field(
+        default=None,
+        description="Figures of an instance type that this project does not know yet, or knows less well. They replace "
+        "those of the catalogue, with a warning. Default: those of the catalogue.",
+    )
+    instance_type: InstanceTypeName = Field(description="Instance type of the nodes, such as trn2.48xlarge.")
     nodes: Annotated[int, Between(code="UC4101", least=1, most=1_000)] = Field(
         description="Most nodes at one time, 1 to 1,000; 64 in a Capacity Block."
     )
@@ -110,6 +108,11 @@ class ClusterConfig(ConfigModel):
     )
     network: NetworkConfig = Field(
         default_factory=NetworkConfig, description="Addresses and network interfaces."
+    )
+    scratch_path: str | None = Field(
+        default=None,
+        description="Where the instance-store disks of a node are mounted as one, on the node and in its jobs, such as "
+        "/scratch. What is on them is lost with the node. The AMI must hold mdadm. Default: they are left as they are.",
     )
     file_system: FileSystemConfig = Field(
         default_factory=FileSystemConfig, description="The FSx for Lustre file system."

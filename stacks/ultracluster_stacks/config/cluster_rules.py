@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ultracluster_stacks.config import (
     capacity_rules,
     job_rules,
+    machine_rules,
     network_rules,
     placement_rules,
     storage_rules,
@@ -23,6 +24,7 @@ __all__ = ["cluster_problems"]
 
 _RULES: Final = (
     *placement_rules.RULES,
+    *machine_rules.RULES,
     *capacity_rules.RULES,
     *network_rules.RULES,
     *storage_rules.RULES,

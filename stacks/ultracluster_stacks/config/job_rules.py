@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.capacity_blocks import drain_before_end
-from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.neuron_containers import container_of_reference
+from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Problem, shown
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def job_fits_cluster(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Pro
 def nodes_can_talk(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """Collectives over several nodes need EFA."""
     nodes = cluster.nodes if job.nodes is None else job.nodes
-    if nodes > 1 and get_instance_type(cluster.instance_type).efa_interfaces == 0:
+    if nodes > 1 and machine_of(cluster).efa_interfaces == 0:
         yield Problem(
             loc=("nodes",),
             code="UC6102",
@@ -58,7 +58,7 @@ def nodes_can_talk(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Probl
 
 def node_holds_processes(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """A process takes one NeuronCore at least; physical ones, for jobs that set the logical size to 1."""
-    cores = get_instance_type(cluster.instance_type).neuron_cores
+    cores = machine_of(cluster).neuron_cores
     if job.processes_per_node is not None and 0 < cores < job.processes_per_node:
         yield Problem(
             loc=("processes_per_node",),
@@ -75,7 +75,7 @@ def timeout_is_within_capacity(cluster: "ClusterConfig", job: "JobConfig") -> It
         return
     usable = end - start
     if cluster.capacity.market_type == "capacity-block":
-        usable -= drain_before_end(get_instance_type(cluster.instance_type))
+        usable -= drain_before_end(machine_of(cluster))
     if timedelta(hours=job.timeout_hours) > usable:
         yield Problem(
             loc=("timeout_hours",),
@@ -114,7 +114,7 @@ def image_is_near(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Proble
 def image_runs_on_chips(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """Warn about one of AWS's images, or a copy of it, that is not made for the chips of the nodes."""
     container = container_of_reference(job.image)
-    chip = get_instance_type(cluster.instance_type).accelerator
+    chip = machine_of(cluster).accelerator
     if container is not None and chip not in container.accelerators:
         yield Problem(
             loc=("image",),

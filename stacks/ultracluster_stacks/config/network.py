@@ -1,17 +1,17 @@
 """`network` of a cluster: its addresses and how the nodes' interfaces are laid out."""
 
 import ipaddress
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from ultracluster_catalog.nic_layouts import NIC_LAYOUTS
+from ultracluster_catalog.nic_layouts import NIC_LAYOUTS, NetworkInterface, NicLayout
 from ultracluster_stacks.config.field_rules import Between, Form, Known, refusal
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.problem import shown
 from ultracluster_stacks.config.suggestion import suggestion
 
-__all__ = ["LARGEST_PREFIX", "SMALLEST_PREFIX", "NetworkConfig"]
+__all__ = ["LARGEST_PREFIX", "SMALLEST_PREFIX", "NetworkConfig", "NetworkInterfaceConfig"]
 
 # The sizes of a VPC and of a subnet that EC2 accepts (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
 SMALLEST_PREFIX: Final = 16
@@ -47,6 +47,16 @@ def _nearest(value: str) -> str:
         return ""
 
 
+class NetworkInterfaceConfig(ConfigModel):
+    """One network interface of every node."""
+
+    card: int = Field(description="Index of the network card, from 0.")
+    device: int = Field(default=0, description="Device index on that card. Default: 0.")
+    interface_type: Literal["interface", "efa", "efa-only"] = Field(
+        description="`interface`: ENA only. `efa`: EFA and ENA, one address. `efa-only`: EFA, no address."
+    )
+
+
 class NetworkConfig(ConfigModel):
     """The VPC of a cluster, new or existing. Its nodes stand in one private subnet in the zone of the capacity."""
 
@@ -65,6 +75,23 @@ class NetworkConfig(ConfigModel):
         default="batch",
         description="How network interfaces are laid out over the network cards. `batch` takes one address per "
         "node and leaves room for the interface of a multi-node parallel job.",
+    )
+    network_interfaces: tuple[NetworkInterfaceConfig, ...] = Field(
+        default=(),
+        description="The network interfaces one by one, in place of a named layout. Default: as `nic_layout` lays "
+        "them out.",
+    )
+    placement: Annotated[
+        str,
+        Form(
+            code="UC3108",
+            pattern=r"[!-~](?:[ -~]{0,253}[!-~])?",
+            allowed="auto, none, or the name of an existing cluster placement group",
+        ),
+    ] = Field(
+        default="auto",
+        description="Cluster placement group of the nodes. `auto`: a new one for on-demand nodes, none with a Capacity "
+        "Block or a reservation. `none`: none. Anything else is the name of an existing group.",
     )
     subnet_prefix: (
         Annotated[int, Between(code="UC3105", least=SMALLEST_PREFIX, most=LARGEST_PREFIX)] | None
@@ -109,3 +136,33 @@ class NetworkConfig(ConfigModel):
         description="AvailableIpAddressCount of the existing subnet before the first deployment, checked against what "
         "the cluster takes from it. Default: not checked.",
     )
+    security_group_id: (
+        Annotated[
+            str,
+            Form(
+                code="UC3109",
+                pattern=r"sg-(?:[0-9a-f]{17}|[0-9a-f]{8})",
+                allowed="sg- and 17 hexadecimal digits",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Id of an existing security group for the nodes, with `subnet_id`. Default: a new one.",
+    )
+    add_efa_rules: bool = Field(
+        default=False,
+        description="Whether the two rules that EFA needs are added to the existing security group. EC2 refuses a rule "
+        "that exists already. Default: they are expected there.",
+    )
+
+    @property
+    def layout(self) -> NicLayout:
+        """The layout of network interfaces: its name, or the interfaces themselves."""
+        return (
+            tuple(
+                NetworkInterface(card=each.card, device=each.device, interface_type=each.interface_type)
+                for each in self.network_interfaces
+            )
+            or self.nic_layout
+        )

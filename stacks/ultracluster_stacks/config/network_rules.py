@@ -1,17 +1,21 @@
 """Rules about a cluster's addresses: which ones, and whether there are enough."""
 
 import ipaddress
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.cluster_subnet import check_free_addresses, cluster_addresses
-from ultracluster_catalog.instance_types import get_instance_type
+from ultracluster_catalog.findings import FindingsError
 from ultracluster_catalog.nic_layouts import (
+    NetworkInterface,
     addresses_per_node,
+    check_network_interfaces,
     check_task_interface,
     network_interfaces,
 )
-from ultracluster_stacks.config.problem import Problem
+from ultracluster_stacks.config.machine import machine_of
+from ultracluster_stacks.config.problem import Problem, shown
 
 if TYPE_CHECKING:
     from ultracluster_stacks.config.cluster import ClusterConfig
@@ -58,10 +62,12 @@ def subnet_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
             allowed=f"{vpc} to 28",
         )
         return
-    machine = get_instance_type(cluster.instance_type)
-    needed = cluster_addresses(instance_type=machine, nodes=cluster.nodes, nic_layout=settings.nic_layout)
+    interfaces = _legal_interfaces(cluster)
+    if interfaces is None:
+        return
+    needed = cluster_addresses(instance_type=machine_of(cluster), nodes=cluster.nodes, nic_layout=interfaces)
     if needed > 2 ** (32 - prefix):
-        per_node = addresses_per_node(network_interfaces(machine, settings.nic_layout))
+        per_node = addresses_per_node(interfaces)
         yield Problem(
             loc=("network", "cidr" if settings.subnet_prefix is None else "subnet_prefix"),
             code="UC3105",
@@ -114,12 +120,13 @@ def existing_subnet_is_whole(cluster: "ClusterConfig") -> Iterator[Problem]:
 def existing_subnet_holds_cluster(cluster: "ClusterConfig") -> Iterator[Problem]:
     """The nodes, their tasks and the file system must find free addresses."""
     settings = cluster.network
-    if settings.subnet_id is None or settings.free_addresses is None:
+    interfaces = _legal_interfaces(cluster)
+    if settings.subnet_id is None or settings.free_addresses is None or interfaces is None:
         return
     for finding in check_free_addresses(
-        instance_type=get_instance_type(cluster.instance_type),
+        instance_type=machine_of(cluster),
         nodes=cluster.nodes,
-        nic_layout=settings.nic_layout,
+        nic_layout=interfaces,
         free_addresses=settings.free_addresses,
     ):
         yield Problem(
@@ -133,12 +140,80 @@ def existing_subnet_holds_cluster(cluster: "ClusterConfig") -> Iterator[Problem]
 
 def task_has_a_slot(cluster: "ClusterConfig") -> Iterator[Problem]:
     """Warn of a layout that fills the network card on which a job's own interface is expected."""
-    machine = get_instance_type(cluster.instance_type)
-    interfaces = network_interfaces(machine, cluster.network.nic_layout)
-    for finding in check_task_interface(machine, interfaces) if cluster.jobs else ():
+    interfaces = _legal_interfaces(cluster)
+    if not cluster.jobs or interfaces is None:
+        return
+    for finding in check_task_interface(machine_of(cluster), interfaces):
+        name = "network_interfaces" if cluster.network.network_interfaces else "nic_layout"
         yield Problem(
-            loc=("network", "nic_layout"), code=finding.code, problem=finding.problem, remedy=finding.remedy
+            loc=("network", name), code=finding.code, problem=finding.problem, remedy=finding.remedy
         )
+
+
+def interfaces_are_legal(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """What EC2 would refuse, at the line of the interface; and network cards whose EFA is not used."""
+    layout = cluster.network.layout
+    if isinstance(layout, str):
+        return
+    for finding in check_network_interfaces(machine_of(cluster), layout):
+        place = re.fullmatch(r"nic_layout\[(\d+)\](?:\.(\w+))?", finding.path)
+        within = (int(place[1]), *filter(None, (place[2],))) if place else ()
+        yield Problem(
+            loc=("network", "network_interfaces", *within),
+            code=finding.code,
+            problem=finding.problem,
+            allowed=finding.allowed,
+            remedy=finding.remedy,
+        )
+
+
+def placement_fits_capacity(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """EC2 refuses a Capacity Block in a placement group, or launches a part of it."""
+    placement = cluster.network.placement
+    if cluster.capacity.market_type == "capacity-block" and placement not in {"auto", "none"}:
+        yield Problem(
+            loc=("network", "placement"),
+            code="UC4020",
+            problem=f"got the placement group {shown(placement)} and a Capacity Block; EC2 does not support them together",
+            remedy="Leave placement out; a block's nodes are close together already",
+        )
+
+
+def security_group_has_a_subnet(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A security group belongs to a VPC; and what is in an existing one is not known here."""
+    settings = cluster.network
+    if settings.add_efa_rules and settings.security_group_id is None:
+        yield Problem(
+            loc=("network", "add_efa_rules"),
+            code="UC3109",
+            problem="add_efa_rules is for an existing security group only",
+            remedy="Leave it out: a new group has the rules",
+        )
+    if settings.security_group_id is None:
+        return
+    if settings.subnet_id is None:
+        yield Problem(
+            loc=("network", "security_group_id"),
+            code="UC3109",
+            problem="security_group_id is given without subnet_id, and a new VPC holds no existing group",
+            remedy="Give vpc_id and subnet_id of its VPC",
+        )
+    elif not settings.add_efa_rules:
+        yield Problem(
+            loc=("network", "security_group_id"),
+            code="UC3106",
+            problem=f"the rules of {settings.security_group_id} are not known here; without all traffic from and to "
+            "the group itself, EFA fails, and jobs hang or fall back to TCP",
+            remedy="Make sure that it has both rules, or set add_efa_rules: true",
+        )
+
+
+def _legal_interfaces(cluster: "ClusterConfig") -> tuple[NetworkInterface, ...] | None:
+    """The interfaces of a node; None where EC2 would refuse them, which another rule reports."""
+    try:
+        return network_interfaces(machine_of(cluster), cluster.network.layout)
+    except FindingsError:
+        return None
 
 
 RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
@@ -147,6 +222,9 @@ RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
     nat_gateway_has_room,
     existing_subnet_is_whole,
     existing_subnet_holds_cluster,
+    interfaces_are_legal,
     task_has_a_slot,
+    placement_fits_capacity,
+    security_group_has_a_subnet,
 )
 """The rules in the order in which their problems are found."""

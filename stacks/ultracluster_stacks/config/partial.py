@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
+from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
@@ -37,7 +38,7 @@ def _build(
         if name not in values:
             if not info.is_required():
                 read[name] = info.get_default(call_default_factory=True)
-        elif part is None:
+        elif part is None or values[name] is None:
             read[name] = _field_adapter(model, name).validate_python(values[name])
         elif isinstance(values[name], dict):
             read[name] = _build(part, values[name], at, unread, around)
@@ -65,9 +66,11 @@ def readable_part(problems: Iterable[Problem]) -> Iterator[Problem]:
 
 
 def part_model(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field holds, or holds a tuple of."""
+    """The model that a field holds, may hold, or holds a tuple of."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
+    if isinstance(annotation, UnionType):
+        return next(filter(None, map(part_model, get_args(annotation))), None)
     if get_origin(annotation) is tuple:
         return part_model(get_args(annotation)[0])
     return None
