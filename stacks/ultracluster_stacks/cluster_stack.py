@@ -1,12 +1,13 @@
 """The stack with the nodes, the queue and the jobs of a cluster."""
 
-from typing import Any, Literal
+from typing import Any
 
 import aws_cdk as cdk
 from constructs import Construct
 
-from ultracluster import CapacityBlock, CapacityReservation, ClusterNetwork, ClusterPlacement, UltraCluster
+from ultracluster import CapacityBlock, CapacityReservation, ClusterNetwork, UltraCluster
 from ultracluster_stacks.config import ClusterConfig, machine_of
+from ultracluster_stacks.node_placement import node_placement
 from ultracluster_stacks.storage_stack import StorageStack
 
 __all__ = ["ClusterStack"]
@@ -48,7 +49,7 @@ class ClusterStack(cdk.Stack):
             file_system=storage.file_system,
             compile_cache=storage.compile_cache,
             nic_layout=config.network.layout,
-            placement=self._placement(config),
+            placement=node_placement(self, config),
             scratch_path=config.scratch_path,
             tags={"Name": config.name, "ultracluster:cluster": config.name, **config.tags},
         )
@@ -63,13 +64,6 @@ class ClusterStack(cdk.Stack):
                 timeout=cdk.Duration.hours(job.timeout_hours) if job.timeout_hours else None,
                 attempts=job.attempts,
             )
-
-    def _placement(self, config: ClusterConfig) -> ClusterPlacement | Literal["auto", "none"]:
-        match config.network.placement:
-            case "auto" | "none" as choice:
-                return choice
-            case name:
-                return ClusterPlacement(self, "Placement", placement_group_name=name)
 
 
 def _capacity(config: ClusterConfig) -> CapacityBlock | CapacityReservation | None:
