@@ -111,8 +111,7 @@ class SharedFileSystem(Construct):
             ),
         )
         file_system.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
-        for rule in rules:
-            file_system.add_resource_dependency(rule)
+        file_system.node.add_dependency(*rules)
         self._file_system_id = file_system.ref
         self._dns_name = file_system.attr_dns_name
         self._mount_name = file_system.attr_lustre_mount_name
