@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test unit check format schema lock clean
+.PHONY: help env demo test unit training check format schema lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,9 @@ unit: env ## Run the fast tests: no Node, no deployment, no processes (two secon
 	$(UNIT) $(HALF) >"$$log" 2>&1 & half=$$!; \
 	status=0; $(UNIT) tests/unit $(HALF:%=--ignore=%) || status=$$?; \
 	wait $$half || status=$$?; cat "$$log"; exit $$status
+
+training: env .ultracluster/training/.stamp ## Train with real torch and JAX on CPU: entry point, resume, gates (installs 1.5 GB once)
+	"$(BIN)/python" -m pytest -q -m training tests/training --durations 5
 
 check: env ## Lint, formatting and strict types
 	"$(BIN)/ruff" check
@@ -95,6 +98,12 @@ clean: ## Remove everything that the targets above made
 .venv/.stamp-ultracluster: pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	$(call step,Installing ultracluster itself,ultracluster,\
 	  "$(BIN)/python" -m pip install --no-deps --no-build-isolation -e .)
+	@touch $@
+
+.ultracluster/training/.stamp: tests/training/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	@rm -rf .ultracluster/training && "$(BIN)/python" -m venv .ultracluster/training
+	$(call step,Installing torch and JAX (1.5 GB on disk),training,\
+	  .ultracluster/training/bin/python -m pip install -r tests/training/requirements.txt)
 	@touch $@
 
 node_modules/.stamp-cdk: package-lock.json package.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

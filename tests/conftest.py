@@ -12,6 +12,10 @@ import pytest
 
 _ROOT = Path(__file__).parent.parent
 _LIVE = "live"
+_ASKED_FOR = {
+    _LIVE: "needs a real AWS account; run with: pytest -m live",
+    "training": "needs torch and JAX; run with: make training",
+}
 _MARKS_OF_A_FILE = re.compile(r"^pytestmark = .*", re.MULTILINE)
 _LEAVES_OUT = re.compile(r"not \w+( and not \w+)*")
 
@@ -63,12 +67,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what needs a real account, unless exactly that was asked for."""
-    if config.option.markexpr == _LIVE:
-        return
-    for item in items:
-        if item.get_closest_marker(_LIVE):
-            item.add_marker(pytest.mark.skip(reason="needs a real AWS account; run with: pytest -m live"))
+    """Skip what needs a real account or a training framework, unless exactly that was asked for."""
+    for mark, reason in _ASKED_FOR.items():
+        if config.option.markexpr != mark:
+            for item in items:
+                if item.get_closest_marker(mark):
+                    item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def _refuse_to_leave(event: str, arguments: tuple[Any, ...]) -> None:

@@ -14,7 +14,7 @@ def test_continuous_integration_runs_the_test_command_of_the_readme(root: Path) 
 
     assert "make test" in commands
     assert steps[-1] == "make test"
-    assert "make check" in steps
+    assert {"make check", "make training"} <= set(steps)  # `make test` skips what needs torch and JAX
 
 
 def test_the_readme_names_the_demo(root: Path) -> None:

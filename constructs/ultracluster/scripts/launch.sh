@@ -1,5 +1,5 @@
-# Starts one node's share of a multi-node parallel job; the container's command follows as arguments.
-# AWS Batch gives the main node's address to the other nodes only, so the main node asks itself.
+# Prepares one node's share of a multi-node parallel job. start-LAUNCHER.sh follows in the same script, and starts what the
+# container's command names. AWS Batch gives the main node's address to the other nodes only, so the main node asks itself.
 set -euo pipefail
 
 : "${AWS_BATCH_JOB_NUM_NODES:=1}" "${AWS_BATCH_JOB_NODE_INDEX:=0}" "${AWS_BATCH_JOB_MAIN_NODE_INDEX:=0}"
@@ -25,9 +25,9 @@ if [ -z "${CCOM_SOCKET_IFNAME:-}" ] && [ -r /proc/net/route ]; then
   export CCOM_SOCKET_IFNAME
 fi
 
-# handlers_below PID: the processes below it that handle SIGUSR1, which kills every other process. Below a process that
-# does, what it has started (data loaders, compilers) only inherited the handler, and is left alone.
-handlers_below() {
+# handlers_from PID: itself and the processes below it that handle SIGUSR1, which kills every other process. Below a process
+# that does, what it has started (data loaders, compilers) only inherited the handler, and is left alone.
+handlers_from() {
   local root=$1 status pid key value ancestor
   local -A parents=() handles=()
   for status in /proc/[0-9]*/status; do
@@ -44,7 +44,7 @@ handlers_below() {
     while [ "$ancestor" -gt 1 ] && [ "$ancestor" != "$root" ] && [ -z "${handles[$ancestor]:-}" ]; do
       ancestor=${parents[$ancestor]:-0}
     done
-    if [ "$ancestor" = "$root" ]; then echo "$pid"; fi
+    if [ "$pid" = "$root" ] || { [ "$ancestor" = "$root" ] && [ -z "${handles[$root]:-}" ]; }; then echo "$pid"; fi
   done
 }
 
@@ -52,15 +52,15 @@ handlers_below() {
 # for each such time. An order whose time is over was for another end, before an extension.
 : "${UC_CHECKPOINT_FILE:=/run/ultracluster/checkpoint}" "${UC_CHECKPOINT_POLL_SECONDS:=5}"
 watch_for_checkpoint() {
-  local torchrun=$1 order pid count said=""
+  local program=$1 order pid count said=""
   local -A told=()
   set +e
-  while kill -0 "$torchrun" 2>/dev/null; do
+  while kill -0 "$program" 2>/dev/null; do
     order=""
     [ -r "$UC_CHECKPOINT_FILE" ] && read -r order <"$UC_CHECKPOINT_FILE"
     if [[ "$order" > "$(date -u +%Y-%m-%dT%H:%M:%SZ)" ]]; then
       count=0
-      for pid in $(handlers_below "$torchrun"); do
+      for pid in $(handlers_from "$program"); do
         if [ -z "${told[$order/$pid]:-}" ] && kill -USR1 "$pid" 2>/dev/null; then
           told[$order/$pid]=yes
           count=$((count + 1))
@@ -75,16 +75,9 @@ watch_for_checkpoint() {
   done
 }
 
-# Beside torchrun, not above it: signals and the exit status stay torchrun's own.
+# Beside the program, not above it: signals and the exit status stay its own.
 if [ -d "${UC_CHECKPOINT_FILE%/*}" ]; then
   watch_for_checkpoint "$$" >/dev/null </dev/null &
 fi
 
 echo "ultracluster: node $AWS_BATCH_JOB_NODE_INDEX of $AWS_BATCH_JOB_NUM_NODES, main node $MASTER_ADDR:$MASTER_PORT" >&2
-exec torchrun \
-  --nnodes "$AWS_BATCH_JOB_NUM_NODES" \
-  --node-rank "$AWS_BATCH_JOB_NODE_INDEX" \
-  --nproc-per-node "$UC_PROCESSES_PER_NODE" \
-  --master-addr "$MASTER_ADDR" \
-  --master-port "$MASTER_PORT" \
-  "$@"

@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.process
 
-SCRIPT = (Path(__file__).parents[3] / "constructs/ultracluster/scripts/launch.sh").read_text()
+SCRIPTS = Path(__file__).parents[3] / "constructs/ultracluster/scripts"
 MAIN = "10.0.1.17"
 
 
@@ -22,10 +22,13 @@ def torchrun(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def launch(torchrun: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def launch(
+    torchrun: Path, *arguments: str, launcher: str = "torchrun", **variables: str
+) -> subprocess.CompletedProcess[str]:
     # As the job definition starts it: bash -c SCRIPT NAME ARGUMENTS.
+    script = "".join((SCRIPTS / name).read_text() for name in ("launch.sh", f"start-{launcher}.sh"))
     return subprocess.run(
-        ["bash", "-c", SCRIPT, "ultracluster-launch", *arguments],
+        ["bash", "-c", script, "ultracluster-launch", *arguments],
         env={"PATH": f"{torchrun}:/usr/bin:/bin", "UC_PROCESSES_PER_NODE": "64"} | variables,
         text=True,
         capture_output=True,
@@ -100,3 +103,52 @@ def test_the_failure_of_the_program_is_the_failure_of_the_job(torchrun: Path) ->
 def test_one_node_alone_is_its_own_main_node(torchrun: Path) -> None:
     done = launch(torchrun, "train.py")
     assert done.stdout.splitlines()[:4] == ["--nnodes", "1", "--node-rank", "0"]
+
+
+def given(torchrun: Path, launcher: str, **variables: str) -> dict[str, str]:
+    """What a program finds in its environment."""
+    done = launch(torchrun, "env", "--null", launcher=launcher, UC_DEVICES_PER_NODE="64", **variables)
+    assert done.returncode == 0, done.stderr
+    return dict(line.split("=", 1) for line in done.stdout.split("\0") if line)
+
+
+def test_jax_and_the_neuron_runtime_learn_where_and_how_many_they_are(torchrun: Path) -> None:
+    # Names and forms: the AXLearn example of the Neuron documentation (one process drives all devices of its node).
+    found = given(torchrun, "jax", **node(2))
+    assert {name: found[name] for name in found if name.startswith(("JAX_", "NEURON_"))} == {
+        "JAX_COORDINATOR_ADDRESS": f"{MAIN}:41001",
+        "JAX_NUM_PROCESSES": "4",
+        "JAX_PROCESS_ID": "2",
+        "NEURON_PJRT_PROCESSES_NUM_DEVICES": "64,64,64,64",
+        "NEURON_PJRT_PROCESS_INDEX": "2",
+        "NEURON_RT_ROOT_COMM_ID": f"{MAIN}:41000",
+    }
+
+
+def test_jax_on_one_node_names_itself_alone(torchrun: Path) -> None:
+    found = given(torchrun, "jax")
+    assert found["NEURON_PJRT_PROCESSES_NUM_DEVICES"] == "64"
+    assert (found["JAX_NUM_PROCESSES"], found["JAX_PROCESS_ID"]) == ("1", "0")
+    assert found["JAX_COORDINATOR_ADDRESS"].partition(":")[0] == found["MASTER_ADDR"]
+
+
+def test_a_program_that_starts_its_own_processes_learns_where_it_is(torchrun: Path) -> None:
+    found = given(torchrun, "raw", **node(3))
+    assert {name: found[name] for name in ("MASTER_ADDR", "MASTER_PORT", "NNODES", "NODE_RANK")} == {
+        "MASTER_ADDR": MAIN,
+        "MASTER_PORT": "41000",
+        "NNODES": "4",
+        "NODE_RANK": "3",
+    }
+    assert found["NEURON_RT_ROOT_COMM_ID"] == f"{MAIN}:41000"
+
+
+@pytest.mark.parametrize("launcher", ["jax", "raw"])
+def test_other_launchers_pass_arguments_and_failures_on_unchanged(torchrun: Path, launcher: str) -> None:
+    arguments = ["a b", "$HOME", "*", ""]
+    program = 'printf "%s\\n" "$@"; exit 42'
+    done = launch(
+        torchrun, "bash", "-c", program, "x", *arguments, launcher=launcher, UC_DEVICES_PER_NODE="1"
+    )
+    assert done.stdout.splitlines() == arguments
+    assert done.returncode == 42

@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.process
 
-SCRIPT = (Path(__file__).parents[3] / "constructs/ultracluster/scripts/launch.sh").read_text()
+SCRIPTS = Path(__file__).parents[3] / "constructs/ultracluster/scripts"
 PATIENCE = 10.0
 
 # As torchrun does, it starts two workers and ends with them; `careless` does not handle the signal, as bash and
@@ -35,6 +35,8 @@ open(os.path.join(os.environ["WHERE"], "up." + name + str(os.getpid())), "w").cl
 while not os.path.exists(os.path.join(os.environ["WHERE"], "finish")):
     time.sleep(0.02)
 '''
+if os.environ.get("OWN"):
+    signal.signal(signal.SIGUSR1, lambda number, frame: open(os.path.join(where, "told"), "a").write("itself\\n"))
 names = os.environ.get("WORKERS", "first second careless").split()
 workers = [subprocess.Popen([sys.executable, "-c", worker, name]) for name in names]
 def end(number, frame):
@@ -49,7 +51,7 @@ sys.exit(max(abs(each.wait()) for each in workers) or int(os.environ.get("EXIT",
 class Launched:
     """A launcher that runs."""
 
-    def __init__(self, folder: Path, **variables: str) -> None:
+    def __init__(self, folder: Path, launcher: str = "torchrun", **variables: str) -> None:
         self.folder = folder
         self.orders = folder / "orders"
         self.orders.mkdir()
@@ -57,12 +59,15 @@ class Launched:
         torchrun.write_text(TORCHRUN)
         torchrun.chmod(0o755)
         self._log = (folder / "log").open("w+")
+        script = "".join((SCRIPTS / name).read_text() for name in ("launch.sh", f"start-{launcher}.sh"))
+        command = "train.py" if launcher == "torchrun" else str(torchrun)
         self.process = subprocess.Popen(
-            ["bash", "-c", SCRIPT, "ultracluster-launch", "train.py"],
+            ["bash", "-c", script, "ultracluster-launch", command],
             env={
                 "PATH": f"{folder}:/usr/bin:/bin",
                 "WHERE": str(folder),
                 "UC_PROCESSES_PER_NODE": "2",
+                "UC_DEVICES_PER_NODE": "2",
                 "UC_CHECKPOINT_FILE": str(self.orders / "checkpoint"),
                 "UC_CHECKPOINT_POLL_SECONDS": "0.1",
             }
@@ -108,8 +113,8 @@ class Launched:
 def launch(tmp_path: Path) -> Iterator[Callable[..., Launched]]:
     launched: list[Launched] = []
 
-    def start(**variables: str) -> Launched:
-        launched.append(Launched(tmp_path, **variables))
+    def start(launcher: str = "torchrun", **variables: str) -> Launched:
+        launched.append(Launched(tmp_path, launcher, **variables))
         return launched[-1]
 
     yield start
@@ -150,6 +155,18 @@ def test_a_job_that_starts_after_the_order_is_told_too(launch: Callable[..., Lau
     launched = launch(WORKERS="first")
     launched.order(in_an_hour())
     launched.wait_for(lambda: launched.told == ["firstTrue"])
+
+
+@pytest.mark.parametrize("launcher", ["jax", "raw"])
+def test_a_program_without_a_launcher_of_its_own_is_told_itself(
+    launch: Callable[..., Launched], launcher: str
+) -> None:
+    launched = launch(launcher, OWN="yes", WORKERS="first")
+    launched.workers_are_up(1)
+    launched.order(in_an_hour())
+    launched.wait_for(lambda: "sent SIGUSR1 to 1 processes" in launched.log)
+    time.sleep(0.3)
+    assert launched.told == ["itself"]  # what it has started is its own affair
 
 
 def test_an_order_whose_time_is_over_is_not_told(launch: Callable[..., Launched]) -> None:

@@ -1,0 +1,166 @@
+"""Checkpoints that resume right: a signal asks for one, and a marker that is written last makes it count.
+
+For training code. It needs the standard library of Python 3.10 only: copy this one file into an image, or install
+the package there with ``pip install --no-deps ultracluster``.
+"""
+
+import json
+import math
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import FrameType
+from typing import BinaryIO
+
+__all__ = [
+    "CheckpointSignal",
+    "begin_checkpoint",
+    "complete_checkpoint",
+    "latest_complete_checkpoint",
+    "step_of",
+    "write_file",
+]
+
+_MARKER = "COMPLETE"
+_UNFINISHED = ".part"
+_FOLDER = re.compile(r"step-(\d{12})")
+
+
+class CheckpointSignal:
+    """Notes that a checkpoint was asked for, by SIGUSR1.
+
+    The launcher of the job sends the signal before a Capacity Block ends and when somebody stops the job. It reaches
+    the processes seconds apart, so they must agree on the step: save if `asked` is true in any of them.
+    """
+
+    def __init__(self, number: signal.Signals = signal.SIGUSR1, *, settle_seconds: float = 60) -> None:
+        """Handle the signal from now on.
+
+        Args:
+            number: The signal. Default: SIGUSR1, which the launcher sends.
+            settle_seconds: How long after a checkpoint a further signal counts as the same request, which reached
+                this process later than others. Default: a minute.
+        """
+        self._asked = False
+        self._settle_seconds = settle_seconds
+        self._deaf_until = -math.inf
+        signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the form of a handler
+        if time.monotonic() >= self._deaf_until:
+            self._asked = True
+
+    @property
+    def asked(self) -> bool:
+        """Whether this process was asked for a checkpoint that it has not written."""
+        return self._asked
+
+    def answered(self) -> None:
+        """Note that the checkpoint is written; call it in every process."""
+        self._deaf_until = time.monotonic() + self._settle_seconds
+        self._asked = False
+
+
+def begin_checkpoint(root: str | Path, step: int) -> Path:
+    """Give the folder for the checkpoint of a step; every process may call it.
+
+    Args:
+        root: Folder of all checkpoints of the run, on the shared file system.
+        step: Steps that are done, 0 or more.
+
+    Raises:
+        FileExistsError: If the step has a complete checkpoint, which would be torn by writing it again.
+    """
+    folder = Path(root) / f"step-{step:012d}"
+    folder.mkdir(parents=True, exist_ok=True)
+    if _is_complete(folder):
+        raise FileExistsError(f"{folder} is complete; resume from it, or delete it")
+    return folder
+
+
+def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file of a checkpoint so that after a loss of this node it is there in full, or not at all.
+
+    Args:
+        path: The file, in the folder that `begin_checkpoint` gave.
+        write: Writes to the open file, such as ``lambda file: torch.save(state, file)``.
+    """
+    unfinished = path.with_name(path.name + _UNFINISHED)
+    with unfinished.open("wb") as file:
+        write(file)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+    _sync_folder(path.parent)
+
+
+def complete_checkpoint(folder: Path, files: Iterable[str] | None = None) -> None:
+    """Mark a checkpoint as complete; one process does it, after a barrier behind every process's last file.
+
+    Args:
+        folder: What `begin_checkpoint` gave.
+        files: Names in the folder that belong to the checkpoint. Default: all that are there.
+
+    Raises:
+        FileNotFoundError: If one of them is missing, or there is none at all. The checkpoint then stays torn.
+    """
+    names = _files_in(folder) if files is None else sorted(files)
+    if not names:
+        raise FileNotFoundError(f"{folder} has no file")
+    sizes = {name: (folder / name).stat().st_size for name in names}
+    write_file(folder / _MARKER, lambda file: file.write(json.dumps({"files": sizes}).encode()))
+    _sync_folder(folder.parent)
+
+
+def latest_complete_checkpoint(root: str | Path) -> Path | None:
+    """Give the folder of the last complete checkpoint, or None; torn ones are passed over.
+
+    Complete is a folder with the marker in which each file that the marker names has the size it had then.
+
+    Args:
+        root: Folder of all checkpoints of the run. It need not exist.
+    """
+    root = Path(root)
+    if not root.is_dir():
+        return None
+    steps = sorted((each for each in root.iterdir() if _FOLDER.fullmatch(each.name)), reverse=True)
+    return next(filter(_is_complete, steps), None)
+
+
+def step_of(folder: Path) -> int:
+    """Give the step of a checkpoint's folder.
+
+    Raises:
+        ValueError: If the folder is not one that `begin_checkpoint` gave.
+    """
+    found = _FOLDER.fullmatch(folder.name)
+    if found is None:
+        raise ValueError(f"{folder} is not the folder of a checkpoint")
+    return int(found[1])
+
+
+def _is_complete(folder: Path) -> bool:
+    try:
+        sizes = json.loads((folder / _MARKER).read_bytes())["files"]
+        return bool(sizes) and all((folder / name).stat().st_size == size for name, size in sizes.items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False  # no marker, a marker that is not ours, or a file is missing
+
+
+def _files_in(folder: Path) -> list[str]:
+    return sorted(
+        each.relative_to(folder).as_posix()
+        for each in folder.rglob("*")
+        if each.is_file() and each.name != _MARKER and not each.name.endswith(_UNFINISHED)
+    )
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
