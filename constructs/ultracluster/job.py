@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 import jsii
 from aws_cdk import Annotations, Aws, Duration, Stack, Token
@@ -16,13 +16,16 @@ from ultracluster.job_container import job_container
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, quote
 
-__all__ = ["Job", "check_job", "job_processes", "launch_command"]
+__all__ = ["Job", "Launcher", "check_job", "job_processes", "launch_command"]
 
 _ECR_IMAGE = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(?P<repository>[^:@]+)"
 )
 
 _MOST_ATTEMPTS = 10
+
+Launcher = Literal["torchrun", "jax", "raw"]
+"""What starts the command on a node: torchrun, or nothing but what JAX or another program must know of its place."""
 
 
 @jsii.implements(iam.IGrantable)
@@ -204,7 +207,7 @@ def check_job(*, environment: Mapping[str, str], attempts: int) -> list[Finding]
             path=f"environment.{name}",
         )
         for name in environment
-        if name.startswith("AWS_BATCH") or name == "UC_PROCESSES_PER_NODE"
+        if name.startswith("AWS_BATCH") or name in {"UC_DEVICES_PER_NODE", "UC_PROCESSES_PER_NODE"}
     ]
     if "--cache_dir" in environment.get("NEURON_CC_FLAGS", ""):
         findings.append(
@@ -227,13 +230,17 @@ def check_job(*, environment: Mapping[str, str], attempts: int) -> list[Finding]
     return findings
 
 
-def launch_command(command: Sequence[str]) -> list[str]:
-    """Put the launcher in front of what torchrun starts.
+def launch_command(command: Sequence[str], launcher: Launcher = "torchrun") -> list[str]:
+    """Put the launcher in front of what it starts.
 
     Args:
         command: Program and arguments.
+        launcher: What starts them. Default: torchrun.
     """
-    script = resources.files("ultracluster").joinpath("scripts/launch.sh").read_text(encoding="ascii")
+    scripts = resources.files("ultracluster").joinpath("scripts")
+    script = "".join(
+        scripts.joinpath(name).read_text(encoding="ascii") for name in ("launch.sh", f"start-{launcher}.sh")
+    )
     return ["bash", "-c", script, "ultracluster-launch", *command]
 
 

@@ -1,13 +1,14 @@
 """A training job over several nodes, with every Neuron and EFA device of each of them."""
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from aws_cdk import Annotations, Duration
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
-from ultracluster.job import Job, check_job, job_processes, launch_command
+from ultracluster.job import Job, Launcher, check_job, job_processes, launch_command
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.nic_layouts import check_task_interface
@@ -16,10 +17,11 @@ __all__ = ["MultiNodeJob"]
 
 
 class MultiNodeJob(Job):
-    """A job definition of a multi-node parallel job, one container on each node, started with torchrun.
+    """A job definition of a multi-node parallel job, one container on each node.
 
-    Devices, vCPUs and memory follow from the nodes' type. The command is what torchrun starts, such as
-    ``["train.py", "--steps", "1000"]``; the image must hold bash, python3 and torchrun.
+    Devices, vCPUs and memory follow from the nodes' type. The command is what the launcher starts: with torchrun a
+    script, such as ``["train.py", "--steps", "1000"]``, else a program. The image must hold bash, python3 and, for
+    that launcher, torchrun. What training code must do to resume is in docs/training.md.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class MultiNodeJob(Job):
         environment: Mapping[str, str] | None = None,
         timeout: Duration | None = None,
         attempts: int = 1,
+        launcher: Launcher = "torchrun",
     ) -> None:
         """Define the job.
 
@@ -44,30 +47,37 @@ class MultiNodeJob(Job):
             construct_id: Its id there.
             queue: Queue that the job is meant for.
             image: Container image with a tag or digest. Nodes of the default network reach Amazon ECR only.
-            command: Program and arguments that torchrun starts in each process.
+            command: Program and arguments that the launcher starts.
             node_count: Nodes of the job. Default: all nodes of the queue. It can be lowered at submission.
             processes_per_node: Processes that torchrun starts on each node. Default: one for each logical
-                NeuronCore, 64 on a trn2.48xlarge.
+                NeuronCore, 64 on a trn2.48xlarge; one for the other launchers.
             compile_cache: Compile cache to use. Default: none.
             environment: More environment variables. Default: none.
             timeout: When an attempt is ended. Default: never.
             attempts: How often the job is started when its host is lost, 1 to 10. A failure of the program
                 itself is not repeated. Default: once.
+            launcher: ``torchrun``; ``jax``, which starts one process on each node and tells JAX and the Neuron
+                runtime how many there are; or ``raw``, which only says in MASTER_ADDR, MASTER_PORT, NNODES and
+                NODE_RANK where the node is. Default: ``torchrun``.
 
         Raises:
             FindingsError: If the nodes exceed the queue's (UC6101), the type cannot do it (UC6102), the
-                environment is not allowed (UC6109, UC6010) or the attempts are out of bounds (UC6104).
+                environment is not allowed (UC6109, UC6010), the attempts are out of bounds (UC6104), or the
+                launcher is unknown (UC6141), starts one process only (UC6140) or has nothing to start (UC6142).
         """
         nodes = queue.max_nodes if node_count is None else node_count
         variables = dict(environment or {})
-        findings = _check_nodes(queue, nodes) + check_job(environment=variables, attempts=attempts)
+        findings = _check_nodes(queue, nodes) + _check_launcher(launcher, processes_per_node, command)
+        findings += check_job(environment=variables, attempts=attempts)
         if findings:
             raise FindingsError(findings)
         super().__init__(scope, construct_id, queue=queue, image=image, compile_cache=compile_cache)
         machine = queue.nodes.instance_type
         for finding in check_task_interface(machine, queue.nodes.network_interfaces):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
-        processes = job_processes(queue, processes_per_node)
+        processes = job_processes(queue, processes_per_node) if launcher == "torchrun" else 1
+        if launcher == "jax":
+            variables["UC_DEVICES_PER_NODE"] = str(job_processes(queue, None))
         self._define(
             type="multinode",
             attempts=attempts,
@@ -80,7 +90,8 @@ class MultiNodeJob(Job):
                         # Open-ended, because AWS Batch lets only such a range be changed at submission.
                         target_nodes="0:",
                         container=self._container(
-                            launch_command(command), self._environment(variables, processes=processes)
+                            launch_command(command, launcher),
+                            self._environment(variables, processes=processes),
                         ),
                     )
                 ],
@@ -106,6 +117,32 @@ def _check_nodes(queue: TrainingQueue, nodes: int) -> list[Finding]:
                 problem=f"{queue.nodes.instance_type.name} has no EFA, which nodes of one job need among themselves",
                 remedy="Choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge, or one node",
                 path="node_count",
+            )
+        )
+    return findings
+
+
+def _check_launcher(launcher: str, processes_per_node: int | None, command: Sequence[str]) -> list[Finding]:
+    if launcher not in get_args(Launcher):
+        known = ", ".join(get_args(Launcher))
+        return [Finding(code="UC6141", problem=f"got {quote(launcher)}", allowed=known, path="launcher")]
+    findings = []
+    if not command:
+        findings.append(
+            Finding(
+                code="UC6142",
+                problem="got no command; that of the image cannot be seen from here",
+                remedy='Say what the launcher starts, such as ["train.py"]',
+                path="command",
+            )
+        )
+    if launcher != "torchrun" and processes_per_node not in {None, 1}:
+        findings.append(
+            Finding(
+                code="UC6140",
+                problem=f"got {quote(processes_per_node)} processes on a node with the launcher {launcher}, which starts one",
+                remedy="Leave it out, or choose torchrun",
+                path="processes_per_node",
             )
         )
     return findings

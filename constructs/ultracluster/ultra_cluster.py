@@ -12,6 +12,7 @@ from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.compile_cache import CompileCache
+from ultracluster.job import Launcher
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
 from ultracluster.shared_file_system import SharedFileSystem
@@ -139,18 +140,20 @@ class UltraCluster(Construct):
         environment: Mapping[str, str] | None = None,
         timeout: Duration | None = None,
         attempts: int = 1,
+        launcher: Launcher = "torchrun",
     ) -> MultiNodeJob:
         """Add a job that uses the cluster's queue, file system, compile cache and checkpoint bucket.
 
         Args:
             construct_id: Its id in the cluster.
             image: Container image with a tag or digest.
-            command: Program and arguments that torchrun starts in each process.
+            command: Program and arguments that the launcher starts.
             node_count: Nodes of the job. Default: all nodes of the cluster.
             processes_per_node: Processes on each node. Default: one for each logical NeuronCore.
             environment: More environment variables. Default: none.
             timeout: When an attempt is ended. Default: never.
             attempts: How often the job is started when its host is lost, 1 to 10. Default: once.
+            launcher: ``torchrun``, ``jax`` or ``raw``. Default: ``torchrun``.
 
         Raises:
             FindingsError: If the job does not fit the cluster.
@@ -167,6 +170,7 @@ class UltraCluster(Construct):
             environment=environment,
             timeout=timeout,
             attempts=attempts,
+            launcher=launcher,
         )
         if self._checkpoint_bucket is not None:
             self._checkpoint_bucket.grant_use(job)

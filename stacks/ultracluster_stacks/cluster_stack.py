@@ -63,6 +63,7 @@ class ClusterStack(cdk.Stack):
                 environment=job.environment,
                 timeout=cdk.Duration.hours(job.timeout_hours) if job.timeout_hours else None,
                 attempts=job.attempts,
+                launcher=job.launcher,
             )
 
 

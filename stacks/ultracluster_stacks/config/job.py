@@ -1,7 +1,7 @@
 """A job of a cluster: a multi-node parallel job definition of AWS Batch."""
 
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -66,7 +66,8 @@ class JobConfig(ConfigModel):
         ),
     ] = Field(description="Container image with a tag that does not move, or a digest; in ECR of the Region.")
     command: tuple[str, ...] = Field(
-        default=(), description="Command and arguments, one per item. Default: the command of the image."
+        default=(),
+        description="What the launcher starts, one argument per item: with torchrun a script, else a program.",
     )
     nodes: Annotated[int, Between(code="UC6101", least=1, most=1_000)] | None = Field(
         default=None, description="Number of nodes. Default: all nodes of the cluster."
@@ -74,6 +75,11 @@ class JobConfig(ConfigModel):
     processes_per_node: Annotated[int, Between(code="UC6103", least=1, most=1_024)] | None = Field(
         default=None,
         description="Processes that torchrun starts on each node. Default: one per logical NeuronCore.",
+    )
+    launcher: Literal["torchrun", "jax", "raw"] = Field(
+        default="torchrun",
+        description="What starts the command on each node: torchrun; jax, one process that is told its place; or raw, "
+        "a program that starts its own processes. Default: torchrun.",
     )
     environment: dict[_Variable, str] = Field(
         default_factory=dict,

@@ -68,6 +68,28 @@ def node_holds_processes(cluster: "ClusterConfig", job: "JobConfig") -> Iterator
         )
 
 
+def launcher_has_a_command(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """The launcher cannot see the command of the image, whose place it takes."""
+    if not job.command:
+        yield Problem(
+            loc=("command",),
+            code="UC6142",
+            problem="got no command; that of the image cannot be seen from here",
+            remedy="Say what the launcher starts, such as command: [train.py]",
+        )
+
+
+def launcher_starts_processes(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """The other launchers start one process on each node."""
+    if job.launcher != "torchrun" and job.processes_per_node not in {None, 1}:
+        yield Problem(
+            loc=("processes_per_node",),
+            code="UC6140",
+            problem=f"got {job.processes_per_node} processes on a node with the launcher {job.launcher}, which starts one",
+            remedy="Leave it out, or choose torchrun",
+        )
+
+
 def timeout_is_within_capacity(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """Warn about a job that its capacity's end would cut off."""
     start, end = cluster.capacity.start, cluster.capacity.end
@@ -132,6 +154,8 @@ JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem
     job_fits_cluster,
     nodes_can_talk,
     node_holds_processes,
+    launcher_has_a_command,
+    launcher_starts_processes,
     timeout_is_within_capacity,
     image_is_pinned,
     image_is_near,

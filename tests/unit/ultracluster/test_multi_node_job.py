@@ -105,6 +105,37 @@ def test_starts_as_many_processes_as_told(stack: cdk.Stack) -> None:
     assert environment(stack)["UC_PROCESSES_PER_NODE"] == "128"
 
 
+def test_jax_gets_one_process_and_the_devices_of_a_node(stack: cdk.Stack) -> None:
+    job(stack, launcher="jax", command=["python3", "train.py"], processes_per_node=1)
+    assert environment(stack)["UC_PROCESSES_PER_NODE"] == "1"
+    assert environment(stack)["UC_DEVICES_PER_NODE"] == "64"
+    script = container(stack)["Command"][2]
+    assert "JAX_COORDINATOR_ADDRESS" in script
+    assert "exec torchrun" not in script
+
+
+def test_a_raw_program_is_told_its_place_only(stack: cdk.Stack) -> None:
+    job(stack, launcher="raw", command=["run"])
+    script = container(stack)["Command"][2]
+    assert "NODE_RANK" in script
+    assert "exec torchrun" not in script
+    assert "JAX" not in script
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"launcher": "jax", "processes_per_node": 64}, "UC6140"),
+        ({"launcher": "raw", "processes_per_node": 2}, "UC6140"),
+        ({"launcher": "mpirun"}, r"UC6141: launcher: got 'mpirun'.*torchrun, jax, raw"),
+        ({"command": []}, "UC6142"),
+    ],
+)
+def test_refuses_what_a_launcher_cannot_start(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:
+    with pytest.raises(FindingsError, match=code):
+        job(stack, **changes)
+
+
 def test_collectives_use_efa_or_fail(stack: cdk.Stack) -> None:
     job(stack)
     assert environment(stack).items() >= {"FI_PROVIDER": "efa", "FI_EFA_USE_DEVICE_RDMA": "1"}.items()
@@ -131,6 +162,7 @@ def test_uses_the_compile_cache_and_keeps_the_users_compiler_flags(stack: cdk.St
     [
         ({"AWS_BATCH_JOB_NODE_INDEX": "0"}, "UC6109"),
         ({"UC_PROCESSES_PER_NODE": "1"}, "UC6109"),
+        ({"UC_DEVICES_PER_NODE": "1"}, "UC6109"),
         ({"NEURON_CC_FLAGS": "--cache_dir=s3://elsewhere"}, "UC6010"),
     ],
 )

@@ -263,6 +263,14 @@ def test_the_valid_rollout_has_no_findings(findings: Findings) -> None:
             f"{_JOB}.processes_per_node",
             "1 to 128",
         ),
+        (
+            "image: 1",
+            "launcher: jax\n            processes_per_node: 2\n            image: 1",
+            "UC6140",
+            f"{_JOB}.processes_per_node",
+            "got 2 processes on a node with the launcher jax",
+        ),
+        ("[train.py]", "[]", "UC6142", f"{_JOB}.command", "got no command"),
         ("image: 1", "attempts: 11\n            image: 1", "UC6104", f"{_JOB}.attempts", "1 to 10"),
         (
             "image: 1",

@@ -49,6 +49,8 @@ _ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
         ([("4800", "7200")], "UC5003"),
         ([("image: 1", "nodes: 4\n            image: 1")], "UC6101"),
         ([("image: 1", "processes_per_node: 128\n            image: 1")], "UC6103"),
+        ([("image: 1", "launcher: jax\n            processes_per_node: 1\n            image: 1")], "UC6140"),
+        ([("[train.py]", "[x]")], "UC6142"),
         ([("image: 1", "attempts: 10\n            image: 1")], "UC6104"),
         ([("image: 1", "timeout_hours: 70\n            image: 1")], "UC6105"),
         ([_ON_DEMAND, ("image: 1", "timeout_hours: 71\n            image: 1")], "UC6105"),

@@ -19,7 +19,7 @@ defaults:
   account: "111122223333"
   capacity: {market_type: on-demand, end: "2026-12-04T11:30:00Z"}
   jobs:
-    - {name: pretrain, image: "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:1"}
+    - {name: pretrain, image: "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:1", command: [train.py]}
   tags: {team: research, stage: test}
 waves:
   - name: first
