@@ -4,7 +4,7 @@
 """
 
 from ultracluster.block_lifecycle import BlockLifecycle
-from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.capacity_guard import CapacityGuard
 from ultracluster.capacity_ledger import CapacityLedger
 from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
@@ -12,14 +12,19 @@ from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.compile_cache import CompileCache
+from ultracluster.compute_environment import ComputeEnvironment
+from ultracluster.fair_share import FairShare
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.training_queue import TrainingQueue
 from ultracluster.ultra_cluster import UltraCluster
+from ultracluster.unreserved_capacity import OnDemandCapacity, SpotCapacity
+from ultracluster.wait_limits import WaitLimits
 
 __all__ = [
     "BlockLifecycle",
+    "Capacity",
     "CapacityBlock",
     "CapacityGuard",
     "CapacityLedger",
@@ -30,9 +35,15 @@ __all__ = [
     "ClusterNetwork",
     "ClusterPlacement",
     "CompileCache",
+    "ComputeEnvironment",
+    "FairShare",
     "MultiNodeJob",
     "NodeGroup",
+    "OnDemandCapacity",
+    "ReservationGroup",
     "SharedFileSystem",
+    "SpotCapacity",
     "TrainingQueue",
     "UltraCluster",
+    "WaitLimits",
 ]

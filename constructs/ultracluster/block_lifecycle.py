@@ -16,7 +16,8 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from ultracluster.capacity import RESERVATION_TAG, CapacityBlock
+from ultracluster.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
+from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.capacity_blocks import BLOCK_DELIVERED_EVENTS, BLOCK_EXPIRATION_WARNING_EVENTS
 from ultracluster_catalog.findings import Finding, FindingsError, quote
@@ -50,7 +51,7 @@ _SILENT_MINUTES = 5
 
 
 class BlockLifecycle(Construct):
-    """Looks after one Capacity Block: its compute environment, its queue, its jobs and the people who paid for it.
+    """Looks after one Capacity Block: its compute environment, its queues, its jobs and the people who paid for it.
 
     A small function wakes up every minute, and at EC2's events about the block; it reads the block's times from EC2,
     so that an extension needs no deployment. Before the start jobs wait in the queue while the compute environment
@@ -76,7 +77,8 @@ class BlockLifecycle(Construct):
             scope: Where to add it.
             construct_id: Its id there.
             block: The block. Its start and end are not needed here; EC2 knows them.
-            queue: Queue whose compute environment launches into the block.
+            queue: Queue with the compute environment that launches into the block. It is closed with the
+                environment, unless another one of its environments can still run jobs.
             checkpoint_lead: How long before the drain running jobs are told to write a checkpoint, 0 to 12 hours.
                 Default: 20 minutes.
             topic: SNS topic for notices. Default: a new one; subscribe somebody to it.
@@ -86,10 +88,12 @@ class BlockLifecycle(Construct):
                 (UC4117).
         """
         lead = checkpoint_lead or Duration.minutes(_DEFAULT_LEAD_MINUTES)
-        _check(block=block, queue=queue, lead=lead)
+        environment = _environment_of(block, queue=queue, lead=lead)
         super().__init__(scope, construct_id)
+        self._environment = environment
         self._block = block
         self._queue = queue
+        self._further_queues: list[str] = []
         self._topic = topic or sns.Topic(self, "Notices", enforce_ssl=True)
         self._memory = ssm.StringParameter(
             self, "Memory", string_value="{}", description="What the life cycle of the block remembers"
@@ -142,7 +146,7 @@ class BlockLifecycle(Construct):
             max_event_age=Duration.minutes(1),
             environment={
                 "UC_RESERVATION_ID": self._block.reservation_id,
-                "UC_COMPUTE_ENVIRONMENT": self._queue.compute_environment_arn,
+                "UC_COMPUTE_ENVIRONMENT": self._environment.arn,
                 "UC_JOB_QUEUE": self._queue.job_queue_arn,
                 "UC_TOPIC": self._topic.topic_arn,
                 "UC_MEMORY": self._memory.parameter_name,
@@ -184,7 +188,7 @@ class BlockLifecycle(Construct):
             _allow(
                 "OpenAndCloseEnvironment",
                 "batch:UpdateComputeEnvironment",
-                resources=[self._queue.compute_environment_arn],
+                resources=[self._environment.arn],
             ),
             _allow("OpenAndCloseQueue", "batch:UpdateJobQueue", resources=[self._queue.job_queue_arn]),
             _allow(
@@ -253,6 +257,23 @@ class BlockLifecycle(Construct):
         alarm.add_alarm_action(actions.SnsAction(self._topic))
         return alarm
 
+    def watch(self, queue: TrainingQueue) -> None:
+        """Look after the jobs of one more queue that uses the block's compute environment.
+
+        They are told and ended as those of the first queue. This queue itself stays open: what is submitted to it
+        after the drain waits for other capacity.
+
+        Args:
+            queue: The queue.
+        """
+        self._further_queues.append(queue.job_queue_arn)
+        self._function.add_environment("UC_FURTHER_JOB_QUEUES", ",".join(self._further_queues))
+
+    @property
+    def block(self) -> CapacityBlock:
+        """The block."""
+        return self._block
+
     @property
     def function(self) -> lambda_.IFunction:
         """The function that looks after the block."""
@@ -296,15 +317,20 @@ def _fingerprint(root: Path) -> str:
     return digest.hexdigest()
 
 
-def _check(*, block: CapacityBlock, queue: TrainingQueue, lead: Duration) -> None:
+def _environment_of(block: CapacityBlock, *, queue: TrainingQueue, lead: Duration) -> ComputeEnvironment:
+    found = next((each for each in queue.environments if each.nodes.capacity == block), None)
     findings = []
-    capacity = queue.nodes.capacity
-    if capacity != block:
-        got = "no capacity" if capacity is None else capacity.reservation_id
+    if found is None:
+        into = [
+            each.nodes.capacity.reservation_id
+            for each in queue.environments
+            if isinstance(each.nodes.capacity, (CapacityBlock, CapacityReservation))
+        ]
+        got = ", ".join(map(quote, into)) or "no reservation"
         findings.append(
             Finding(
                 code="UC4116",
-                problem=f"the nodes of the queue are launched into {quote(got)}, the block is {quote(block.reservation_id)}",
+                problem=f"the nodes of the queue are launched into {got}, the block is {quote(block.reservation_id)}",
                 remedy="Give the queue whose nodes have this block as their capacity",
                 path="queue",
             )
@@ -318,5 +344,6 @@ def _check(*, block: CapacityBlock, queue: TrainingQueue, lead: Duration) -> Non
                 path="checkpoint_lead",
             )
         )
-    if findings:
+    if findings or found is None:
         raise FindingsError(findings)
+    return found

@@ -2,10 +2,12 @@
 
 from typing import Self
 
+from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.capacity import Capacity, CapacityReservation, ReservationGroup
+from ultracluster.unreserved_capacity import OnDemandCapacity
 
 __all__ = ["ClusterPlacement"]
 
@@ -30,14 +32,13 @@ class ClusterPlacement(Construct):
         self._placement_group_name = placement_group_name
 
     @classmethod
-    def for_capacity(
-        cls, scope: Construct, construct_id: str, capacity: CapacityBlock | CapacityReservation | None
-    ) -> Self | None:
+    def for_capacity(cls, scope: Construct, construct_id: str, capacity: Capacity | None) -> Self | None:
         """Give the placement that a source of capacity can use.
 
         A Capacity Block gets none: EC2 does not support the two together, and a forced group has been
         seen to launch 11 of 16 reserved nodes (eksctl#7949). A reservation gets only the group that it was
-        made inside. On-demand nodes get a group of their own.
+        made inside. On-demand nodes get a group of their own. Spot nodes run jobs of one node, which gain nothing
+        from a group and start less often in one.
 
         Args:
             scope: Where to add it.
@@ -45,12 +46,22 @@ class ClusterPlacement(Construct):
             capacity: Where the nodes come from. None means on-demand.
         """
         match capacity:
-            case None:
+            case None | OnDemandCapacity():
                 return cls(scope, construct_id)
-            case CapacityReservation(placement_group_name=str(name)):
+            case (
+                CapacityReservation(placement_group_name=str(name))
+                | ReservationGroup(placement_group_name=str(name))
+            ):
                 return cls(scope, construct_id, placement_group_name=name)
             case _:
                 return None
+
+    @property
+    def placement_group_arn(self) -> str:
+        """ARN of the group: a reservation that is made with it as ``PlacementGroupArn`` is made inside the group."""
+        return Stack.of(self).format_arn(
+            service="ec2", resource="placement-group", resource_name=self._placement_group_name
+        )
 
     @property
     def placement_group_name(self) -> str:

@@ -61,9 +61,10 @@ class MultiNodeJob(Job):
                 NODE_RANK where the node is. Default: ``torchrun``.
 
         Raises:
-            FindingsError: If the nodes exceed the queue's (UC6101), the type cannot do it (UC6102), the
-                environment is not allowed (UC6109, UC6010), the attempts are out of bounds (UC6104), or the
-                launcher is unknown (UC6141), starts one process only (UC6140) or has nothing to start (UC6142).
+            FindingsError: If the nodes exceed the queue's (UC6101), the type cannot do it (UC6102), the queue has
+                Spot nodes (UC6308), the environment is not allowed (UC6109, UC6010), the attempts are out of bounds
+                (UC6104), or the launcher is unknown (UC6141), starts one process only (UC6140) or has nothing to start
+                (UC6142).
         """
         nodes = queue.max_nodes if node_count is None else node_count
         variables = dict(environment or {})
@@ -101,6 +102,16 @@ class MultiNodeJob(Job):
 
 def _check_nodes(queue: TrainingQueue, nodes: int) -> list[Finding]:
     findings = []
+    if queue.has_spot:
+        findings.append(
+            Finding(
+                code="UC6308",
+                problem="the queue has Spot nodes, on which AWS Batch runs no multi-node jobs: one that comes to them "
+                "waits for ever, at the head of all others",
+                remedy="Give the job to a queue without them; the Spot nodes can have a queue of their own",
+                path="queue",
+            )
+        )
     if not 1 <= nodes <= queue.max_nodes:
         findings.append(
             Finding(

@@ -4,7 +4,7 @@ import re
 
 from aws_cdk import Token
 
-from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster_catalog.findings import Finding, quote
@@ -17,7 +17,7 @@ def check_nodes(
     *,
     network: ClusterNetwork,
     image_id: str,
-    capacity: CapacityBlock | CapacityReservation | None,
+    capacity: Capacity | None,
     placement: ClusterPlacement | None,
 ) -> list[Finding]:
     """Find out whether network, image, capacity and placement of nodes fit each other.
@@ -41,7 +41,9 @@ def check_nodes(
                 path="placement",
             )
         )
-    group = capacity.placement_group_name if isinstance(capacity, CapacityReservation) else None
+    group = None
+    if isinstance(capacity, (CapacityReservation, ReservationGroup)):
+        group = capacity.placement_group_name
     given = placement.placement_group_name if placement else None
     if group is not None and group != given and not any(map(Token.is_unresolved, (group, given))):
         findings.append(
@@ -64,6 +66,7 @@ def check_nodes(
         )
     if (
         capacity is not None
+        and capacity.zone_id is not None
         and capacity.zone_id != network.zone_id
         and not any(Token.is_unresolved(zone) for zone in (capacity.zone_id, network.zone_id))
     ):

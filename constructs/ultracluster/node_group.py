@@ -8,7 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
+from ultracluster.capacity import Capacity
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.node_checks import check_nodes
@@ -49,7 +49,7 @@ class NodeGroup(Construct):
         network: ClusterNetwork,
         instance_type: str | InstanceType,
         image_id: str,
-        capacity: CapacityBlock | CapacityReservation | None = None,
+        capacity: Capacity | None = None,
         placement: ClusterPlacement | None = None,
         nic_layout: NicLayout = "batch",
         file_system: SharedFileSystem | None = None,
@@ -111,7 +111,7 @@ class NodeGroup(Construct):
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
         self._efa_devices = machine.efa_devices[:efa_devices]
         group_id = network.security_group.security_group_id
-        own_tags = {RESERVATION_TAG: capacity.reservation_id} if capacity else {}
+        own_tags = capacity.node_tags if capacity else {}
         template = ec2.CfnLaunchTemplate(
             self,
             "Resource",
@@ -138,7 +138,7 @@ class NodeGroup(Construct):
                         ),
                     )
                 ],
-                tag_specifications=_tag_specifications(dict(tags or {}) | own_tags),
+                tag_specifications=_tag_specifications({**(tags or {}), **own_tags}),
                 user_data=Fn.base64(
                     node_user_data(
                         instance_type=machine,
@@ -155,7 +155,7 @@ class NodeGroup(Construct):
         self._launch_template_version = template.attr_latest_version_number
 
     @property
-    def capacity(self) -> CapacityBlock | CapacityReservation | None:
+    def capacity(self) -> Capacity | None:
         """Where the nodes come from; None is on-demand."""
         return self._capacity
 

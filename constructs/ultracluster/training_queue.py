@@ -1,28 +1,38 @@
-"""AWS Batch: a managed compute environment over the nodes, and the queue in front of it."""
+"""AWS Batch: the queue in front of the compute environments."""
+
+from collections.abc import Sequence
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_batch as batch
+from aws_cdk import aws_events as events
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster.compute_environment import ComputeEnvironment, define_compute_environment
+from ultracluster.fair_share import FairShare
 from ultracluster.node_group import NodeGroup
+from ultracluster.sources import check_names, named
+from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 
 __all__ = ["TrainingQueue"]
 
-# The longest that AWS Batch allows (API reference of UpdatePolicy, botocore 1.44.5). The default of 30 minutes
-# would end a training run in the middle whenever the launch template changes.
-_UPDATE_TIMEOUT_MINUTES = 7200
-
 _MOST_NODES = 1000  # of a multi-node parallel job, AWS Batch User Guide, read 2026-10
-_SHARE_DECAY_SECONDS = 24 * 3600
+_MOST_ENVIRONMENTS = 3  # of a queue, API Reference of CreateJobQueue, botocore 1.44.5
+_MOST_PRIORITY = 1000  # schema of AWS::Batch::JobQueue, cfn-lint 1.x, read 2026-11
 
 
 class TrainingQueue(Construct):
-    """A job queue with fair-share scheduling over one compute environment.
+    """A job queue with fair-share scheduling over one to three compute environments, tried in their order.
 
-    A job names a share identifier when it is submitted; identifiers that are not known weigh the same. No time
-    limit acts on waiting jobs: it would cancel those that wait for a Capacity Block to start.
+    A job names a share identifier when it is submitted; identifiers that are not known weigh the same. Unless
+    `wait_limits` say so, no time limit acts on waiting jobs: it would cancel those that wait for a Capacity Block to
+    start.
+
+    A job of one node goes to the first compute environment that has room. A multi-node job does not: while EC2 has no
+    instances for the first environment that is open and large enough, it waits there, and those after it stay unused
+    (AWS Batch User Guide, jobs stuck in RUNNABLE, read 2026-11). What closes the first environment, such as
+    `BlockLifecycle` before the start and after the end of a block, lets it go on to the next.
     """
 
     def __init__(
@@ -30,8 +40,13 @@ class TrainingQueue(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        nodes: NodeGroup,
-        max_nodes: int,
+        nodes: NodeGroup | Sequence[NodeGroup] = (),
+        max_nodes: int | None = None,
+        environments: Sequence[ComputeEnvironment] = (),
+        priority: int = 1,
+        fair_share: FairShare | None = None,
+        wait_limits: WaitLimits | None = None,
+        log_group: logs.ILogGroup | None = None,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
     ) -> None:
         """Define the queue.
@@ -39,96 +54,100 @@ class TrainingQueue(Construct):
         Args:
             scope: Where to add it.
             construct_id: Its id there.
-            nodes: Nodes that the compute environment launches.
-            max_nodes: Most nodes at one time, 1 to 1000. Decides maxvCpus exactly: AWS Batch's usual 256 would
-                be one trn2.48xlarge, and a job of two would wait for ever.
-            log_retention: How long job logs are kept. Default: three months.
+            nodes: Nodes that it gets new compute environments for, one for each, in order of preference. Default:
+                none.
+            max_nodes: Most nodes of each of these at one time, 1 to 1000, unless its source of capacity has a
+                `max_nodes` of its own. Decides maxvCpus exactly: AWS Batch's usual 256 would be one trn2.48xlarge, and
+                a job of two would wait for ever. Required with nodes.
+            environments: Compute environments of another queue to use too, tried after the new ones. Default: none.
+            priority: Whose jobs are placed first where queues have compute environments in common: those of the
+                queue with the higher number, 0 to 1000. Default: 1.
+            fair_share: How the nodes are divided among share identifiers. Default: all the same, remembered for a
+                day.
+            wait_limits: When a job that waits at the head is cancelled. Default: never.
+            log_group: Log group of the jobs. Default: a new one.
+            log_retention: How long job logs are kept in a new log group. Default: three months.
 
         Raises:
-            FindingsError: If max_nodes is outside 1 to 1000 (UC4101).
+            FindingsError: If a number of nodes is outside 1 to 1000 (UC4101), there are not one to three compute
+                environments (UC4120), two sources have the same name (UC4121), the nodes differ (UC4122), the
+                priority is out of bounds (UC6305), or a limit would cancel jobs that wait for reserved capacity
+                (UC6307).
         """
-        if not 1 <= max_nodes <= _MOST_NODES:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC4101",
-                        problem=f"got {quote(max_nodes)}",
-                        allowed=f"1 to {_MOST_NODES}",
-                        path="max_nodes",
-                    )
-                ]
-            )
+        groups = [nodes] if isinstance(nodes, NodeGroup) else list(nodes)
+        behind = [*groups, *(each.nodes for each in environments)]
+        _check(groups, behind, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
-        self._nodes = nodes
-        self._max_nodes = max_nodes
-        self._log_group = logs.LogGroup(
+        self._log_group = log_group or logs.LogGroup(
             self, "Logs", retention=log_retention, removal_policy=RemovalPolicy.RETAIN
         )
-        environment = self._define_compute_environment(nodes, max_nodes)
-        policy = batch.CfnSchedulingPolicy(
-            self,
-            "SchedulingPolicy",
-            fairshare_policy=batch.CfnSchedulingPolicy.FairsharePolicyProperty(
-                share_decay_seconds=_SHARE_DECAY_SECONDS
+        self._environments = (
+            *(
+                define_compute_environment(
+                    self,
+                    named("ComputeEnvironment", each.capacity),
+                    nodes=each,
+                    max_nodes=_most_nodes(each, max_nodes),
+                )
+                for each in groups
             ),
+            *environments,
+        )
+        policy = batch.CfnSchedulingPolicy(
+            self, "SchedulingPolicy", fairshare_policy=(fair_share or FairShare()).policy
         )
         queue = batch.CfnJobQueue(
             self,
             "Resource",
-            priority=1,
+            priority=priority,
             job_queue_type="ECS",
             scheduling_policy_arn=policy.attr_arn,
             compute_environment_order=[
                 batch.CfnJobQueue.ComputeEnvironmentOrderProperty(
-                    compute_environment=environment.attr_compute_environment_arn, order=1
+                    compute_environment=environment.arn, order=order
                 )
+                for order, environment in enumerate(self._environments, start=1)
             ],
+            job_state_time_limit_actions=wait_limits.actions if wait_limits else None,
         )
         self._job_queue_arn = queue.attr_job_queue_arn
-        self._compute_environment_arn = environment.attr_compute_environment_arn
 
-    def _define_compute_environment(self, nodes: NodeGroup, max_nodes: int) -> batch.CfnComputeEnvironment:
-        # No name and no tags: both are create-only, so that a change would replace the environment.
-        environment = batch.CfnComputeEnvironment(
+    def on_blocked(self, construct_id: str, target: events.IRuleTarget) -> events.Rule:
+        """Tell somebody when the job at the head of the queue holds up all others, and why.
+
+        AWS Batch sends this event when it has found a reason, such as no instances for any compute environment. A job
+        that waits for a Capacity Block to start is no such reason while the environment is closed.
+
+        Args:
+            construct_id: Id of the rule in the queue.
+            target: What gets the event, such as `aws_events_targets.SnsTopic`.
+        """
+        return events.Rule(
             self,
-            "ComputeEnvironment",
-            type="MANAGED",
-            state="ENABLED",
-            replace_compute_environment=False,
-            update_policy=batch.CfnComputeEnvironment.UpdatePolicyProperty(
-                terminate_jobs_on_update=False, job_execution_timeout_minutes=_UPDATE_TIMEOUT_MINUTES
+            construct_id,
+            description="AWS Batch: the job at the head holds up the queue",
+            event_pattern=events.EventPattern(
+                source=["aws.batch"],
+                detail_type=["Batch Job Queue Blocked"],
+                detail={"jobQueue": [self._job_queue_arn]},
             ),
-            compute_resources=batch.CfnComputeEnvironment.ComputeResourcesProperty(
-                type="EC2",
-                # BEST_FIT cannot be updated in place; with one instance type the two choose the same.
-                allocation_strategy="BEST_FIT_PROGRESSIVE",
-                minv_cpus=0,
-                maxv_cpus=max_nodes * nodes.instance_type.vcpus,
-                instance_types=[nodes.instance_type.name],
-                instance_role=nodes.instance_profile_arn,
-                subnets=[nodes.network.subnet_id],
-                # The interface of a multi-node task takes these groups only, never the launch template's.
-                security_group_ids=[nodes.network.security_group.security_group_id],
-                placement_group=nodes.placement.placement_group_name if nodes.placement else None,
-                launch_template=batch.CfnComputeEnvironment.LaunchTemplateSpecificationProperty(
-                    launch_template_id=nodes.launch_template_id, version=nodes.launch_template_version
-                ),
-                # AWS Batch has no image type for Neuron; ECS_AL2023 with our image is the ECS agent on AL2023.
-                ec2_configuration=[
-                    batch.CfnComputeEnvironment.Ec2ConfigurationObjectProperty(
-                        image_type="ECS_AL2023_NVIDIA" if nodes.instance_type.gpus else "ECS_AL2023",
-                        image_id_override=nodes.image_id,
-                    )
-                ],
-            ),
+            targets=[target],
         )
-        environment.node.add_dependency(nodes.role)
-        return environment
 
     @property
     def compute_environment_arn(self) -> str:
-        """ARN of the compute environment."""
-        return self._compute_environment_arn
+        """ARN of the first compute environment."""
+        return self._environments[0].arn
+
+    @property
+    def environments(self) -> tuple[ComputeEnvironment, ...]:
+        """Compute environments, in the order in which they are tried."""
+        return self._environments
+
+    @property
+    def has_spot(self) -> bool:
+        """Whether a compute environment has Spot nodes, so that multi-node jobs are refused."""
+        return any(each.is_spot for each in self._environments)
 
     @property
     def job_queue_arn(self) -> str:
@@ -142,10 +161,83 @@ class TrainingQueue(Construct):
 
     @property
     def max_nodes(self) -> int:
-        """Most nodes at one time."""
-        return self._max_nodes
+        """Most nodes of one job: those of the largest compute environment, because a job never spans two."""
+        return max(each.max_nodes for each in self._environments)
 
     @property
     def nodes(self) -> NodeGroup:
-        """Nodes that the compute environment launches."""
-        return self._nodes
+        """Nodes of the first compute environment; those of the others are alike."""
+        return self._environments[0].nodes
+
+
+def _most_nodes(nodes: NodeGroup, max_nodes: int | None) -> int:
+    own = nodes.capacity.max_nodes if nodes.capacity else None
+    return own or max_nodes or 0
+
+
+def _check(
+    groups: Sequence[NodeGroup],
+    behind: Sequence[NodeGroup],
+    *,
+    max_nodes: int | None,
+    priority: int,
+    wait_limits: WaitLimits | None,
+) -> None:
+    findings = [
+        *_check_nodes(groups, max_nodes),
+        *_check_environments(groups, behind),
+        *(wait_limits.check([each.capacity for each in behind]) if wait_limits else ()),
+    ]
+    if not 0 <= priority <= _MOST_PRIORITY:
+        findings.append(
+            Finding(
+                code="UC6305",
+                problem=f"got {quote(priority)}",
+                allowed=f"0 to {_MOST_PRIORITY:,}",
+                path="priority",
+            )
+        )
+    if findings:
+        raise FindingsError(findings)
+
+
+def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:
+    given = [max_nodes] if max_nodes is not None else [_most_nodes(each, None) for each in groups]
+    return [
+        Finding(
+            code="UC4101",
+            problem=f"got {quote(each)}" if each else "nothing says how many nodes there are at most",
+            allowed=f"1 to {_MOST_NODES}",
+            path="max_nodes",
+        )
+        for each in dict.fromkeys(given)
+        if not 1 <= each <= _MOST_NODES
+    ]
+
+
+def _check_environments(groups: Sequence[NodeGroup], behind: Sequence[NodeGroup]) -> list[Finding]:
+    findings = []
+    if not 1 <= len(behind) <= _MOST_ENVIRONMENTS:
+        findings.append(
+            Finding(
+                code="UC4120",
+                problem=f"got {len(behind)} compute environments",
+                allowed=f"1 to {_MOST_ENVIRONMENTS}",
+                remedy="Put the other sources behind a queue of their own",
+                path="nodes",
+            )
+        )
+    names = [each.capacity.name if each.capacity else None for each in groups]
+    findings += check_names(names, path="nodes")
+    kinds = {(each.instance_type.name, each.efa_devices, each.file_system) for each in behind}
+    if len(kinds) > 1:
+        findings.append(
+            Finding(
+                code="UC4122",
+                problem="the nodes differ in their type, their EFA devices or their file system, and a job is defined "
+                "for one kind of node",
+                remedy="Give each kind a queue of its own",
+                path="nodes",
+            )
+        )
+    return findings

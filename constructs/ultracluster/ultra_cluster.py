@@ -7,17 +7,21 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster.block_lifecycle import BlockLifecycle
-from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.capacity import Capacity, CapacityBlock
 from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.compile_cache import CompileCache
+from ultracluster.fair_share import FairShare
 from ultracluster.job import Launcher
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
 from ultracluster.shared_file_system import SharedFileSystem
+from ultracluster.sources import named, sources_of
 from ultracluster.training_queue import TrainingQueue
-from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster.unreserved_capacity import OnDemandCapacity
+from ultracluster.wait_limits import WaitLimits
+from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.nic_layouts import NicLayout
 
@@ -38,7 +42,7 @@ class UltraCluster(Construct):
         instance_type: str | InstanceType,
         node_count: int,
         image_id: str,
-        capacity: CapacityBlock | CapacityReservation | None = None,
+        capacity: Capacity | Sequence[Capacity] | None = None,
         zone_id: str | None = None,
         network: ClusterNetwork | None = None,
         checkpoint_bucket: CheckpointBucket | None = None,
@@ -49,6 +53,9 @@ class UltraCluster(Construct):
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
         scratch_path: str | None = None,
+        queue_priority: int = 1,
+        fair_share: FairShare | None = None,
+        wait_limits: WaitLimits | None = None,
     ) -> None:
         """Define the cluster.
 
@@ -56,9 +63,12 @@ class UltraCluster(Construct):
             scope: Where to add it.
             construct_id: Its id there.
             instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
-            node_count: Most nodes at one time, 1 to 1000.
+            node_count: Most nodes of each source of capacity at one time, 1 to 1000, unless the source has a
+                `max_nodes` of its own.
             image_id: Id of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client.
-            capacity: Where the nodes come from. Default: on-demand, in a cluster placement group.
+            capacity: Where the nodes come from: one source, or up to three in order of preference. Each gets a
+                launch template and a compute environment of its own, which its name tells apart from the others; one
+                source can have no name. Default: on-demand, in a cluster placement group.
             zone_id: Zone id for on-demand nodes, such as ``use2-az3``. Default: the zone of the capacity.
             network: Network to use. Default: a new one without a way out.
             checkpoint_bucket: Bucket for checkpoints. Default: a new one, or none when a file system is given.
@@ -67,18 +77,28 @@ class UltraCluster(Construct):
             nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
                 themselves. Default: ``batch``.
             placement: ``auto``, ``none``, or a cluster placement group. Default: ``auto``: what the capacity can
-                use, so none for a Capacity Block and a new one for on-demand nodes.
+                use, so none for a Capacity Block and a new one for on-demand nodes. A group that is given is for the
+                on-demand nodes where there are several sources.
             tags: Tags for instances, volumes and network interfaces. Default: none.
             checkpoint_lead: How long before the drain of a Capacity Block running jobs are told to write a
                 checkpoint. Default: 20 minutes.
             scratch_path: Where the instance-store disks are mounted as one, such as ``/scratch``; needs an AMI with
                 mdadm. Default: they are left as they are.
+            queue_priority: Whose jobs come first among queues with nodes in common, 0 to 1000; higher is first.
+                Default: 1.
+            fair_share: How the queue divides the nodes among share identifiers. Default: all the same.
+            wait_limits: When a job that waits at the head of the queue is cancelled. Default: never.
 
         Raises:
-            FindingsError: If neither capacity, network nor zone_id says where the nodes are (UC4022), or a
-                part refuses its arguments.
+            FindingsError: If neither capacity, network nor zone_id says where the nodes are (UC4022), two sources
+                are one reservation (UC4127), or a part refuses its arguments.
         """
-        zone = zone_id or (capacity.zone_id if capacity else None) or (network.zone_id if network else None)
+        sources = sources_of(capacity)
+        zone = (
+            zone_id
+            or next((each.zone_id for each in sources if each and each.zone_id), None)
+            or (network.zone_id if network else None)
+        )
         if zone is None:
             raise FindingsError(
                 [
@@ -96,7 +116,7 @@ class UltraCluster(Construct):
             "Network",
             zone_id=zone,
             instance_type=instance_type,
-            node_count=node_count,
+            node_count=sum((each.max_nodes if each else None) or node_count for each in sources),
             nic_layout=nic_layout,
         )
         if file_system is None:
@@ -107,27 +127,93 @@ class UltraCluster(Construct):
         self._checkpoint_bucket = checkpoint_bucket
         self._file_system = file_system
         self._compile_cache = compile_cache or CompileCache(self, "CompileCache")
-        self._nodes = NodeGroup(
-            self,
-            "Nodes",
-            network=self._network,
-            instance_type=instance_type,
-            image_id=image_id,
-            capacity=capacity,
-            placement=_placement(self, capacity, placement),
-            nic_layout=nic_layout,
-            file_system=file_system,
-            scratch_path=scratch_path,
-            tags=tags,
-        )
-        self._queue = TrainingQueue(self, "Queue", nodes=self._nodes, max_nodes=node_count)
-        self._block_lifecycle = (
-            BlockLifecycle(
-                self, "BlockLifecycle", block=capacity, queue=self._queue, checkpoint_lead=checkpoint_lead
+        self._node_groups = tuple(
+            NodeGroup(
+                self,
+                named("Nodes", source),
+                network=self._network,
+                instance_type=instance_type,
+                image_id=image_id,
+                capacity=source,
+                placement=_placement(self, source, placement, alone=len(sources) == 1),
+                nic_layout=nic_layout,
+                file_system=file_system,
+                scratch_path=scratch_path,
+                tags=tags,
             )
-            if isinstance(capacity, CapacityBlock)
-            else None
+            for source in sources
         )
+        self._queue = TrainingQueue(
+            self,
+            "Queue",
+            nodes=self._node_groups,
+            max_nodes=node_count,
+            priority=queue_priority,
+            fair_share=fair_share,
+            wait_limits=wait_limits,
+        )
+        self._block_lifecycles = tuple(
+            BlockLifecycle(
+                self,
+                named("BlockLifecycle", source),
+                block=source,
+                queue=self._queue,
+                checkpoint_lead=checkpoint_lead,
+            )
+            for source in sources
+            if isinstance(source, CapacityBlock)
+        )
+
+    def add_queue(
+        self,
+        construct_id: str,
+        *,
+        sources: Sequence[str | None] | None = None,
+        priority: int = 1,
+        fair_share: FairShare | None = None,
+        wait_limits: WaitLimits | None = None,
+    ) -> TrainingQueue:
+        """Add a queue over the same nodes, with the same log group.
+
+        Args:
+            construct_id: Its id in the cluster.
+            sources: Names of the sources of capacity that it uses, in order of preference; None is the source
+                without a name. Default: all of them.
+            priority: Whose jobs come first among queues with nodes in common, 0 to 1000; higher is first. Default: 1.
+            fair_share: How it divides the nodes among share identifiers. Default: all the same.
+            wait_limits: When a job that waits at its head is cancelled. Default: never.
+
+        Raises:
+            FindingsError: If the cluster has no such source (UC6312), or the queue refuses its arguments.
+        """
+        environments = {each.source_name: each for each in self._queue.environments}
+        wanted = list(environments) if sources is None else list(sources)
+        if unknown := [each for each in wanted if each not in environments]:
+            raise FindingsError(
+                [
+                    Finding(
+                        code="UC6312",
+                        problem=f"got {quote(each)}",
+                        allowed=", ".join(map(quote, environments)),
+                        path="sources",
+                    )
+                    for each in unknown
+                ]
+            )
+        queue = TrainingQueue(
+            self,
+            construct_id,
+            environments=[environments[each] for each in dict.fromkeys(wanted)],
+            priority=priority,
+            fair_share=fair_share,
+            wait_limits=wait_limits,
+            log_group=self._queue.log_group,
+        )
+        behind = [each.nodes.capacity for each in queue.environments]
+        for lifecycle in self._block_lifecycles:
+            if lifecycle.block in behind:
+                lifecycle.watch(queue)
+        return queue
 
     def add_multi_node_job(
         self,
@@ -178,8 +264,13 @@ class UltraCluster(Construct):
 
     @property
     def block_lifecycle(self) -> BlockLifecycle | None:
-        """What looks after the Capacity Block; None for other capacity."""
-        return self._block_lifecycle
+        """What looks after the first Capacity Block; None for other capacity."""
+        return self._block_lifecycles[0] if self._block_lifecycles else None
+
+    @property
+    def block_lifecycles(self) -> tuple[BlockLifecycle, ...]:
+        """What looks after each Capacity Block, in the order of the sources."""
+        return self._block_lifecycles
 
     @property
     def checkpoint_bucket(self) -> CheckpointBucket | None:
@@ -203,8 +294,13 @@ class UltraCluster(Construct):
 
     @property
     def nodes(self) -> NodeGroup:
-        """The nodes."""
-        return self._nodes
+        """The nodes of the first source of capacity."""
+        return self._node_groups[0]
+
+    @property
+    def node_groups(self) -> tuple[NodeGroup, ...]:
+        """The nodes of each source of capacity, in order of preference."""
+        return self._node_groups
 
     @property
     def queue(self) -> TrainingQueue:
@@ -214,11 +310,15 @@ class UltraCluster(Construct):
 
 def _placement(
     scope: Construct,
-    capacity: CapacityBlock | CapacityReservation | None,
+    source: Capacity | None,
     placement: ClusterPlacement | Literal["auto", "none"],
+    *,
+    alone: bool,
 ) -> ClusterPlacement | None:
-    if isinstance(placement, ClusterPlacement):
+    if isinstance(placement, ClusterPlacement) and (
+        alone or source is None or isinstance(source, OnDemandCapacity)
+    ):
         return placement
     if placement == "none":
         return None
-    return ClusterPlacement.for_capacity(scope, "Placement", capacity)
+    return ClusterPlacement.for_capacity(scope, named("Placement", source), source)

@@ -37,6 +37,7 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - the 
             topic=os.environ["UC_TOPIC"],
             memory=os.environ["UC_MEMORY"],
             checkpoint_lead=timedelta(seconds=int(os.environ["UC_CHECKPOINT_LEAD_SECONDS"])),
+            further_job_queues=tuple(filter(None, os.environ.get("UC_FURTHER_JOB_QUEUES", "").split(","))),
         ),
         _clients(),
         datetime.now(UTC),

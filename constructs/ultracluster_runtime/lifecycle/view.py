@@ -32,6 +32,7 @@ class Cluster:
         topic: ARN of the SNS topic for notices.
         memory: Name of the SSM parameter that holds the memory.
         checkpoint_lead: How long before the drain jobs are told to write a checkpoint.
+        further_job_queues: ARNs of more queues whose jobs can run in that environment. Default: none.
     """
 
     reservation_id: str
@@ -40,6 +41,7 @@ class Cluster:
     topic: str
     memory: str
     checkpoint_lead: timedelta
+    further_job_queues: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +89,8 @@ def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exce
         nodes = seen(lambda: _nodes(clients, cluster.reservation_id), errors)
         extension_pending = seen(lambda: _extension_pending(clients, cluster.reservation_id), errors)
         if environment is not None:
-            jobs = seen(lambda: _jobs(clients, cluster.job_queue, environment["ecsClusterArn"]), errors)
+            queues = (cluster.job_queue, *cluster.further_job_queues)
+            jobs = seen(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
     return Facts(
         now=now,
         reservation_id=cluster.reservation_id,
@@ -195,10 +198,11 @@ def _nodes(clients: Clients, reservation_id: str) -> frozenset[str]:
     )
 
 
-def _jobs(clients: Clients, queue: str, ecs_cluster: str) -> tuple[Job, ...]:
-    """The started jobs of a queue, with the instances of one ECS cluster that they run on."""
+def _jobs(clients: Clients, queues: Iterable[str], ecs_cluster: str) -> tuple[Job, ...]:
+    """The started jobs of some queues, with the instances of one ECS cluster that they run on."""
     hosts: dict[str, set[str]] = {}
-    for detail in _details(clients, _listed(clients, jobQueue=queue)):
+    started = [job for queue in queues for job in _listed(clients, jobQueue=queue)]
+    for detail in _details(clients, started):
         job = detail["jobId"]
         # A multi-node job has no container of its own; its parts have.
         parts = _listed(clients, multiNodeJobId=job) if "nodeProperties" in detail else []

@@ -1,0 +1,92 @@
+"""The sources of capacity of one cluster: what they are as a list, and how each names what is defined for it."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Token
+
+from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+
+__all__ = ["check_names", "named", "sources_of"]
+
+_MOST_SOURCES = 3  # compute environments of a queue, API Reference of CreateJobQueue, botocore 1.44.5
+
+
+def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity | None, ...]:
+    """Give the sources in order of preference; None is on-demand.
+
+    Args:
+        capacity: One source, several, or None.
+
+    Raises:
+        FindingsError: If there are not one to three (UC4120), two have the same name (UC4121), or two are one
+            reservation (UC4127).
+    """
+    if not isinstance(capacity, Sequence):
+        return (capacity,)
+    findings = []
+    if not 1 <= len(capacity) <= _MOST_SOURCES:
+        findings.append(
+            Finding(
+                code="UC4120",
+                problem=f"got {len(capacity)} sources, each of which is a compute environment of the queue",
+                allowed=f"1 to {_MOST_SOURCES}",
+                remedy="Put the other sources into a cluster of their own",
+                path="capacity",
+            )
+        )
+    findings += check_names([each.name for each in capacity], path="capacity")
+    ids = [target for each in capacity if (target := _reservation(each))]
+    findings += [
+        Finding(
+            code="UC4127",
+            problem=f"{quote(target)} is given for {ids.count(target)} sources",
+            remedy="Give it once: each source launches its most nodes into it",
+            path="capacity",
+        )
+        for target in dict.fromkeys(ids)
+        if ids.count(target) > 1
+    ]
+    if findings:
+        raise FindingsError(findings)
+    return tuple(capacity)
+
+
+def check_names(names: Sequence[str | None], *, path: str) -> list[Finding]:
+    """Find sources that their names do not tell apart.
+
+    Args:
+        names: Their names; None is a source without one.
+        path: Where they were given.
+    """
+    return [
+        Finding(
+            code="UC4121",
+            problem=f"two sources are called {quote(name)}" if name else "two sources have no name",
+            remedy="Give each source a name of its own; the one that was there first can stay without",
+            path=path,
+        )
+        for name in dict.fromkeys(names)
+        if names.count(name) > 1
+    ]
+
+
+def named(construct_id: str, source: Capacity | None) -> str:
+    """Give the id of what is defined for a source, which its place in the order does not change.
+
+    Args:
+        construct_id: The id for the source without a name.
+        source: The source; None is on-demand.
+    """
+    return f"{construct_id}-{source.name}" if source and source.name else construct_id
+
+
+def _reservation(source: Capacity) -> str | None:
+    match source:
+        case CapacityBlock() | CapacityReservation():
+            target = source.reservation_id
+        case ReservationGroup():
+            target = source.resource_group_arn
+        case _:
+            return None
+    return None if Token.is_unresolved(target) else target
