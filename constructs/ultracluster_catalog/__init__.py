@@ -60,7 +60,13 @@ if TYPE_CHECKING:
         Severity,
         quote,
     )
-    from ultracluster_catalog.identifiers import IMAGE_ID, RESERVATION_ID
+    from ultracluster_catalog.identifiers import (
+        IMAGE_ID,
+        PLACEMENT_GROUP,
+        RESERVATION_ID,
+        RESOURCE_GROUP_ARN,
+        SOURCE_NAME,
+    )
     from ultracluster_catalog.instance_type import (
         CAPACITY_BLOCK,
         ON_DEMAND,
@@ -219,15 +225,18 @@ __all__ = [
     "ON_DEMAND",
     "ON_DEMAND_PRICES",
     "ON_DEMAND_QUOTAS",
+    "PLACEMENT_GROUP",
     "PUBLIC_GALLERY",
     "REGIONS",
     "RESERVATION_ID",
     "RESERVATION_STATES",
     "RESERVED_PER_SUBNET",
+    "RESOURCE_GROUP_ARN",
     "RETRY_FAILED_COMPILATION_FLAG",
     "ROOT_COMM_ID_VARIABLE",
     "RULES",
     "SHORTEST_BLOCK",
+    "SOURCE_NAME",
     "SPOT",
     "SPOT_QUOTAS",
     "TERMINATION_BEFORE_END",
