@@ -16,6 +16,7 @@ from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.fair_share import FairShare
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
+from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.training_queue import TrainingQueue
 from ultracluster.ultra_cluster import UltraCluster
@@ -40,7 +41,9 @@ __all__ = [
     "MultiNodeJob",
     "NodeGroup",
     "OnDemandCapacity",
+    "QuotaShare",
     "ReservationGroup",
+    "SageMakerTrainingQueue",
     "SharedFileSystem",
     "SpotCapacity",
     "TrainingQueue",

@@ -115,7 +115,6 @@ if TYPE_CHECKING:
     from ultracluster_catalog.neuron_containers import (
         NEURON_CONTAINERS,
         PUBLIC_GALLERY,
-        Framework,
         NeuronContainer,
         container_of_reference,
         neuron_container,
@@ -126,7 +125,6 @@ if TYPE_CHECKING:
         IMAGE_KINDS,
         NODE_PARTS,
         ImageKind,
-        ImagePart,
         NeuronImage,
     )
     from ultracluster_catalog.nic_layouts import (
@@ -160,6 +158,14 @@ if TYPE_CHECKING:
     from ultracluster_catalog.rules import (
         RULES,
         Rule,
+    )
+    from ultracluster_catalog.sagemaker import (
+        MOST_QUOTA_UNITS,
+        MOST_SERVICE_PAYLOAD_BYTES,
+        SAGEMAKER_TRAINING_TYPES,
+        TRAINING_JOB_NAME_PREFIX,
+        TRAINING_PLAN_ARN,
+        TRAINING_PLAN_TYPES,
     )
     from ultracluster_catalog.scratch import check_scratch
     from ultracluster_catalog.zones import (
@@ -212,6 +218,8 @@ __all__ = [
     "MAX_INSTANCES_ACROSS_BLOCKS",
     "MAX_INSTANCES_PER_BLOCK",
     "METADATA_IOPS",
+    "MOST_QUOTA_UNITS",
+    "MOST_SERVICE_PAYLOAD_BYTES",
     "NEAREST_START",
     "NEURON_CONTAINERS",
     "NEURON_DLAMI_PARAMETERS",
@@ -235,6 +243,7 @@ __all__ = [
     "RETRY_FAILED_COMPILATION_FLAG",
     "ROOT_COMM_ID_VARIABLE",
     "RULES",
+    "SAGEMAKER_TRAINING_TYPES",
     "SHORTEST_BLOCK",
     "SOURCE_NAME",
     "SPOT",
@@ -242,6 +251,9 @@ __all__ = [
     "TERMINATION_BEFORE_END",
     "TORCHNEURON_CACHE_VARIABLE",
     "TORCHNEURON_LOCAL_CACHE_VARIABLE",
+    "TRAINING_JOB_NAME_PREFIX",
+    "TRAINING_PLAN_ARN",
+    "TRAINING_PLAN_TYPES",
     "ULTRASERVER_DRAIN_BEFORE_END",
     "ULTRASERVER_REGIONS",
     "ULTRASERVER_TERMINATION_BEFORE_END",
@@ -252,9 +264,7 @@ __all__ = [
     "CapacityBlockQuotas",
     "Finding",
     "FindingsError",
-    "Framework",
     "ImageKind",
-    "ImagePart",
     "InstanceType",
     "LustreTier",
     "NetworkCard",
@@ -326,6 +336,7 @@ _MODULES = (
     "prices",
     "quotas",
     "rules",
+    "sagemaker",
     "scratch",
     "zones",
 )

@@ -15,7 +15,6 @@ from ultracluster_catalog.instance_types import InstanceType
 __all__ = [
     "NEURON_CONTAINERS",
     "PUBLIC_GALLERY",
-    "Framework",
     "NeuronContainer",
     "container_of_reference",
     "neuron_container",

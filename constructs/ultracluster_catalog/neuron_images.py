@@ -22,7 +22,6 @@ __all__ = [
     "IMAGE_KINDS",
     "NODE_PARTS",
     "ImageKind",
-    "ImagePart",
     "NeuronImage",
 ]
 

@@ -167,6 +167,13 @@ RULES: dict[str, Rule] = {
     "UC6331": Rule("A framework has a container image for the chips of an instance type."),
     "UC6332": Rule("A container image that is asked for has a tag that a source names."),
     "UC6333": Rule("A framework of container images is one that the catalogue knows."),
+    "UC6334": Rule(
+        "An instance type of a SageMaker queue runs training jobs, and is one that its plan reserves."
+    ),
+    "UC6335": Rule("A SageMaker queue has one to five instance types, and one or more instances of each."),
+    "UC6336": Rule("A quota share has a name of its own and fits into its queue."),
+    "UC6337": Rule("A training plan is given by its ARN and is in the Region of the queue."),
+    "UC6338": Rule("A training job that is submitted is one that SageMaker and AWS Batch take."),
     # UC7, buying capacity
     "UC7001": Rule("The name of an order and of its cluster is short, lower case and starts with a letter."),
     "UC7002": Rule("An order names the account that pays."),

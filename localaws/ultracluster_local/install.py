@@ -18,6 +18,7 @@ from ultracluster_local.cloudformation import api, change_set_api, drift_api
 from ultracluster_local.services import (
     batch,
     batch_jobs,
+    batch_service_jobs,
     cloudtrail,
     ec2_capacity,
     ec2_capacity_blocks,
@@ -68,6 +69,7 @@ def install() -> None:
     COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # else moto warns that the service's model lacks it
     # moto can keep composite alarms, and lacks only the call.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
+    batch_service_jobs.install()
     ec2_instances.install()
     public_images.install()
     s3.install()

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.services.batch_service_jobs import check_service_queue
 from ultracluster_local.services.batch_state import (
     FINAL_STATES,
     batch_of,
@@ -127,6 +128,7 @@ def _check_queue(request: Request, given: dict[str, Any]) -> None:
         entry["computeEnvironment"] = environment["computeEnvironmentArn"]
     if given.get("schedulingPolicyArn"):
         get(batch.policies, "arn", given["schedulingPolicyArn"])
+    check_service_queue(request, given)
 
 
 @handlers("DescribeJobQueues")
@@ -150,6 +152,9 @@ def delete_job_queue(request: Request) -> Mapping[str, Any]:
     """Delete a queue; its waiting jobs fail, as on Batch."""
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
+    for share in batch.quota_shares.values():
+        if share["jobQueueArn"] == queue["jobQueueArn"]:
+            raise client_error(f"Cannot delete, found existing quota share: {share['quotaShareName']}")
     for job in batch.jobs.values():
         if job["jobQueue"] == queue["jobQueueArn"] and job["status"] not in FINAL_STATES:
             finish_job(job, reason="Job queue deleted")
@@ -234,7 +239,14 @@ def untag_resource(request: Request) -> Mapping[str, Any]:
 def _by_arn(request: Request) -> dict[str, Any]:
     batch = batch_of(request.region)
     arn = request.parameters["resourceArn"]
-    for things in (batch.environments, batch.queues, batch.policies, batch.definitions):
+    for things in (
+        batch.environments,
+        batch.queues,
+        batch.policies,
+        batch.definitions,
+        batch.service_environments,
+        batch.quota_shares,
+    ):
         if arn in things:
             return things[arn]
     raise client_error(f"{arn} does not exist")

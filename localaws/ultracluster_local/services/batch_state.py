@@ -32,6 +32,9 @@ class Batch:
     policies: dict[str, dict[str, Any]] = field(default_factory=dict)
     definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    service_environments: dict[str, dict[str, Any]] = field(default_factory=dict)
+    quota_shares: dict[str, dict[str, Any]] = field(default_factory=dict)
+    service_jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     revisions: dict[str, int] = field(default_factory=dict)
 
 

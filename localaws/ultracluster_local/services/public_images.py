@@ -5,6 +5,7 @@ with the name and the date that the parameters say. It has no parameters of the 
 their names say so. Nothing is made before somebody asks for such a parameter.
 """
 
+import functools
 import hashlib
 import re
 from datetime import UTC, datetime
@@ -30,6 +31,7 @@ def install() -> None:
     """Let the first question for such a parameter make the AMIs of its Region."""
     load = ParameterDict._check_loading_status  # noqa: SLF001 - where moto loads its own public parameters
 
+    @functools.wraps(load)
     def load_and_make(parameters: Any, key: str) -> None:
         load(parameters, key)
         if str(key or "").startswith((_ECS_PREFIX, _DLAMI_PREFIX)):

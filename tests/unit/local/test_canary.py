@@ -37,6 +37,9 @@ TOUCHED = {
     # ultracluster_local/services/ec2_instances.py
     "moto.ec2.models.instances.Instance.terminate": ["self"],
     "moto.ec2.responses.EC2Response.run_instances": ["self"],
+    # ultracluster_local/services/batch_service_jobs.py
+    "moto.batch.responses.BatchResponse.dispatch": None,
+    "moto.batch.urls.url_paths": None,
     # ultracluster_local/services/public_images.py
     "moto.ec2.models.amis.Ami": None,
     "moto.ssm.models.Parameter": None,

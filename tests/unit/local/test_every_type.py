@@ -241,6 +241,9 @@ def test_deleting_the_stack_leaves_nothing(stacks: Any) -> None:
             "environments": local.client("batch").describe_compute_environments()["computeEnvironments"],
             "queues": local.client("batch").describe_job_queues()["jobQueues"],
             "definitions": definitions["jobDefinitions"],
+            "service environments": local.client("batch").describe_service_environments()[
+                "serviceEnvironments"
+            ],
             "log groups": local.client("logs").describe_log_groups()["logGroups"],
             # Services make keys of their own, which stay, as on AWS.
             "keys": [

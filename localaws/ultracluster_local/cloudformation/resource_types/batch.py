@@ -101,6 +101,7 @@ PROVIDERS: Mapping[str, Provider] = {
                 "State",
                 "Priority",
                 "ComputeEnvironmentOrder",
+                "ServiceEnvironmentOrder",
                 "SchedulingPolicyArn",
                 "JobStateTimeLimitActions",
             }
@@ -117,6 +118,32 @@ PROVIDERS: Mapping[str, Provider] = {
         generates=("Name", 128),
         updates=("UpdateSchedulingPolicy", "arn"),
         updatable=frozenset({"FairsharePolicy"}),
+        tagging=_TAGS,
+    ),
+    "AWS::Batch::ServiceEnvironment": ApiProvider(
+        service="batch",
+        creates="CreateServiceEnvironment",
+        id_path="serviceEnvironmentArn",
+        deletes=("DeleteServiceEnvironment", "serviceEnvironment"),
+        reads=("DescribeServiceEnvironments", "serviceEnvironments[]", "serviceEnvironments[0]"),
+        attribute_paths={"ServiceEnvironmentArn": "serviceEnvironmentArn"},
+        generates=("ServiceEnvironmentName", 128),
+        updates=("UpdateServiceEnvironment", "serviceEnvironment"),
+        updatable=frozenset({"State", "CapacityLimits"}),
+        tagging=_TAGS,
+    ),
+    "AWS::Batch::QuotaShare": ApiProvider(
+        service="batch",
+        creates="CreateQuotaShare",
+        id_path="quotaShareArn",
+        deletes=("DeleteQuotaShare", "quotaShareArn"),
+        reads=("DescribeQuotaShare", "quotaShareArn", "@"),
+        attribute_paths={"QuotaShareArn": "quotaShareArn"},
+        updates=("UpdateQuotaShare", "quotaShareArn"),
+        updatable=frozenset(
+            {"State", "CapacityLimits", "ResourceSharingConfiguration", "PreemptionConfiguration"}
+        ),
+        renames={"JobQueue": "jobQueueArn"},
         tagging=_TAGS,
     ),
     "AWS::Batch::JobDefinition": _JobDefinition(

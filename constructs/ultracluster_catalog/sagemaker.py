@@ -1,0 +1,55 @@
+"""SageMaker training: instance types with Neuron or for comparison, and those that training plans reserve.
+
+Sources: the SageMaker model of botocore 1.44.5 (`TrainingInstanceType`, `ReservedCapacityInstanceType`), SageMaker guide.
+"""
+
+from typing import Final
+
+__all__ = [
+    "MOST_QUOTA_UNITS",
+    "MOST_SERVICE_PAYLOAD_BYTES",
+    "SAGEMAKER_TRAINING_TYPES",
+    "TRAINING_JOB_NAME_PREFIX",
+    "TRAINING_PLAN_ARN",
+    "TRAINING_PLAN_TYPES",
+]
+
+SAGEMAKER_TRAINING_TYPES: Final = (
+    "ml.trn1.2xlarge",
+    "ml.trn1.32xlarge",
+    "ml.trn1n.32xlarge",
+    "ml.trn2.48xlarge",
+    "ml.p4d.24xlarge",
+    "ml.p4de.24xlarge",
+    "ml.p5.4xlarge",
+    "ml.p5.48xlarge",
+    "ml.p5e.48xlarge",
+    "ml.p5en.48xlarge",
+)
+"""Types of training jobs: Trainium, and the GPUs that it is compared with."""
+
+TRAINING_PLAN_TYPES: Final = (
+    "ml.trn1.32xlarge",
+    "ml.trn2.48xlarge",
+    "ml.p4d.24xlarge",
+    "ml.p4de.24xlarge",
+    "ml.p5.4xlarge",
+    "ml.p5.48xlarge",
+    "ml.p5e.48xlarge",
+    "ml.p5en.48xlarge",
+)
+"""Those of them that a training plan can reserve."""
+
+TRAINING_PLAN_ARN: Final = (
+    r"arn:aws[a-z\-]*:sagemaker:(?P<region>[a-z0-9\-]*):[0-9]{12}:training-plan/[A-Za-z0-9\-]+"
+)
+"""A training plan, as a pattern of `re` over the whole text."""
+
+TRAINING_JOB_NAME_PREFIX: Final = "AWSBatch"
+"""What AWS Batch calls its training jobs; the policy of its service-linked role (2025-07-15) names no others."""
+
+MOST_QUOTA_UNITS: Final = 5
+"""Instance types of one service environment with quota shares (AWS Batch User Guide, October 2026)."""
+
+MOST_SERVICE_PAYLOAD_BYTES: Final = 10 * 1024
+"""Size of the request that a service job carries (AWS Batch quotas)."""

@@ -1,0 +1,135 @@
+"""The request that submits a SageMaker training job to a `SageMakerTrainingQueue`.
+
+AWS Batch passes the payload on without looking at it, so that a mistake shows only after the job has waited for its
+instances. It is checked here against botocore's model of CreateTrainingJob instead.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import botocore.session
+from botocore.validate import ParamValidator
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.sagemaker import MOST_SERVICE_PAYLOAD_BYTES, TRAINING_JOB_NAME_PREFIX
+
+__all__ = ["training_job", "training_job_submission"]
+
+
+def training_job(
+    *,
+    name: str,
+    image: str,
+    command: Sequence[str],
+    role_arn: str,
+    instance_type: str,
+    instance_count: int,
+    output_s3_url: str,
+    checkpoint_s3_url: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    training_plan_arn: str | None = None,
+    max_runtime_seconds: int = 86_400,
+    volume_gib: int = 500,
+) -> dict[str, Any]:
+    """Give the parameters of CreateTrainingJob.
+
+    Args:
+        name: Name of the job; SageMaker calls it ``AWSBatch`` and more, as the role of AWS Batch demands.
+        image: Container image in the Amazon ECR of the Region.
+        command: Program and arguments.
+        role_arn: Execution role: `SageMakerTrainingQueue.execution_role`.
+        instance_type: Such as ``ml.trn2.48xlarge``.
+        instance_count: Instances of the job.
+        output_s3_url: Where SageMaker puts what the job leaves in ``/opt/ml/model``.
+        checkpoint_s3_url: Where it keeps ``/opt/ml/checkpoints``, and brings it back from. Default: nowhere.
+        environment: Environment variables. Default: none.
+        training_plan_arn: Training plan to run in. Default: none, at on-demand prices.
+        max_runtime_seconds: When SageMaker ends the job. Default: after one day.
+        volume_gib: Disk of each instance in GiB. Default: 500.
+    """
+    resources: dict[str, Any] = {
+        "InstanceType": instance_type,
+        "InstanceCount": instance_count,
+        "VolumeSizeInGB": volume_gib,
+    }
+    if training_plan_arn:
+        resources["TrainingPlanArn"] = training_plan_arn
+    request: dict[str, Any] = {
+        "TrainingJobName": f"{TRAINING_JOB_NAME_PREFIX}-{name}",
+        "RoleArn": role_arn,
+        "AlgorithmSpecification": {
+            "TrainingImage": image,
+            "TrainingInputMode": "File",
+            "ContainerEntrypoint": list(command),
+        },
+        "OutputDataConfig": {"S3OutputPath": output_s3_url},
+        "ResourceConfig": resources,
+        "StoppingCondition": {"MaxRuntimeInSeconds": max_runtime_seconds},
+        "Environment": dict(environment or {}),
+    }
+    if checkpoint_s3_url:
+        request["CheckpointConfig"] = {"S3Uri": checkpoint_s3_url}
+    return request
+
+
+def training_job_submission(
+    request: Mapping[str, Any],
+    *,
+    name: str,
+    job_queue: str,
+    share: str,
+    attempts: int = 1,
+    priority: int | None = None,
+) -> dict[str, Any]:
+    """Give the parameters of SubmitServiceJob.
+
+    Args:
+        request: Parameters of CreateTrainingJob, such as those of `training_job`.
+        name: Name of the job at AWS Batch.
+        job_queue: Name or ARN of the queue.
+        share: Name of the quota share.
+        attempts: How often the job is started, 1 to 10. Default: once.
+        priority: Priority within the share, 0 to 9999. Default: none.
+
+    Raises:
+        FindingsError: UC6338 if SageMaker or AWS Batch would refuse it: an unknown or missing parameter, a value of
+            the wrong type or out of range, a type that does not exist, or a request larger than AWS Batch carries.
+    """
+    payload = json.dumps(request, separators=(",", ":"), sort_keys=True)
+    submission: dict[str, Any] = {
+        "jobName": name,
+        "jobQueue": job_queue,
+        "quotaShareName": share,
+        "serviceJobType": "SAGEMAKER_TRAINING",
+        "serviceRequestPayload": payload,
+        "retryStrategy": {"attempts": attempts},
+    }
+    if priority is not None:
+        submission["schedulingPriority"] = priority
+    problems = _problems("sagemaker", "CreateTrainingJob", request)
+    problems += _problems("batch", "SubmitServiceJob", submission)
+    if len(payload.encode()) > MOST_SERVICE_PAYLOAD_BYTES:
+        problems.append(f"{len(payload.encode()):,} bytes, more than {MOST_SERVICE_PAYLOAD_BYTES:,}")
+    if problems:
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC6338", problem=problem, remedy="Correct it; a job that waits cannot be changed"
+                )
+                for problem in problems
+            ]
+        )
+    return submission
+
+
+def _problems(service: str, operation: str, request: Mapping[str, Any]) -> list[str]:
+    model = botocore.session.get_session().get_service_model(service).operation_model(operation)
+    report = ParamValidator().validate(request, model.input_shape).generate_report()
+    problems = [line for line in report.splitlines() if line]
+    if service == "sagemaker":  # ParamValidator looks at no enumerations
+        types = model.input_shape.members["ResourceConfig"].members["InstanceType"].enum
+        given = (request.get("ResourceConfig") or {}).get("InstanceType")
+        if given is not None and given not in types:
+            problems.append(f"SageMaker has no instance type {quote(given)}")
+    return problems

@@ -1,0 +1,79 @@
+"""Training jobs are checked before they wait: against botocore's models, not against a copy of them."""
+
+import json
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from ultracluster_catalog.findings import FindingsError
+from ultracluster_runtime.service_jobs import training_job, training_job_submission
+
+JOB: dict[str, Any] = {
+    "name": "pretrain",
+    "image": "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
+    "command": ["python3", "train.py"],
+    "role_arn": "arn:aws:iam::123456789012:role/training",
+    "instance_type": "ml.trn2.48xlarge",
+    "instance_count": 4,
+    "output_s3_url": "s3://bucket/output",
+}
+SUBMISSION = {"name": "pretrain", "job_queue": "queue", "share": "research"}
+
+
+def refusal(request: dict[str, Any], **changes: Any) -> str:
+    with pytest.raises(FindingsError) as caught:
+        training_job_submission(request, **SUBMISSION | changes)
+    assert {finding.code for finding in caught.value.findings} == {"UC6338"}
+    return str(caught.value)
+
+
+def test_the_clients_of_botocore_take_what_we_send() -> None:
+    plan = "arn:aws:sagemaker:us-east-2:123456789012:training-plan/pretrain"
+    request = training_job(
+        **JOB, checkpoint_s3_url="s3://bucket/c", environment={"A": "b"}, training_plan_arn=plan
+    )
+    submission = training_job_submission(request, **SUBMISSION, attempts=10, priority=9999)
+    fakes = {"aws_access_key_id": "x", "aws_secret_access_key": "x", "region_name": "us-east-2"}
+    for service, call, parameters, answer in (
+        (
+            "sagemaker",
+            "create_training_job",
+            request,
+            {"TrainingJobArn": "arn:aws:sagemaker:us-east-2:123456789012:training-job/x"},
+        ),
+        ("batch", "submit_service_job", submission, {"jobArn": "arn", "jobName": "pretrain", "jobId": "1"}),
+    ):
+        client = boto3.client(service, **fakes)  # type: ignore[call-overload]
+        with Stubber(client) as stubber:
+            stubber.add_response(call, answer, parameters)
+            getattr(client, call)(**parameters)
+    assert json.loads(submission["serviceRequestPayload"]) == request
+    assert request["TrainingJobName"].startswith("AWSBatch")
+    assert request["ResourceConfig"]["TrainingPlanArn"] == plan
+
+
+def test_leaves_out_what_is_not_asked_for() -> None:
+    request = training_job(**JOB)
+    assert "CheckpointConfig" not in request
+    assert "TrainingPlanArn" not in request["ResourceConfig"]
+    assert "schedulingPriority" not in training_job_submission(request, **SUBMISSION)
+
+
+def test_refuses_what_sagemaker_does_not_know() -> None:
+    request = training_job(**JOB)
+    assert "Unknown parameter" in refusal(request | {"Instances": 4})
+    assert "Missing required parameter" in refusal({k: v for k, v in request.items() if k != "RoleArn"})
+    assert "Invalid type for parameter" in refusal(training_job(**JOB | {"instance_count": "4"}))
+    assert "Invalid length" in refusal(training_job(**JOB | {"role_arn": "x"}))
+    assert "no instance type 'trn2.48xlarge'" in refusal(
+        training_job(**JOB | {"instance_type": "trn2.48xlarge"})
+    )
+
+
+def test_refuses_a_request_that_batch_does_not_carry() -> None:
+    size = len(json.dumps(training_job(**JOB, environment={"A": ""}), separators=(",", ":")))
+    fits = "a" * (10 * 1024 - size)
+    assert training_job_submission(training_job(**JOB, environment={"A": fits}), **SUBMISSION)
+    assert "more than 10,240" in refusal(training_job(**JOB, environment={"A": f"{fits}a"}))
