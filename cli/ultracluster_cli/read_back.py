@@ -8,7 +8,8 @@ import botocore.exceptions
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
-from ultracluster_catalog.lustre import throughput_mb_per_s
+from ultracluster_catalog.lustre import LustreSettings
+from ultracluster_catalog.lustre_figures import throughput_mb_per_s
 from ultracluster_cli.assembly import AssemblyStack
 from ultracluster_cli.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
 
@@ -153,15 +154,19 @@ class _Reader:
         if not ids:
             return
         for found in self._call("fsx").describe_file_systems(FileSystemIds=ids)["FileSystems"]:
+            lustre = found["LustreConfiguration"]
+            settings = LustreSettings(
+                deployment_type=lustre["DeploymentType"],
+                storage_type=found.get("StorageType", "SSD"),
+                storage_capacity_gib=found.get("StorageCapacity"),
+                per_unit_storage_throughput=lustre.get("PerUnitStorageThroughput"),
+                throughput_capacity=lustre.get("ThroughputCapacity"),
+            )
             yield FileSystem(
                 id=found["FileSystemId"],
                 state=found["Lifecycle"],
-                storage_gib=found["StorageCapacity"],
-                throughput_mb_per_s=throughput_mb_per_s(
-                    deployment_type=found["LustreConfiguration"]["DeploymentType"],
-                    storage_capacity_gib=found["StorageCapacity"],
-                    per_unit_storage_throughput=found["LustreConfiguration"]["PerUnitStorageThroughput"],
-                ),
+                storage_gib=found.get("StorageCapacity"),
+                throughput_mb_per_s=throughput_mb_per_s(settings),
             )
 
     def _buckets(self) -> list[str]:

@@ -13,6 +13,7 @@ from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.compile_cache import CompileCache
 from ultracluster.compute_environment import ComputeEnvironment
+from ultracluster.dataset_bucket import DatasetBucket
 from ultracluster.fair_share import FairShare
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
@@ -22,6 +23,7 @@ from ultracluster.training_queue import TrainingQueue
 from ultracluster.ultra_cluster import UltraCluster
 from ultracluster.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster.wait_limits import WaitLimits
+from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
 
 __all__ = [
     "BlockLifecycle",
@@ -37,6 +39,8 @@ __all__ = [
     "ClusterPlacement",
     "CompileCache",
     "ComputeEnvironment",
+    "DataRepositoryAssociation",
+    "DatasetBucket",
     "FairShare",
     "MultiNodeJob",
     "NodeGroup",

@@ -1,9 +1,9 @@
-"""FSx for Lustre, shared by all nodes and joined to the checkpoint bucket."""
+"""FSx for Lustre, shared by all nodes and joined with S3: a new file system or an existing one."""
 
-from typing import Final
+from collections.abc import Sequence
 
 import jsii
-from aws_cdk import CfnResource, RemovalPolicy, Token
+from aws_cdk import Annotations, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_kms as kms
@@ -11,24 +11,22 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.cluster_network import ClusterNetwork
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.lustre import METADATA_IOPS, check_file_system
+from ultracluster.file_system_checks import (
+    check_existing_file_system,
+    check_new_file_system,
+    warn_of_existing_file_system,
+)
+from ultracluster.lustre_resources import define_association, lustre_configuration
+from ultracluster.lustre_rules import add_lustre_rules
+from ultracluster_catalog.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
+from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
 
 __all__ = ["SharedFileSystem"]
-
-_LUSTRE_VERSION = "2.15"
-_DEPLOYMENT_TYPES: Final = ("PERSISTENT_2", "SCRATCH_2")
-_ON_EVERY_STEP_GIB: Final = 2400
-# Lustre's own port, and the range that its peers call back on (FSx for Lustre guide, security groups).
-_LUSTRE_PORTS = ((988, 988), (1018, 1023))
-
-# DELETED is left out on purpose: with it, an `rm` on Lustre deletes the checkpoint in S3 as well.
-_EVENTS = ["NEW", "CHANGED"]
 
 
 @jsii.implements(ec2.IConnectable)
 class SharedFileSystem(Construct):
-    """An FSx for Lustre file system on SSD in the subnet of the cluster, kept when the stack goes."""
+    """An FSx for Lustre file system in the subnet of the cluster, kept when the stack goes."""
 
     def __init__(
         self,
@@ -37,13 +35,21 @@ class SharedFileSystem(Construct):
         *,
         network: ClusterNetwork,
         deployment_type: str = "PERSISTENT_2",
-        storage_capacity_gib: int = 4800,
-        per_unit_storage_throughput: int | None = 250,
+        storage_type: str = "SSD",
+        storage_capacity_gib: int | None = None,
+        per_unit_storage_throughput: int | None = None,
+        throughput_capacity: int | None = None,
+        read_cache: str | None = None,
+        read_cache_gib: int | None = None,
         metadata_iops: int | None = None,
+        efa_clients: str | None = None,
         data_compression: bool = True,
         kms_key: kms.IKey | None = None,
         checkpoint_bucket: s3.IBucket | None = None,
         checkpoint_path: str = "/checkpoints",
+        associations: Sequence[DataRepositoryAssociation] = (),
+        backup_retention_days: int = 0,
+        backup_start_time: str | None = None,
         mount_path: str = "/fsx",
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
@@ -55,34 +61,68 @@ class SharedFileSystem(Construct):
             network: Network of its clients.
             deployment_type: ``PERSISTENT_2``, or ``SCRATCH_2`` for data that may be lost with a server: it is not
                 replicated. Changing it replaces the file system. Default: ``PERSISTENT_2``.
+            storage_type: ``SSD``, or ``INTELLIGENT_TIERING``, which grows with its data, answers in tens of
+                milliseconds where its cache does not, and cannot be linked to S3. Changing it replaces the file
+                system. Default: ``SSD``.
             storage_capacity_gib: Size in GiB: 1200, 2400 or a multiple of 2400. A client gets 5 Gbps from each
-                object server, and there is about one per 2400 GiB. Default: 4800.
-            per_unit_storage_throughput: MB/s for each TiB: 125, 250, 500 or 1000; None for
-                ``SCRATCH_2``, whose throughput is fixed at 200. Default: 250.
+                object server, and there is about one per 2400 GiB. Default: 4800; none with Intelligent-Tiering.
+            per_unit_storage_throughput: MB/s for each TiB: 125, 250, 500 or 1000. Default: 250; none for
+                ``SCRATCH_2``, whose throughput is fixed at 200, and with Intelligent-Tiering.
+            throughput_capacity: MB/s of the whole file system with Intelligent-Tiering, a multiple of 4000; it can
+                grow later, not shrink. Default: 4000 there, which is one object server.
+            read_cache: SSD read cache with Intelligent-Tiering, where it must be said: ``NO_CACHE``,
+                ``USER_PROVISIONED``, or ``PROPORTIONAL_TO_THROUGHPUT_CAPACITY``, which pays for 20,000 GiB of SSD
+                for each 4000 MB/s. Default: none is given.
+            read_cache_gib: Size of a ``USER_PROVISIONED`` read cache: 32 to 131,072 GiB for each 4000 MB/s.
+                Default: none is given.
             metadata_iops: Metadata operations per second: 1500, 3000, 6000 or a multiple of 12000 up to 192000;
-                they can grow later, not shrink. Default: left to FSx, by the size.
+                they can grow later, not shrink. Default: left to FSx, by the size; with Intelligent-Tiering, which
+                takes 6000 or 12000, it is 6000.
+            efa_clients: Instance type of clients that mount over EFA, such as ``p5.48xlarge``; the trn2 family
+                cannot. It makes fewer and larger object servers, in steps of 4,800 to 38,400 GiB on SSD. Changing
+                between a type and none replaces the file system. Default: clients mount over TCP.
             data_compression: Whether Lustre compresses with LZ4. Default: it does.
             kms_key: Key of your own for data at rest. Changing it replaces the file system. Default: the key that
                 AWS manages for FSx.
             checkpoint_bucket: Bucket that the checkpoint folder is imported from and exported to. Default: none.
             checkpoint_path: Folder that is joined to the bucket. Default: ``/checkpoints``.
+            associations: More folders that are joined with S3; 8 with the checkpoint folder. Default: none.
+            backup_retention_days: Days to keep daily backups, 1 to 90, with the tags of the file system; not with
+                ``SCRATCH_2`` and not when the file system is joined with S3. Default: 0, no backups.
+            backup_start_time: When they start, ``HH:MM`` in UTC. Default: left to FSx.
             mount_path: Where nodes and jobs mount it. Default: ``/fsx``.
             removal_policy: What happens to it when it leaves the stack or is replaced. Default: it is kept.
 
         Raises:
-            FindingsError: If FSx would refuse the file system (UC5001 to UC5007).
+            FindingsError: If FSx would refuse the file system or its associations (UC5001 to UC5026), or the EFA
+                clients cannot mount over EFA (UC5027).
         """
-        findings = _check(
+        settings = LustreSettings(
             deployment_type=deployment_type,
+            storage_type=storage_type,
             storage_capacity_gib=storage_capacity_gib,
             per_unit_storage_throughput=per_unit_storage_throughput,
+            throughput_capacity=throughput_capacity,
+            read_cache=read_cache,
+            read_cache_gib=read_cache_gib,
             metadata_iops=metadata_iops,
-            kms_key=kms_key,
+            efa_enabled=efa_clients is not None,
+            backup_retention_days=backup_retention_days,
+            backup_start_time=backup_start_time,
+        ).with_defaults()
+        joined = [(f"Association{each.file_system_path}", each) for each in associations]
+        if checkpoint_bucket is not None:
+            checkpoints = DataRepositoryAssociation(
+                file_system_path=checkpoint_path,
+                data_repository_path=f"s3://{checkpoint_bucket.bucket_name}",
+            )
+            joined.insert(0, ("Checkpoints", checkpoints))
+        check_new_file_system(
+            settings, [each for _, each in joined], kms_key=kms_key, efa_clients=efa_clients
         )
-        if findings:
-            raise FindingsError(findings)
         super().__init__(scope, construct_id)
         self._mount_path = mount_path
+        self._efa_enabled = settings.efa_enabled
         security_group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -90,86 +130,91 @@ class SharedFileSystem(Construct):
             description="Lustre file system of the cluster: Lustre among itself and with the nodes",
             allow_all_outbound=False,
         )
-        self._connections = ec2.Connections(
-            security_groups=[security_group], default_port=ec2.Port.tcp(_LUSTRE_PORTS[0][0])
+        self._connections = _connections(security_group)
+        rules = add_lustre_rules(
+            self,
+            file_system_group=security_group.security_group_id,
+            node_group=network.security_group.security_group_id,
+            efa=settings.efa_enabled,
+            within_file_system=True,
         )
-        rules = self._allow_lustre(security_group.security_group_id, network.security_group.security_group_id)
         file_system = fsx.CfnFileSystem(
             self,
             "Resource",
             file_system_type="LUSTRE",
-            file_system_type_version=_LUSTRE_VERSION,
-            storage_capacity=storage_capacity_gib,
+            file_system_type_version=settings.file_system_type_version,
+            storage_type=INTELLIGENT_TIERING if settings.storage_type == INTELLIGENT_TIERING else None,
+            storage_capacity=settings.storage_capacity_gib,
             subnet_ids=[network.subnet_id],
             security_group_ids=[security_group.security_group_id],
             kms_key_id=kms_key.key_arn if kms_key else None,
-            lustre_configuration=fsx.CfnFileSystem.LustreConfigurationProperty(
-                deployment_type=deployment_type,
-                per_unit_storage_throughput=per_unit_storage_throughput,
-                data_compression_type="LZ4" if data_compression else "NONE",
-                metadata_configuration=_metadata_configuration(deployment_type, metadata_iops),
-            ),
+            lustre_configuration=lustre_configuration(settings, data_compression=data_compression),
         )
         file_system.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
         file_system.node.add_dependency(*rules)
         self._file_system_id = file_system.ref
         self._dns_name = file_system.attr_dns_name
         self._mount_name = file_system.attr_lustre_mount_name
-        if checkpoint_bucket is not None:
-            association = fsx.CfnDataRepositoryAssociation(
-                self,
-                "Checkpoints",
-                file_system_id=file_system.ref,
-                file_system_path=checkpoint_path,
-                data_repository_path=f"s3://{checkpoint_bucket.bucket_name}",
-                batch_import_meta_data_on_create=True,
-                s3=fsx.CfnDataRepositoryAssociation.S3Property(
-                    auto_import_policy=fsx.CfnDataRepositoryAssociation.AutoImportPolicyProperty(
-                        events=_EVENTS
-                    ),
-                    auto_export_policy=fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(
-                        events=_EVENTS
-                    ),
-                ),
+        for association_id, association in joined:
+            resource = define_association(
+                self, association_id, file_system_id=file_system.ref, association=association
             )
-            association.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
+            resource.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
 
-    def _allow_lustre(self, file_system_group: str, node_group: str) -> list[CfnResource]:
-        """Open the Lustre ports within the file system and between it and the nodes, both ways.
+    @classmethod
+    def from_attributes(
+        cls,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: ClusterNetwork,
+        file_system_id: str,
+        mount_name: str,
+        dns_name: str | None = None,
+        zone_id: str | None = None,
+        security_group: ec2.ISecurityGroup | None = None,
+        efa_enabled: bool = False,
+        mount_path: str = "/fsx",
+    ) -> "SharedFileSystem":
+        """Bring an existing FSx for Lustre file system. Nothing is looked up, and nothing of it is changed.
 
-        The rules are defined here, whichever stack the nodes' group belongs to: rules left to the CDK would go
-        to the network's stack and make the two stacks depend on each other.
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            network: Network of its clients.
+            file_system_id: Its id, such as ``fs-0123456789abcdef0``.
+            mount_name: Its Lustre mount name, such as ``abcdefgh``.
+            dns_name: Its DNS name. Default: the one that FSx gives in the Region of the stack.
+            zone_id: Zone id of its Availability Zone, such as ``use2-az3``, to be compared with that of the network:
+                traffic between zones is slower and paid. Default: not compared, with a warning.
+            security_group: Its security group, to which the rules for the nodes are added, as they are to the group
+                of the nodes. EC2 refuses a rule that exists already. Default: no rule is added, with a warning.
+            efa_enabled: Whether the file system is EFA-enabled. Default: clients mount over TCP.
+            mount_path: Where nodes and jobs mount it. Default: ``/fsx``.
+
+        Raises:
+            FindingsError: If an id or name has another form (UC5030), or the zones differ (UC5031).
         """
-        rules: list[CfnResource] = []
-        for first, last in _LUSTRE_PORTS:
-            for name, source, destination in (
-                ("Own", file_system_group, file_system_group),
-                ("FromNodes", node_group, file_system_group),
-                ("ToNodes", file_system_group, node_group),
-            ):
-                rules += [
-                    ec2.CfnSecurityGroupIngress(
-                        self,
-                        f"{name}Ingress{first}",
-                        group_id=destination,
-                        source_security_group_id=source,
-                        ip_protocol="tcp",
-                        from_port=first,
-                        to_port=last,
-                        description="Lustre",
-                    ),
-                    ec2.CfnSecurityGroupEgress(
-                        self,
-                        f"{name}Egress{first}",
-                        group_id=source,
-                        destination_security_group_id=destination,
-                        ip_protocol="tcp",
-                        from_port=first,
-                        to_port=last,
-                        description="Lustre",
-                    ),
-                ]
-        return rules
+        check_existing_file_system(
+            network_zone_id=network.zone_id,
+            file_system_id=file_system_id,
+            mount_name=mount_name,
+            dns_name=dns_name,
+            zone_id=zone_id,
+        )
+        return _ExistingFileSystem(
+            scope,
+            construct_id,
+            network=network,
+            file_system_id=file_system_id,
+            mount_name=mount_name,
+            dns_name=dns_name
+            or f"{file_system_id}.fsx.{Stack.of(scope).region}.{Stack.of(scope).url_suffix}",
+            zone_id=zone_id,
+            security_group=security_group,
+            efa_enabled=efa_enabled,
+            mount_path=mount_path,
+        )
 
     @property
     def connections(self) -> ec2.Connections:
@@ -180,6 +225,11 @@ class SharedFileSystem(Construct):
     def dns_name(self) -> str:
         """Name that clients mount from."""
         return self._dns_name
+
+    @property
+    def efa_enabled(self) -> bool:
+        """Whether clients can mount it over EFA."""
+        return self._efa_enabled
 
     @property
     def file_system_id(self) -> str:
@@ -197,52 +247,49 @@ class SharedFileSystem(Construct):
         return self._mount_path
 
 
-def _check(
-    *,
-    deployment_type: str,
-    storage_capacity_gib: int,
-    per_unit_storage_throughput: int | None,
-    metadata_iops: int | None,
-    kms_key: kms.IKey | None,
-) -> list[Finding]:
-    if deployment_type not in _DEPLOYMENT_TYPES:
-        return [
-            Finding(
-                code="UC5001",
-                path="deployment_type",
-                problem=f"got {quote(deployment_type)}",
-                allowed=" or ".join(_DEPLOYMENT_TYPES),
-            )
-        ]
-    # A number that only the deployment knows is judged by FSx; the others are judged here.
-    findings = check_file_system(
-        deployment_type=deployment_type,
-        storage_capacity_gib=_ON_EVERY_STEP_GIB
-        if Token.is_unresolved(storage_capacity_gib)
-        else storage_capacity_gib,
-        per_unit_storage_throughput=per_unit_storage_throughput,
-        metadata_iops=METADATA_IOPS[0]
-        if metadata_iops is not None and Token.is_unresolved(metadata_iops)
-        else metadata_iops,
-    )
-    if kms_key is not None and deployment_type != "PERSISTENT_2":
-        findings.append(
-            Finding(
-                code="UC5007",
-                path="kms_key",
-                problem=f"got a key with {deployment_type}, which FSx encrypts with a key of its own",
-                allowed="a key with PERSISTENT_2",
-            )
+class _ExistingFileSystem(SharedFileSystem):
+    """What `SharedFileSystem.from_attributes` gives."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: ClusterNetwork,
+        file_system_id: str,
+        mount_name: str,
+        dns_name: str,
+        zone_id: str | None,
+        security_group: ec2.ISecurityGroup | None,
+        efa_enabled: bool,
+        mount_path: str,
+    ) -> None:
+        Construct.__init__(self, scope, construct_id)
+        self._file_system_id = file_system_id
+        self._mount_name = mount_name
+        self._dns_name = dns_name
+        self._efa_enabled = efa_enabled
+        self._mount_path = mount_path
+        self._connections = _connections(security_group)
+        for finding in warn_of_existing_file_system(
+            network_zone_id=network.zone_id,
+            zone_id=zone_id,
+            has_security_group=security_group is not None,
+        ):
+            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        if security_group is None:
+            return
+        add_lustre_rules(
+            self,
+            file_system_group=security_group.security_group_id,
+            node_group=network.security_group.security_group_id,
+            efa=efa_enabled,
+            within_file_system=False,
         )
-    return findings
 
 
-def _metadata_configuration(
-    deployment_type: str, metadata_iops: int | None
-) -> fsx.CfnFileSystem.MetadataConfigurationProperty | None:
-    if deployment_type != "PERSISTENT_2":
-        return None
-    if metadata_iops is not None:
-        return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="USER_PROVISIONED", iops=metadata_iops)
-    # It cannot be added later, and a file system without it cannot have more metadata operations.
-    return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="AUTOMATIC")
+def _connections(security_group: ec2.ISecurityGroup | None) -> ec2.Connections:
+    return ec2.Connections(
+        security_groups=[security_group] if security_group else None,
+        default_port=ec2.Port.tcp(LUSTRE_PORTS[0][0]),
+    )

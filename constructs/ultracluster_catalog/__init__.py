@@ -61,7 +61,10 @@ if TYPE_CHECKING:
         quote,
     )
     from ultracluster_catalog.identifiers import (
+        FILE_SYSTEM_DNS_NAME,
+        FILE_SYSTEM_ID,
         IMAGE_ID,
+        LUSTRE_MOUNT_NAME,
         PLACEMENT_GROUP,
         RESERVATION_ID,
         RESOURCE_GROUP_ARN,
@@ -77,24 +80,52 @@ if TYPE_CHECKING:
         describe_instance_type,
         network_cards,
     )
-    from ultracluster_catalog.instance_types import INSTANCE_TYPES, get_instance_type, unsourced
+    from ultracluster_catalog.instance_types import (
+        INSTANCE_TYPES,
+        get_instance_type,
+        unsourced,
+    )
     from ultracluster_catalog.lustre import (
-        CLIENT_GBPS,
-        CLIENT_GBPS_PER_OBJECT_SERVER,
-        DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
+        BACKUP_RETENTION_DAYS,
         FILE_SYSTEM_TYPE_VERSIONS,
+        INTELLIGENT_TIERING,
+        INTELLIGENT_TIERING_METADATA_IOPS,
         LUSTRE_PORTS,
-        LUSTRE_TIERS,
+        METADATA_CONFIGURATION_VERSION,
         METADATA_IOPS,
-        LustreTier,
+        READ_CACHE_GIB_PER_STEP,
+        READ_CACHE_MODES,
+        STORAGE_TYPES,
+        THROUGHPUT_CAPACITIES,
+        LustreSettings,
+    )
+    from ultracluster_catalog.lustre_associations import (
+        ASSOCIATION_EVENTS,
+        DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
+        DataRepositoryAssociation,
+        check_associations,
+    )
+    from ultracluster_catalog.lustre_checks import (
+        check_file_system,
+    )
+    from ultracluster_catalog.lustre_figures import (
+        CLIENT_GBPS,
+        CLIENT_GBPS_OVER_EFA,
+        CLIENT_GBPS_PER_OBJECT_SERVER,
+        LustreFigures,
         automatic_metadata_iops,
         can_mount_over_efa,
-        check_file_system,
         client_throughput_gbps,
+        file_system_figures,
         file_system_interfaces,
-        get_lustre_tier,
         object_servers,
         throughput_mb_per_s,
+    )
+    from ultracluster_catalog.lustre_tiers import (
+        DEPLOYMENT_TYPES,
+        LUSTRE_TIERS,
+        LustreTier,
+        get_lustre_tier,
     )
     from ultracluster_catalog.neuron import (
         CACHE_BYPASS_FLAG,
@@ -167,7 +198,9 @@ if TYPE_CHECKING:
         TRAINING_PLAN_ARN,
         TRAINING_PLAN_TYPES,
     )
-    from ultracluster_catalog.scratch import check_scratch
+    from ultracluster_catalog.scratch import (
+        check_scratch,
+    )
     from ultracluster_catalog.zones import (
         OFFERED_ZONES,
         OFFERED_ZONES_DATED,
@@ -179,6 +212,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ASSOCIATION_EVENTS",
+    "BACKUP_RETENTION_DAYS",
     "BLOCK_DELIVERED_EVENTS",
     "BLOCK_END_UTC",
     "BLOCK_EXPIRATION_WARNING_EVENTS",
@@ -194,8 +229,10 @@ __all__ = [
     "CAPACITY_BLOCK_PRICES",
     "CAPACITY_BLOCK_QUOTAS",
     "CLIENT_GBPS",
+    "CLIENT_GBPS_OVER_EFA",
     "CLIENT_GBPS_PER_OBJECT_SERVER",
     "DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM",
+    "DEPLOYMENT_TYPES",
     "DRAIN_BEFORE_END",
     "ECS_NEURON_AMI_PARAMETER",
     "EFA_INSTALLERS",
@@ -204,19 +241,25 @@ __all__ = [
     "EXTENSION_OPENS",
     "EXTENSION_STATES",
     "FILE_SYSTEM_ADDRESSES",
+    "FILE_SYSTEM_DNS_NAME",
+    "FILE_SYSTEM_ID",
     "FILE_SYSTEM_TYPE_VERSIONS",
     "FURTHEST_START",
     "IMAGE_ID",
     "IMAGE_KINDS",
     "INSTANCE_INTERRUPTION_WARNING_EVENT",
     "INSTANCE_TYPES",
+    "INTELLIGENT_TIERING",
+    "INTELLIGENT_TIERING_METADATA_IOPS",
     "LAST_XLA_TRAINING_IMAGE",
     "LONGEST_BLOCK",
+    "LUSTRE_MOUNT_NAME",
     "LUSTRE_PORTS",
     "LUSTRE_STORAGE_PRICES",
     "LUSTRE_TIERS",
     "MAX_INSTANCES_ACROSS_BLOCKS",
     "MAX_INSTANCES_PER_BLOCK",
+    "METADATA_CONFIGURATION_VERSION",
     "METADATA_IOPS",
     "MOST_QUOTA_UNITS",
     "MOST_SERVICE_PAYLOAD_BYTES",
@@ -235,6 +278,8 @@ __all__ = [
     "ON_DEMAND_QUOTAS",
     "PLACEMENT_GROUP",
     "PUBLIC_GALLERY",
+    "READ_CACHE_GIB_PER_STEP",
+    "READ_CACHE_MODES",
     "REGIONS",
     "RESERVATION_ID",
     "RESERVATION_STATES",
@@ -248,7 +293,9 @@ __all__ = [
     "SOURCE_NAME",
     "SPOT",
     "SPOT_QUOTAS",
+    "STORAGE_TYPES",
     "TERMINATION_BEFORE_END",
+    "THROUGHPUT_CAPACITIES",
     "TORCHNEURON_CACHE_VARIABLE",
     "TORCHNEURON_LOCAL_CACHE_VARIABLE",
     "TRAINING_JOB_NAME_PREFIX",
@@ -262,10 +309,13 @@ __all__ = [
     "XLA_COMPILER_FLAGS_VARIABLE",
     "ZONE_ID_PREFIXES",
     "CapacityBlockQuotas",
+    "DataRepositoryAssociation",
     "Finding",
     "FindingsError",
     "ImageKind",
     "InstanceType",
+    "LustreFigures",
+    "LustreSettings",
     "LustreTier",
     "NetworkCard",
     "NetworkInterface",
@@ -284,6 +334,7 @@ __all__ = [
     "can_mount_over_efa",
     "capacity_block_price",
     "capacity_block_quotas",
+    "check_associations",
     "check_block_duration",
     "check_file_system",
     "check_free_addresses",
@@ -297,6 +348,7 @@ __all__ = [
     "container_of_reference",
     "describe_instance_type",
     "drain_before_end",
+    "file_system_figures",
     "file_system_interfaces",
     "get_instance_type",
     "get_lustre_tier",
@@ -329,6 +381,10 @@ _MODULES = (
     "instance_type",
     "instance_types",
     "lustre",
+    "lustre_associations",
+    "lustre_checks",
+    "lustre_figures",
+    "lustre_tiers",
     "neuron",
     "neuron_containers",
     "neuron_images",

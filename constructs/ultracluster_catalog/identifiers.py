@@ -2,7 +2,22 @@
 
 from typing import Final
 
-__all__ = ["IMAGE_ID", "PLACEMENT_GROUP", "RESERVATION_ID", "RESOURCE_GROUP_ARN", "SOURCE_NAME"]
+__all__ = [
+    "FILE_SYSTEM_DNS_NAME",
+    "FILE_SYSTEM_ID",
+    "IMAGE_ID",
+    "LUSTRE_MOUNT_NAME",
+    "PLACEMENT_GROUP",
+    "RESERVATION_ID",
+    "RESOURCE_GROUP_ARN",
+    "SOURCE_NAME",
+]
+
+FILE_SYSTEM_DNS_NAME: Final = r"fs-[0-9a-f]{8,18}\.fsx\.[a-z0-9.-]{4,230}"
+"""The name that clients mount an FSx file system from."""
+
+FILE_SYSTEM_ID: Final = "fs-[0-9a-f]{8,18}"
+"""An FSx file system."""
 
 IMAGE_ID: Final = "ami-(?:[0-9a-f]{17}|[0-9a-f]{8})"
 """An AMI; old ones have the short form."""
@@ -12,6 +27,9 @@ RESERVATION_ID: Final = "cr-[0-9a-f]{17}"
 
 RESOURCE_GROUP_ARN: Final = "arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:[0-9]{12}:group/[A-Za-z0-9._/-]{1,300}"
 """A resource group; those that Resource Groups names itself end in a slash and 26 characters."""
+
+LUSTRE_MOUNT_NAME: Final = "[A-Za-z0-9_-]{1,8}"
+"""The name of a file system in the command that mounts it."""
 
 PLACEMENT_GROUP: Final = "[\\x20-\\x7e]{1,255}"
 """The name of a placement group: up to 255 ASCII characters."""

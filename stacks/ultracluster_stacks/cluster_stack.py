@@ -54,7 +54,7 @@ class ClusterStack(cdk.Stack):
             tags={"Name": config.name, "ultracluster:cluster": config.name, **config.tags},
         )
         for job in config.jobs:
-            cluster.add_multi_node_job(
+            defined = cluster.add_multi_node_job(
                 job.name,
                 image=job.image,
                 command=job.command,
@@ -65,6 +65,8 @@ class ClusterStack(cdk.Stack):
                 attempts=job.attempts,
                 launcher=job.launcher,
             )
+            for dataset in storage.dataset_buckets.values():
+                dataset.grant_read(defined)
 
 
 def _capacity(config: ClusterConfig) -> CapacityBlock | CapacityReservation | None:

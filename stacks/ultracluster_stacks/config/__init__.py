@@ -1,5 +1,7 @@
 """The rollout file: its models, and `load_rollout`, which reads and checks it."""
 
+from ultracluster_stacks.config.association import AssociationConfig
+from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.capacity import CapacityConfig
 from ultracluster_stacks.config.cluster import ClusterConfig
 from ultracluster_stacks.config.file_system import FileSystemConfig
@@ -11,8 +13,11 @@ from ultracluster_stacks.config.rollout import RolloutConfig
 from ultracluster_stacks.config.wave import WaveConfig
 
 __all__ = [
+    "AssociationConfig",
     "CapacityConfig",
+    "CheckpointsConfig",
     "ClusterConfig",
+    "DatasetConfig",
     "FileSystemConfig",
     "JobConfig",
     "LoadedRollout",

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from ultracluster_catalog.findings import FindingsError, Severity
 from ultracluster_catalog.identifiers import IMAGE_ID
 from ultracluster_catalog.zones import REGIONS
+from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.capacity import CapacityConfig
 from ultracluster_stacks.config.cluster_rules import cluster_problems
 from ultracluster_stacks.config.field_rules import Between, Form
@@ -116,6 +117,12 @@ class ClusterConfig(ConfigModel):
     )
     file_system: FileSystemConfig = Field(
         default_factory=FileSystemConfig, description="The FSx for Lustre file system."
+    )
+    checkpoints: CheckpointsConfig = Field(
+        default_factory=CheckpointsConfig, description="The bucket of the checkpoints."
+    )
+    datasets: tuple[DatasetConfig, ...] = Field(
+        default=(), description="Buckets with training data, which the jobs may read."
     )
     jobs: tuple[JobConfig, ...] = Field(default=(), description="The job definitions of the cluster.")
     tags: Tags = Field(

@@ -20,7 +20,14 @@ SCHEMA_FILE: Final = Path("docs/rollout.schema.json")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 # What merges key by key with the defaults, so that each of its keys may be left out.
-_MERGED: Final = ("ClusterConfig", "CapacityConfig", "FileSystemConfig", "NetworkConfig", "OwnInstanceType")
+_MERGED: Final = (
+    "ClusterConfig",
+    "CapacityConfig",
+    "CheckpointsConfig",
+    "FileSystemConfig",
+    "NetworkConfig",
+    "OwnInstanceType",
+)
 
 
 def rollout_schema() -> dict[str, Any]:

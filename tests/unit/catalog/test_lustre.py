@@ -6,20 +6,17 @@ import pytest
 
 from ultracluster_catalog.findings import FindingsError
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.lustre import (
-    DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
-    LUSTRE_PORTS,
-    LUSTRE_TIERS,
-    METADATA_IOPS,
+from ultracluster_catalog.lustre import LUSTRE_PORTS, METADATA_IOPS, LustreSettings
+from ultracluster_catalog.lustre_checks import check_file_system
+from ultracluster_catalog.lustre_figures import (
     automatic_metadata_iops,
     can_mount_over_efa,
-    check_file_system,
     client_throughput_gbps,
     file_system_interfaces,
-    get_lustre_tier,
     object_servers,
     throughput_mb_per_s,
 )
+from ultracluster_catalog.lustre_tiers import LUSTRE_TIERS, get_lustre_tier
 
 _Shapes = Callable[[str], Mapping[str, Any]]
 _PERSISTENT_2 = ("PERSISTENT_2", 250)
@@ -30,15 +27,20 @@ def shapes(botocore_shapes: _Shapes) -> Mapping[str, Any]:
     return botocore_shapes("fsx/2018-03-01")
 
 
+def _settings(deployment_type: str, throughput: int | None, gib: int, **options: Any) -> LustreSettings:
+    """A file system on the disks of its deployment type."""
+    return LustreSettings(
+        **{"storage_type": "HDD" if throughput in {12, 40} else "SSD"} | options,
+        deployment_type=deployment_type,
+        per_unit_storage_throughput=throughput,
+        storage_capacity_gib=gib,
+    )
+
+
 def _codes(deployment_type: str, throughput: int | None, gib: int, **options: Any) -> list[tuple[str, str]]:
     return [
         (finding.code, finding.path)
-        for finding in check_file_system(
-            deployment_type=deployment_type,
-            per_unit_storage_throughput=throughput,
-            storage_capacity_gib=gib,
-            **options,
-        )
+        for finding in check_file_system(_settings(deployment_type, throughput, gib, **options))
     ]
 
 
@@ -105,13 +107,6 @@ def test_every_tier_has_a_row_in_the_table_of_capacities() -> None:
     }
 
 
-def test_only_scratch_1_takes_no_data_repository_association() -> None:
-    without = {tier.deployment_type for tier in LUSTRE_TIERS if not tier.data_repository_associations}
-    assert without == {"SCRATCH_1"}
-    # FSx API reference, CreateDataRepositoryAssociation.
-    assert DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM == 8
-
-
 def test_opens_the_ports_of_the_user_guide() -> None:
     # FSx for Lustre User Guide, access control with security groups: TCP 988 and 1018 to 1023, both ways.
     assert LUSTRE_PORTS == ((988, 988), (1018, 1023))
@@ -145,12 +140,7 @@ def test_refuses_a_capacity_of_nothing_or_less(gib: int) -> None:
     ],
 )
 def test_says_the_next_larger_capacity(gib: int, efa: bool, next_larger: int) -> None:
-    (finding,) = check_file_system(
-        deployment_type="PERSISTENT_2",
-        per_unit_storage_throughput=250,
-        storage_capacity_gib=gib,
-        efa_enabled=efa,
-    )
+    (finding,) = check_file_system(_settings(*_PERSISTENT_2, gib, efa_enabled=efa))
     assert finding.remedy == f"The next larger is {next_larger} GiB."
     assert finding.allowed.endswith("with EFA") == efa
     assert _codes(*_PERSISTENT_2, next_larger, efa_enabled=efa) == []
@@ -263,41 +253,20 @@ def test_counts_object_servers_as_the_user_guide_does(
     efa: bool,
     servers: int,
 ) -> None:
-    assert (
-        object_servers(
-            deployment_type=deployment_type,
-            per_unit_storage_throughput=throughput,
-            storage_capacity_gib=gib,
-            efa_enabled=efa,
-        )
-        == servers
-    )
+    assert object_servers(_settings(deployment_type, throughput, gib, efa_enabled=efa)) == servers
 
 
 @pytest.mark.parametrize(("gib", "servers"), [(1200, 2), (2400, 2), (4800, 3), (9600, 5), (50_400, 22)])
 def test_a_scratch_file_system_has_the_servers_of_the_durability_table(gib: int, servers: int) -> None:
     # FSx for Lustre User Guide, deployment options: number of file servers by size, metadata server included.
-    assert (
-        file_system_interfaces(
-            deployment_type="SCRATCH_2", per_unit_storage_throughput=None, storage_capacity_gib=gib
-        )
-        == servers
-    )
+    assert file_system_interfaces(_settings("SCRATCH_2", None, gib)) == servers
 
 
 @pytest.mark.parametrize(
     ("iops", "interfaces"), [(None, 3), (1500, 3), (12_000, 3), (24_000, 4), (192_000, 18)]
 )
 def test_metadata_servers_take_addresses_too(iops: int | None, interfaces: int) -> None:
-    assert (
-        file_system_interfaces(
-            deployment_type="PERSISTENT_2",
-            per_unit_storage_throughput=250,
-            storage_capacity_gib=4800,
-            metadata_iops=iops,
-        )
-        == interfaces
-    )
+    assert file_system_interfaces(_settings(*_PERSISTENT_2, 4800, metadata_iops=iops)) == interfaces
 
 
 def test_throughput_is_that_of_the_example_of_fsx(shapes: Mapping[str, Any]) -> None:
@@ -305,12 +274,7 @@ def test_throughput_is_that_of_the_example_of_fsx(shapes: Mapping[str, Any]) -> 
     members = shapes["CreateFileSystemLustreConfiguration"]["members"]
     assert example in members["PerUnitStorageThroughput"]["documentation"]
 
-    assert (
-        throughput_mb_per_s(
-            deployment_type="PERSISTENT_1", per_unit_storage_throughput=50, storage_capacity_gib=2400
-        )
-        == 120
-    )
+    assert throughput_mb_per_s(_settings("PERSISTENT_1", 50, 2400)) == 120
 
 
 @pytest.mark.parametrize(("servers", "gbps"), [(1, 5), (2, 10), (19, 95), (20, 100), (21, 100)])
@@ -320,23 +284,14 @@ def test_a_client_without_efa_is_limited_by_the_object_servers(servers: int, gbp
 
 @pytest.mark.parametrize("deployment_type", ["SCRATCH_1", "SCRATCH_2"])
 def test_a_scratch_file_system_has_200_mb_per_s_and_tib(deployment_type: str) -> None:
-    assert (
-        throughput_mb_per_s(
-            deployment_type=deployment_type, per_unit_storage_throughput=None, storage_capacity_gib=1200
-        )
-        == 240
-    )
+    assert throughput_mb_per_s(_settings(deployment_type, None, 1200)) == 240
 
 
 def test_a_file_system_is_without_efa_unless_said_otherwise() -> None:
-    options: dict[str, Any] = {
-        "deployment_type": "PERSISTENT_2",
-        "per_unit_storage_throughput": 1000,
-        "storage_capacity_gib": 38_400,
-    }
-    assert object_servers(**options) == object_servers(**options, efa_enabled=False) == 16
-    assert file_system_interfaces(**options) == 16 + 1
-    assert file_system_interfaces(**options, efa_enabled=True) == 8 + 1
+    tcp, efa = (_settings("PERSISTENT_2", 1000, 38_400, **o) for o in ({}, {"efa_enabled": True}))
+    assert object_servers(tcp) == 16
+    assert file_system_interfaces(tcp) == 16 + 1
+    assert file_system_interfaces(efa) == 8 + 1
 
 
 def test_a_client_is_limited_by_its_own_interface() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from ultracluster_catalog.capacity_blocks import BLOCK_REGIONS, block_regions
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.lustre import get_lustre_tier
+from ultracluster_catalog.lustre_tiers import get_lustre_tier
 from ultracluster_catalog.prices import (
     CAPACITY_BLOCK_PRICES,
     LUSTRE_STORAGE_PRICES,

@@ -19,7 +19,7 @@ from ultracluster_local import LocalAws
 pytestmark = pytest.mark.synth
 
 _KEY_ARN = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
-_SCRATCH: dict[str, Any] = {"deployment_type": "SCRATCH_2", "per_unit_storage_throughput": None}
+_SCRATCH: dict[str, Any] = {"deployment_type": "SCRATCH_2"}
 
 
 def define(stack: cdk.Stack, **changes: Any) -> dict[str, Any]:
@@ -54,7 +54,8 @@ def test_scratch_has_neither_throughput_nor_metadata_configuration(stack: cdk.St
 
 
 def test_scratch_refuses_throughput_metadata_iops_and_a_key_together(stack: cdk.Stack) -> None:
-    found = codes(stack, deployment_type="SCRATCH_2", metadata_iops=1500, kms_key=key(stack))
+    changes = {"per_unit_storage_throughput": 250, "metadata_iops": 1500, "kms_key": key(stack)}
+    found = codes(stack, deployment_type="SCRATCH_2", **changes)
     assert found == ["UC5002", "UC5005", "UC5007"]
 
 
