@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
+from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.lustre import LustreSettings
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation, check_associations
@@ -36,7 +37,7 @@ def check_new_file_system(
     associations: Sequence[DataRepositoryAssociation],
     *,
     kms_key: kms.IKey | None,
-    efa_clients: str | None,
+    efa_clients: str | InstanceType | None,
 ) -> None:
     """Refuse a file system that FSx would refuse, or that its clients could not mount.
 
@@ -80,9 +81,9 @@ def check_new_file_system(
         raise FindingsError(findings)
 
 
-def _check_efa_clients(name: str) -> list[Finding]:
+def _check_efa_clients(given: str | InstanceType) -> list[Finding]:
     try:
-        machine = get_instance_type(name)
+        machine = get_instance_type(given)
     except FindingsError as error:
         return [replace(finding, path="efa_clients") for finding in error.findings]
     if can_mount_over_efa(machine):

@@ -18,6 +18,7 @@ from ultracluster.file_system_checks import (
 )
 from ultracluster.lustre_resources import define_association, lustre_configuration
 from ultracluster.lustre_rules import add_lustre_rules
+from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
 
@@ -42,7 +43,7 @@ class SharedFileSystem(Construct):
         read_cache: str | None = None,
         read_cache_gib: int | None = None,
         metadata_iops: int | None = None,
-        efa_clients: str | None = None,
+        efa_clients: str | InstanceType | None = None,
         data_compression: bool = True,
         kms_key: kms.IKey | None = None,
         checkpoint_bucket: s3.IBucket | None = None,

@@ -9,7 +9,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster import CheckpointBucket, ClusterNetwork, CompileCache, DatasetBucket, SharedFileSystem
-from ultracluster_stacks.config import ClusterConfig, DatasetConfig
+from ultracluster_stacks.config import ClusterConfig, DatasetConfig, machine_of
 
 __all__ = ["StorageStack"]
 
@@ -108,7 +108,7 @@ class StorageStack(cdk.Stack):
             read_cache=given.read_cache,
             read_cache_gib=given.read_cache_gib,
             metadata_iops=given.metadata_iops,
-            efa_clients=config.instance_type if given.efa else None,
+            efa_clients=machine_of(config) if given.efa else None,
             data_compression=given.data_compression,
             kms_key=self._key("FileSystemKey", given.kms_key_arn),
             checkpoint_bucket=self.checkpoint_bucket.bucket if given.join_checkpoints else None,

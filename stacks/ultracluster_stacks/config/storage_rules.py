@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.findings import Finding
-from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation, check_associations
 from ultracluster_catalog.lustre_checks import check_file_system
 from ultracluster_catalog.lustre_figures import can_mount_over_efa
 from ultracluster_stacks.config.file_system import OF_EXISTING, FileSystemConfig
+from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Loc, Problem
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _association_loc(path: str, places: list[Loc]) -> Loc:
 
 def efa_has_clients(cluster: "ClusterConfig") -> Iterator[Problem]:
     """EFA makes a file system slower for nodes that cannot use it."""
-    if cluster.file_system.efa and not can_mount_over_efa(get_instance_type(cluster.instance_type)):
+    if cluster.file_system.efa and not can_mount_over_efa(machine_of(cluster)):
         yield Problem(
             loc=("file_system", "efa"),
             code="UC5027",
