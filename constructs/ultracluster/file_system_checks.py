@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from aws_cdk import Token
 from aws_cdk import aws_kms as kms
@@ -61,7 +61,7 @@ def check_new_file_system(
                 )
             ]
         )
-    stand_ins = {
+    stand_ins: dict[str, Any] = {
         name: value for name, value in _STAND_INS.items() if Token.is_unresolved(getattr(settings, name))
     }
     judged = replace(settings, **stand_ins)

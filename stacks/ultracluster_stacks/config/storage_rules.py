@@ -8,6 +8,7 @@ from ultracluster_catalog.findings import Finding
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation, check_associations
 from ultracluster_catalog.lustre_checks import check_file_system
 from ultracluster_catalog.lustre_figures import can_mount_over_efa
+from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.file_system import OF_EXISTING, FileSystemConfig
 from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Loc, Problem
@@ -174,7 +175,7 @@ def keys_are_near(cluster: "ClusterConfig") -> Iterator[Problem]:
 
 def buckets_are_new_or_existing(cluster: "ClusterConfig") -> Iterator[Problem]:
     """Nothing of an existing bucket is changed; the names of datasets differ."""
-    buckets = [(("checkpoints",), cluster.checkpoints)]
+    buckets: list[tuple[Loc, CheckpointsConfig | DatasetConfig]] = [(("checkpoints",), cluster.checkpoints)]
     buckets += [(("datasets", index), each) for index, each in enumerate(cluster.datasets)]
     for loc, bucket in buckets:
         if bucket.bucket_name is not None and bucket.noncurrent_days is not None:
