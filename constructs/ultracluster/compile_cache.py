@@ -1,25 +1,39 @@
 """The Neuron compile cache on S3: a graph is compiled once, not once a node and not in paid hours."""
 
+import re
 from collections.abc import Mapping
 
 from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.private_bucket import grant_objects, private_bucket
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.neuron import (
+    RETRY_FAILED_COMPILATION_FLAG,
+    XLA_CACHE_VARIABLE,
+    XLA_COMPILER_FLAGS_VARIABLE,
+)
 
 __all__ = ["CompileCache"]
 
 _PREFIX = "neuron"
 _ABORT_MULTIPART_DAYS = 1
+_METRICS_ID = "compile-cache"
+
+# neuronxcc-MAJOR.MINOR.PATCH.BUILD+HASH is the folder of a compiler in the cache.
+_VERSION = re.compile(r"\d+\.\d+(?:\.\d+){0,2}")
+_WHOLE_VERSION_DOTS = 3
 
 
 class CompileCache(Construct):
     """A bucket for NEFFs, and the environment that makes torch-neuronx, XLA and JAX use it.
 
-    One bucket in the cluster's own Region: a cache elsewhere costs transfer and time in paid hours. TorchNeuron
-    (native) does not read it; it needs a POSIX path.
+    One bucket in the cluster's own Region: a cache elsewhere costs transfer and time in paid hours. JAX shares it,
+    because its Neuron plugin compiles through the same library. TorchNeuron (native) does not read it; it needs a
+    POSIX path: `PosixCompileCache`.
     """
 
     def __init__(
@@ -28,6 +42,8 @@ class CompileCache(Construct):
         construct_id: str,
         *,
         expire_after: Duration | None = None,
+        expire_compilers: Mapping[str, Duration] | None = None,
+        request_metrics: bool = False,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
         """Define the cache.
@@ -37,10 +53,20 @@ class CompileCache(Construct):
             construct_id: Its id there.
             expire_after: When an entry is removed, counted from its writing. Default: never; compiling again
                 in a paid block costs more than keeping it.
+            expire_compilers: The same for single versions of neuronx-cc, such as ``{"2.19": Duration.days(30)}``:
+                entries are found by their own version only, so those of one that nobody runs are dead. A version
+                has two to four numbers. Default: none.
+            request_metrics: Whether S3 counts the requests, for `metric_hits` and its siblings. They cost as much
+                as custom metrics of CloudWatch, up to 16 of them, in the hours with requests. Default: no.
             removal_policy: What happens to the bucket when it leaves the stack. Default: it is kept.
+
+        Raises:
+            FindingsError: If a compiler's version is none (UC6014).
         """
+        versions = dict(expire_compilers or {})
+        _check_versions(versions)
         super().__init__(scope, construct_id)
-        self._bucket = private_bucket(
+        bucket = private_bucket(
             self,
             versioned=False,
             lifecycle_rule=s3.LifecycleRule(
@@ -50,6 +76,36 @@ class CompileCache(Construct):
             ),
             removal_policy=removal_policy,
         )
+        for version, age in versions.items():
+            bucket.add_lifecycle_rule(
+                id=f"compiler-{version}", prefix=f"{_PREFIX}/{_compiler_folder(version)}", expiration=age
+            )
+        if request_metrics:
+            bucket.add_metric(id=_METRICS_ID, prefix=f"{_PREFIX}/")
+        self._bucket: s3.IBucket = bucket
+        self._prefix = _PREFIX
+        self._metrics_id = _METRICS_ID if request_metrics else None
+
+    @classmethod
+    def from_bucket(
+        cls, scope: Construct, construct_id: str, bucket: s3.IBucket, *, prefix: str = _PREFIX
+    ) -> "CompileCache":
+        """Use a bucket that exists, such as one that several clusters of a Region share.
+
+        Args:
+            scope: Where to add the cache.
+            construct_id: Its id there.
+            bucket: The bucket; of the nodes' own Region. Its key, if it has one, must be known to it.
+            prefix: Key prefix of the cache, without a slash at either end. Default: ``neuron``.
+
+        Raises:
+            FindingsError: If the prefix is empty or has a slash at an end (UC6014).
+        """
+        if not prefix or prefix != prefix.strip("/"):
+            problem = f"got {quote(prefix)}"
+            allowed = "a key prefix without a slash at either end, such as neuron or team-a/neuron"
+            raise FindingsError([Finding(code="UC6014", problem=problem, allowed=allowed, path="prefix")])
+        return _ExistingCache(scope, construct_id, bucket=bucket, prefix=prefix)
 
     @property
     def bucket(self) -> s3.IBucket:
@@ -59,7 +115,7 @@ class CompileCache(Construct):
     @property
     def url(self) -> str:
         """Where compilers look, an S3 key prefix."""
-        return f"s3://{self._bucket.bucket_name}/{_PREFIX}"
+        return f"s3://{self._bucket.bucket_name}/{self._prefix}"
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -70,8 +126,8 @@ class CompileCache(Construct):
         (Neuron documentation of the persistent cache, read 2026-10.)
         """
         return {
-            "NEURON_COMPILE_CACHE_URL": self.url,
-            "NEURON_CC_FLAGS": "--retry_failed_compilation",
+            XLA_CACHE_VARIABLE: self.url,
+            XLA_COMPILER_FLAGS_VARIABLE: RETRY_FAILED_COMPILATION_FLAG,
         }
 
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
@@ -80,6 +136,83 @@ class CompileCache(Construct):
         Args:
             grantee: The role of the jobs.
         """
-        return grant_objects(
-            self._bucket, grantee, prefix=f"{_PREFIX}/", actions=["s3:GetObject", "s3:PutObject"]
+        grant = grant_objects(
+            self._bucket, grantee, prefix=f"{self._prefix}/", actions=["s3:GetObject", "s3:PutObject"]
         )
+        if self._bucket.encryption_key is None:
+            return grant
+        return grant.combine(
+            iam.Grant.add_to_principal(
+                grantee=grantee,
+                actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                resource_arns=[self._bucket.encryption_key.key_arn],
+            )
+        )
+
+    def metric_hits(self) -> cloudwatch.Metric:
+        """Objects of the cache that were fetched: each compiled graph that was found is some of them.
+
+        Raises:
+            FindingsError: If the requests are not counted (UC6015).
+        """
+        return self._metric("GetRequests", "Compile cache hits")
+
+    def metric_misses(self) -> cloudwatch.Metric:
+        """Lookups that found nothing: S3 answers 404 to those who may list the bucket.
+
+        Raises:
+            FindingsError: If the requests are not counted (UC6015).
+        """
+        return self._metric("4xxErrors", "Compile cache misses")
+
+    def metric_stored(self) -> cloudwatch.Metric:
+        """Objects that were stored: what was compiled. In a warm run there are none.
+
+        Raises:
+            FindingsError: If the requests are not counted (UC6015).
+        """
+        return self._metric("PutRequests", "Compile cache entries stored")
+
+    def _metric(self, name: str, label: str) -> cloudwatch.Metric:
+        if self._metrics_id is None:
+            problem = "S3 does not count the requests of this cache"
+            remedy = "Define it with request_metrics=True"
+            raise FindingsError([Finding(code="UC6015", problem=problem, remedy=remedy)])
+        return cloudwatch.Metric(
+            namespace="AWS/S3",
+            metric_name=name,
+            dimensions_map={"BucketName": self._bucket.bucket_name, "FilterId": self._metrics_id},
+            statistic="Sum",
+            period=Duration.minutes(1),
+            label=label,
+        )
+
+
+class _ExistingCache(CompileCache):
+    """A cache in a bucket of somebody else, whose settings are theirs."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, bucket: s3.IBucket, prefix: str) -> None:
+        Construct.__init__(self, scope, construct_id)
+        self._bucket = bucket
+        self._prefix = prefix
+        self._metrics_id = None
+
+
+def _compiler_folder(version: str) -> str:
+    """How the keys of a compiler begin; with what follows the version, so that 2.1 is not 2.19 as well."""
+    return f"neuronxcc-{version}{'+' if version.count('.') == _WHOLE_VERSION_DOTS else '.'}"
+
+
+def _check_versions(versions: Mapping[str, Duration]) -> None:
+    wrong = [
+        Finding(
+            code="UC6014",
+            problem=f"got {quote(version)}",
+            allowed="a version of neuronx-cc of two to four numbers, such as 2.19 or 2.19.8089.0",
+            path="expire_compilers",
+        )
+        for version in versions
+        if not _VERSION.fullmatch(version)
+    ]
+    if wrong:
+        raise FindingsError(wrong)

@@ -1,31 +1,26 @@
-"""What every job of a queue has in common: its roles, container, environment, retries and timeout."""
+"""What every job of a queue has in common: its roles, container, environment, retries, timeout and dependencies."""
 
-import re
 from collections.abc import Mapping, Sequence
-from importlib import resources
-from typing import Any, Literal
+from typing import Any
 
 import jsii
-from aws_cdk import Annotations, Aws, Duration, Stack, Token
+from aws_cdk import Annotations, Aws, Duration, Stack
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
+from ultracluster.image_pull import grant_pull
 from ultracluster.job_container import job_container
+from ultracluster.job_environment import job_environment
+from ultracluster.launcher import Launcher
+from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
-from ultracluster_catalog.findings import Finding, quote
+from ultracluster_catalog.findings import Finding, FindingsError, Severity
+from ultracluster_catalog.neuron_settings import NeuronSettings
+from ultracluster_catalog.submission_tags import AFTER_TAG
 
-__all__ = ["Job", "Launcher", "check_job", "job_processes", "launch_command"]
-
-_ECR_IMAGE = re.compile(
-    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(?P<repository>[^:@]+)"
-)
-
-_MOST_ATTEMPTS = 10
-
-Launcher = Literal["torchrun", "jax", "raw"]
-"""What starts the command on a node: torchrun, or nothing but what JAX or another program must know of its place."""
+__all__ = ["Job"]
 
 
 @jsii.implements(iam.IGrantable)
@@ -39,35 +34,76 @@ class Job(Construct):
         *,
         queue: TrainingQueue,
         image: str,
-        compile_cache: CompileCache | None,
+        node_count: int,
+        processes_per_node: int | None,
+        launcher: Launcher,
+        compile_cache: CompileCache | PosixCompileCache | None,
+        neuron: NeuronSettings | None,
+        environment: Mapping[str, str],
+        after: Sequence["Job"],
+        findings: Sequence[Finding],
     ) -> None:
         """Define the roles.
 
         Args:
             scope: Where to add it.
-            construct_id: Its id there, which is also how its log streams begin.
+            construct_id: Its id there, which is also how its log streams begin and what the command line calls it.
             queue: Queue that the job is meant for.
             image: Container image.
+            node_count: Nodes of the job.
+            processes_per_node: Processes on each node; None for one for each logical NeuronCore or GPU.
+            launcher: What starts them; another one than torchrun starts one process for all devices.
             compile_cache: Compile cache to use; None for none.
+            neuron: Settings of compiler and runtime; None for their defaults.
+            environment: Variables that the user gave.
+            after: Jobs that have to succeed before.
+            findings: What was found in the arguments: errors stop, warnings are shown.
+
+        Raises:
+            FindingsError: With all errors among the findings.
         """
+        if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:
+            raise FindingsError(errors)
         super().__init__(scope, construct_id)
         self._queue = queue
         self._image = image
-        self._compile_cache = compile_cache
+        self._after = tuple(after)
         self._role = self._define_role()
         self._execution_role = self._define_execution_role()
+        devices = _devices(queue, neuron)
+        processes = devices if processes_per_node is None else processes_per_node
+        self._workers = node_count * (processes if launcher == "torchrun" else devices)
+        self._environment = job_environment(
+            region=Stack.of(self).region,
+            processes=processes if launcher == "torchrun" else 1,
+            devices=devices if launcher == "jax" else None,
+            cache=compile_cache.environment if compile_cache else {},
+            neuron=neuron,
+            given=environment,
+        )
         if compile_cache is not None:
             compile_cache.grant_use(self._role)
+        doubts = [doubt for other in after for doubt in other.doubts_about(self)]
+        for finding in (*findings, *doubts):
+            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
 
-    def _define(self, *, attempts: int, timeout: Duration | None, **properties: Any) -> None:
+    def _define(
+        self,
+        *,
+        attempts: int,
+        timeout: Duration | None,
+        tags: Mapping[str, str] | None = None,
+        **properties: Any,
+    ) -> None:
         """Define the job definition itself; `properties` are those of its type."""
+        waits = {AFTER_TAG: " ".join(job.node.id for job in self._after)} if self._after else {}
         definition = batch.CfnJobDefinition(
             self,
             "Resource",
             retry_strategy=batch.CfnJobDefinition.RetryStrategyProperty(
                 attempts=attempts,
                 evaluate_on_exit=[
-                    # How AWS Batch begins the reason when an instance is gone, which covers Spot interruptions.
+                    # How the reason begins when an instance is gone, reclaimed Spot instances included.
                     batch.CfnJobDefinition.EvaluateOnExitProperty(
                         action="RETRY", on_status_reason="Host EC2*"
                     ),
@@ -79,38 +115,25 @@ class Job(Construct):
                 if timeout
                 else None
             ),
+            tags={**waits, **(tags or {})} or None,
             **properties,
         )
         self._job_definition_arn = definition.ref
         self.node.default_child = definition
 
     def _container(
-        self, command: Sequence[str], environment: Mapping[str, str]
+        self, command: Sequence[str], *, instance_type: str | None = None
     ) -> batch.CfnJobDefinition.ContainerPropertiesProperty:
         return job_container(
             queue=self._queue,
             image=self._image,
             command=command,
-            environment=environment,
+            environment=self._environment,
             role=self._role,
             execution_role=self._execution_role,
             log_stream_prefix=self.node.id,
+            instance_type=instance_type,
         )
-
-    def _environment(self, given: Mapping[str, str], *, processes: int) -> dict[str, str]:
-        region = Stack.of(self).region
-        cache = dict(self._compile_cache.environment) if self._compile_cache else {}
-        if "NEURON_CC_FLAGS" in cache and "NEURON_CC_FLAGS" in given:
-            given = {**given, "NEURON_CC_FLAGS": f"{cache['NEURON_CC_FLAGS']} {given['NEURON_CC_FLAGS']}"}
-        return {
-            "AWS_REGION": region,
-            "AWS_DEFAULT_REGION": region,
-            "FI_PROVIDER": "efa",
-            "FI_EFA_USE_DEVICE_RDMA": "1",
-            "UC_PROCESSES_PER_NODE": str(processes),
-            **cache,
-            **given,
-        }
 
     def _define_role(self) -> iam.Role:
         return iam.Role(
@@ -128,30 +151,26 @@ class Job(Construct):
             description="What AWS Batch does for the job: pull its image, write its logs",
         )
         self._queue.log_group.grant_write(role)
-        repository = None if Token.is_unresolved(self._image) else _ECR_IMAGE.match(self._image)
-        if repository is None:
-            Annotations.of(self).add_warning_v2(
-                "ultracluster:imageNotInEcr",
-                f"the image {self._image} is not an address in Amazon ECR: nodes of a network without a way out "
-                "cannot pull it; copy it to a private repository, or grant its pull to execution_role",
-            )
-            return role
-        role.add_to_policy(
-            iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"])
-        )
-        place = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
-        role.add_to_policy(
-            iam.PolicyStatement(
-                sid="Pull",
-                actions=[
-                    "ecr:BatchCheckLayerAvailability",
-                    "ecr:BatchGetImage",
-                    "ecr:GetDownloadUrlForLayer",
-                ],
-                resources=[f"arn:{Aws.PARTITION}:ecr:{place}"],
-            )
-        )
+        grant_pull(self, role, self._image)
         return role
+
+    def doubts_about(self, job: "Job") -> list[Finding]:  # noqa: ARG002 - kinds of jobs that have doubts override it
+        """Find what is doubtful when another job waits for this one.
+
+        Args:
+            job: The job that waits.
+        """
+        return []
+
+    @property
+    def after(self) -> tuple["Job", ...]:
+        """Jobs that have to succeed before this one starts; `ultracluster jobs submit` submits them first."""
+        return self._after
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """All variables of the container."""
+        return self._environment
 
     @property
     def execution_role(self) -> iam.IRole:
@@ -162,6 +181,11 @@ class Job(Construct):
     def grant_principal(self) -> iam.IPrincipal:
         """The job role."""
         return self._role
+
+    @property
+    def image(self) -> str:
+        """Container image."""
+        return self._image
 
     @property
     def job_definition_arn(self) -> str:
@@ -178,70 +202,16 @@ class Job(Construct):
         """Role of the training program."""
         return self._role
 
+    @property
+    def workers(self) -> int:
+        """Devices that the whole job computes with: one for each process of torchrun."""
+        return self._workers
 
-def job_processes(queue: TrainingQueue, processes_per_node: int | None) -> int:
-    """Give the processes of each node: what was asked, else one for each logical NeuronCore or GPU.
 
-    Args:
-        queue: Queue of the job.
-        processes_per_node: What was asked. None for the default.
-    """
-    if processes_per_node is not None:
-        return processes_per_node
+def _devices(queue: TrainingQueue, neuron: NeuronSettings | None) -> int:
     machine = queue.nodes.instance_type
-    return machine.logical_neuron_cores or machine.chips
-
-
-def check_job(*, environment: Mapping[str, str], attempts: int) -> list[Finding]:
-    """Find what is wrong with the settings that every job has.
-
-    Args:
-        environment: The variables that were given.
-        attempts: How often the job is started.
-    """
-    findings = [
-        Finding(
-            code="UC6109",
-            problem=f"got {quote(name)}; AWS Batch and this job set it themselves",
-            remedy="Leave it out",
-            path=f"environment.{name}",
-        )
-        for name in environment
-        if name.startswith("AWS_BATCH") or name in {"UC_DEVICES_PER_NODE", "UC_PROCESSES_PER_NODE"}
-    ]
-    if "--cache_dir" in environment.get("NEURON_CC_FLAGS", ""):
-        findings.append(
-            Finding(
-                code="UC6010",
-                problem="got --cache_dir, which wins over the compile cache's NEURON_COMPILE_CACHE_URL",
-                remedy="Leave it out; the compile cache gives the address",
-                path="environment.NEURON_CC_FLAGS",
-            )
-        )
-    if not 1 <= attempts <= _MOST_ATTEMPTS:
-        findings.append(
-            Finding(
-                code="UC6104",
-                problem=f"got {quote(attempts)}",
-                allowed=f"1 to {_MOST_ATTEMPTS}",
-                path="attempts",
-            )
-        )
-    return findings
-
-
-def launch_command(command: Sequence[str], launcher: Launcher = "torchrun") -> list[str]:
-    """Put the launcher in front of what it starts.
-
-    Args:
-        command: Program and arguments.
-        launcher: What starts them. Default: torchrun.
-    """
-    scripts = resources.files("ultracluster").joinpath("scripts")
-    script = "".join(
-        scripts.joinpath(name).read_text(encoding="ascii") for name in ("launch.sh", f"start-{launcher}.sh")
-    )
-    return ["bash", "-c", script, "ultracluster-launch", *command]
+    cores = neuron.processes_per_node(machine) if neuron else machine.logical_neuron_cores
+    return cores or machine.chips
 
 
 def _tasks_of_this_account() -> iam.IPrincipal:

@@ -33,6 +33,7 @@ def job_container(
     role: iam.IRole,
     execution_role: iam.IRole,
     log_stream_prefix: str,
+    instance_type: str | None,
 ) -> batch.CfnJobDefinition.ContainerPropertiesProperty:
     """Give the container of a job that has a node for itself.
 
@@ -47,6 +48,7 @@ def job_container(
         role: What the program may do.
         execution_role: What pulls the image and writes the logs.
         log_stream_prefix: How the names of its log streams begin.
+        instance_type: Type of the nodes of a multi-node job; None for other jobs, which AWS Batch takes without it.
     """
     machine = queue.nodes.instance_type
     file_system = queue.nodes.file_system
@@ -89,7 +91,7 @@ def job_container(
     gpus = [batch.CfnJobDefinition.ResourceRequirementProperty(type="GPU", value=str(machine.gpus))]
     return batch.CfnJobDefinition.ContainerPropertiesProperty(
         image=image,
-        instance_type=machine.name,
+        instance_type=instance_type,
         command=list(command),
         environment=[
             batch.CfnJobDefinition.EnvironmentProperty(name=name, value=value)

@@ -1,16 +1,19 @@
 """A training job over several nodes, with every Neuron and EFA device of each of them."""
 
 from collections.abc import Mapping, Sequence
-from typing import get_args
 
-from aws_cdk import Annotations, Duration
+from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
-from ultracluster.job import Job, Launcher, check_job, job_processes, launch_command
+from ultracluster.job import Job
+from ultracluster.job_checks import check_job
+from ultracluster.launcher import Launcher, check_launcher, launch_command
+from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
-from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.findings import Finding, quote
+from ultracluster_catalog.neuron_settings import NeuronSettings
 from ultracluster_catalog.nic_layouts import check_task_interface
 
 __all__ = ["MultiNodeJob"]
@@ -34,11 +37,13 @@ class MultiNodeJob(Job):
         command: Sequence[str],
         node_count: int | None = None,
         processes_per_node: int | None = None,
-        compile_cache: CompileCache | None = None,
+        compile_cache: CompileCache | PosixCompileCache | None = None,
+        neuron: NeuronSettings | None = None,
         environment: Mapping[str, str] | None = None,
         timeout: Duration | None = None,
         attempts: int = 1,
         launcher: Launcher = "torchrun",
+        after: Sequence[Job] = (),
     ) -> None:
         """Define the job.
 
@@ -50,8 +55,9 @@ class MultiNodeJob(Job):
             command: Program and arguments that the launcher starts.
             node_count: Nodes of the job. Default: all nodes of the queue. It can be lowered at submission.
             processes_per_node: Processes that torchrun starts on each node. Default: one for each logical
-                NeuronCore, 64 on a trn2.48xlarge; one for the other launchers.
+                NeuronCore, 64 on a trn2.48xlarge unless `neuron` says otherwise; one for the other launchers.
             compile_cache: Compile cache to use. Default: none.
+            neuron: Settings of the Neuron compiler and runtime. Default: their own defaults.
             environment: More environment variables. Default: none.
             timeout: When an attempt is ended. Default: never.
             attempts: How often the job is started when its host is lost, 1 to 10. A failure of the program
@@ -59,26 +65,44 @@ class MultiNodeJob(Job):
             launcher: ``torchrun``; ``jax``, which starts one process on each node and tells JAX and the Neuron
                 runtime how many there are; or ``raw``, which only says in MASTER_ADDR, MASTER_PORT, NNODES and
                 NODE_RANK where the node is. Default: ``torchrun``.
+            after: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
 
         Raises:
             FindingsError: If the nodes exceed the queue's (UC6101), the type cannot do it (UC6102), the queue has
-                Spot nodes (UC6308), the environment is not allowed (UC6109, UC6010), the attempts are out of bounds
-                (UC6104), or the launcher is unknown (UC6141), starts one process only (UC6140) or has nothing to start
-                (UC6142).
+                Spot nodes (UC6308), the environment is not allowed (UC6109, UC6010), the Neuron settings are wrong
+                or contradict each other (UC6011, UC6012), the attempts are out of bounds (UC6104), it waits for too
+                many jobs (UC6113), the nodes do not mount its cache (UC6016), or the launcher is unknown (UC6141),
+                starts one process only (UC6140) or has nothing to start (UC6142).
         """
         nodes = queue.max_nodes if node_count is None else node_count
         variables = dict(environment or {})
-        findings = _check_nodes(queue, nodes) + _check_launcher(launcher, processes_per_node, command)
-        findings += check_job(environment=variables, attempts=attempts)
-        if findings:
-            raise FindingsError(findings)
-        super().__init__(scope, construct_id, queue=queue, image=image, compile_cache=compile_cache)
         machine = queue.nodes.instance_type
-        for finding in check_task_interface(machine, queue.nodes.network_interfaces):
-            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
-        processes = job_processes(queue, processes_per_node) if launcher == "torchrun" else 1
-        if launcher == "jax":
-            variables["UC_DEVICES_PER_NODE"] = str(job_processes(queue, None))
+        super().__init__(
+            scope,
+            construct_id,
+            queue=queue,
+            image=image,
+            node_count=nodes,
+            processes_per_node=processes_per_node,
+            launcher=launcher,
+            compile_cache=compile_cache,
+            neuron=neuron,
+            environment=variables,
+            after=after,
+            findings=[
+                *_check_nodes(queue, nodes),
+                *check_launcher(launcher, processes_per_node, command),
+                *check_job(
+                    queue=queue,
+                    environment=variables,
+                    attempts=attempts,
+                    neuron=neuron,
+                    after=after,
+                    compile_cache=compile_cache,
+                ),
+                *check_task_interface(machine, queue.nodes.network_interfaces),
+            ],
+        )
         self._define(
             type="multinode",
             attempts=attempts,
@@ -91,8 +115,7 @@ class MultiNodeJob(Job):
                         # Open-ended, because AWS Batch lets only such a range be changed at submission.
                         target_nodes="0:",
                         container=self._container(
-                            launch_command(command, launcher),
-                            self._environment(variables, processes=processes),
+                            launch_command(command, launcher), instance_type=machine.name
                         ),
                     )
                 ],
@@ -128,32 +151,6 @@ def _check_nodes(queue: TrainingQueue, nodes: int) -> list[Finding]:
                 problem=f"{queue.nodes.instance_type.name} has no EFA, which nodes of one job need among themselves",
                 remedy="Choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge, or one node",
                 path="node_count",
-            )
-        )
-    return findings
-
-
-def _check_launcher(launcher: str, processes_per_node: int | None, command: Sequence[str]) -> list[Finding]:
-    if launcher not in get_args(Launcher):
-        known = ", ".join(get_args(Launcher))
-        return [Finding(code="UC6141", problem=f"got {quote(launcher)}", allowed=known, path="launcher")]
-    findings = []
-    if not command:
-        findings.append(
-            Finding(
-                code="UC6142",
-                problem="got no command; that of the image cannot be seen from here",
-                remedy='Say what the launcher starts, such as ["train.py"]',
-                path="command",
-            )
-        )
-    if launcher != "torchrun" and processes_per_node not in {None, 1}:
-        findings.append(
-            Finding(
-                code="UC6140",
-                problem=f"got {quote(processes_per_node)} processes on a node with the launcher {launcher}, which starts one",
-                remedy="Leave it out, or choose torchrun",
-                path="processes_per_node",
             )
         )
     return findings

@@ -13,7 +13,7 @@ from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.compile_cache import CompileCache
 from ultracluster.fair_share import FairShare
-from ultracluster.job import Launcher
+from ultracluster.launcher import Launcher
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
 from ultracluster.shared_file_system import SharedFileSystem

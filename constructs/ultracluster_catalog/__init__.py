@@ -54,6 +54,11 @@ if TYPE_CHECKING:
         check_free_addresses,
         cluster_addresses,
     )
+    from ultracluster_catalog.compiler_flags import (
+        CompilerFlag,
+        merge_compiler_flags,
+        split_compiler_flags,
+    )
     from ultracluster_catalog.findings import (
         Finding,
         FindingsError,
@@ -131,6 +136,7 @@ if TYPE_CHECKING:
         CACHE_BYPASS_FLAG,
         CACHE_URL_FLAG,
         ECS_NEURON_AMI_PARAMETER,
+        JAX_CACHE_VARIABLE,
         LAST_XLA_TRAINING_IMAGE,
         NEURON_DLAMI_PARAMETERS,
         NEURON_SDK,
@@ -138,6 +144,7 @@ if TYPE_CHECKING:
         ROOT_COMM_ID_VARIABLE,
         TORCHNEURON_CACHE_VARIABLE,
         TORCHNEURON_LOCAL_CACHE_VARIABLE,
+        VLLM_REMOTE_CACHE_VARIABLE,
         XLA_CACHE_VARIABLE,
         XLA_COMPILER_FLAGS_VARIABLE,
         NeuronSdk,
@@ -157,6 +164,11 @@ if TYPE_CHECKING:
         NODE_PARTS,
         ImageKind,
         NeuronImage,
+    )
+    from ultracluster_catalog.neuron_settings import (
+        ASYNC_REQUESTS_THAT_FIT,
+        NeuronSettings,
+        compile_target,
     )
     from ultracluster_catalog.nic_layouts import (
         NIC_LAYOUTS,
@@ -201,6 +213,13 @@ if TYPE_CHECKING:
     from ultracluster_catalog.scratch import (
         check_scratch,
     )
+    from ultracluster_catalog.submission_tags import (
+        AFTER_TAG,
+        ARRAY_SIZE_TAG,
+        MOST_ARRAY_JOBS,
+        MOST_DEPENDENCIES,
+        QUEUE_TAG,
+    )
     from ultracluster_catalog.zones import (
         OFFERED_ZONES,
         OFFERED_ZONES_DATED,
@@ -212,7 +231,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AFTER_TAG",
+    "ARRAY_SIZE_TAG",
     "ASSOCIATION_EVENTS",
+    "ASYNC_REQUESTS_THAT_FIT",
     "BACKUP_RETENTION_DAYS",
     "BLOCK_DELIVERED_EVENTS",
     "BLOCK_END_UTC",
@@ -251,6 +273,7 @@ __all__ = [
     "INSTANCE_TYPES",
     "INTELLIGENT_TIERING",
     "INTELLIGENT_TIERING_METADATA_IOPS",
+    "JAX_CACHE_VARIABLE",
     "LAST_XLA_TRAINING_IMAGE",
     "LONGEST_BLOCK",
     "LUSTRE_MOUNT_NAME",
@@ -261,6 +284,8 @@ __all__ = [
     "MAX_INSTANCES_PER_BLOCK",
     "METADATA_CONFIGURATION_VERSION",
     "METADATA_IOPS",
+    "MOST_ARRAY_JOBS",
+    "MOST_DEPENDENCIES",
     "MOST_QUOTA_UNITS",
     "MOST_SERVICE_PAYLOAD_BYTES",
     "NEAREST_START",
@@ -278,6 +303,7 @@ __all__ = [
     "ON_DEMAND_QUOTAS",
     "PLACEMENT_GROUP",
     "PUBLIC_GALLERY",
+    "QUEUE_TAG",
     "READ_CACHE_GIB_PER_STEP",
     "READ_CACHE_MODES",
     "REGIONS",
@@ -304,11 +330,13 @@ __all__ = [
     "ULTRASERVER_DRAIN_BEFORE_END",
     "ULTRASERVER_REGIONS",
     "ULTRASERVER_TERMINATION_BEFORE_END",
+    "VLLM_REMOTE_CACHE_VARIABLE",
     "WARNING_BEFORE_END",
     "XLA_CACHE_VARIABLE",
     "XLA_COMPILER_FLAGS_VARIABLE",
     "ZONE_ID_PREFIXES",
     "CapacityBlockQuotas",
+    "CompilerFlag",
     "DataRepositoryAssociation",
     "Finding",
     "FindingsError",
@@ -322,6 +350,7 @@ __all__ = [
     "NeuronContainer",
     "NeuronImage",
     "NeuronSdk",
+    "NeuronSettings",
     "NicLayout",
     "Price",
     "Quota",
@@ -345,6 +374,7 @@ __all__ = [
     "check_task_interface",
     "client_throughput_gbps",
     "cluster_addresses",
+    "compile_target",
     "container_of_reference",
     "describe_instance_type",
     "drain_before_end",
@@ -354,6 +384,7 @@ __all__ = [
     "get_lustre_tier",
     "is_block_duration",
     "lustre_storage_price",
+    "merge_compiler_flags",
     "network_cards",
     "network_interfaces",
     "neuron_container",
@@ -365,6 +396,7 @@ __all__ = [
     "region_of_zone_id",
     "runs_torchneuron",
     "sold_by_instance_type",
+    "split_compiler_flags",
     "spot_quota",
     "subnet_addresses",
     "subnet_prefix",
@@ -376,6 +408,7 @@ _MODULES = (
     "addresses",
     "capacity_blocks",
     "cluster_subnet",
+    "compiler_flags",
     "findings",
     "identifiers",
     "instance_type",
@@ -388,12 +421,14 @@ _MODULES = (
     "neuron",
     "neuron_containers",
     "neuron_images",
+    "neuron_settings",
     "nic_layouts",
     "prices",
     "quotas",
     "rules",
     "sagemaker",
     "scratch",
+    "submission_tags",
     "zones",
 )
 

@@ -17,6 +17,7 @@ __all__ = [
     "CACHE_BYPASS_FLAG",
     "CACHE_URL_FLAG",
     "ECS_NEURON_AMI_PARAMETER",
+    "JAX_CACHE_VARIABLE",
     "LAST_XLA_TRAINING_IMAGE",
     "NEURON_DLAMI_PARAMETERS",
     "NEURON_SDK",
@@ -24,6 +25,7 @@ __all__ = [
     "ROOT_COMM_ID_VARIABLE",
     "TORCHNEURON_CACHE_VARIABLE",
     "TORCHNEURON_LOCAL_CACHE_VARIABLE",
+    "VLLM_REMOTE_CACHE_VARIABLE",
     "XLA_CACHE_VARIABLE",
     "XLA_COMPILER_FLAGS_VARIABLE",
     "NeuronSdk",
@@ -107,6 +109,12 @@ TORCHNEURON_CACHE_VARIABLE: Final = "TORCH_NEURONX_NEFF_CACHE_DIR"
 
 TORCHNEURON_LOCAL_CACHE_VARIABLE: Final = "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR"
 """Cache of TorchNeuron on the node's own disk, in front of a shared one."""
+
+VLLM_REMOTE_CACHE_VARIABLE: Final = "NEURON_LIBTORCH_REMOTE_CACHE"
+"""Compile cache of vLLM Neuron that nodes share: a POSIX path, filled by ``save_cache()``; its local one is elsewhere."""
+
+JAX_CACHE_VARIABLE: Final = "JAX_COMPILATION_CACHE_DIR"
+"""JAX's own persistent cache of executables: a path. Beside it, the Neuron plugin uses `XLA_CACHE_VARIABLE`."""
 
 ROOT_COMM_ID_VARIABLE: Final = "NEURON_RT_ROOT_COMM_ID"
 """Address and port at which the Neuron runtimes of all nodes meet."""

@@ -160,6 +160,14 @@ RULES: dict[str, Rule] = {
     "UC5113": Rule("A dataset's name is used once in a cluster."),
     # UC6, jobs and queues
     "UC6010": Rule("The address of the compile cache is given in one way only."),
+    "UC6011": Rule("A Neuron setting is one that the compiler and the runtime of the instance type have."),
+    "UC6012": Rule("A Neuron setting is given in one way only."),
+    "UC6013": Rule("The queue of the Neuron runtime is one that device memory holds.", "warning"),
+    "UC6014": Rule(
+        "The prefix of a compile cache, and of a compiler in it, is one that compilers write under."
+    ),
+    "UC6015": Rule("The requests of a compile cache are counted where they are shown."),
+    "UC6016": Rule("A compile cache on a file system lies on one that the nodes of its jobs mount."),
     "UC6101": Rule("A job asks for no more nodes than its cluster has."),
     "UC6102": Rule("A job over several nodes runs on a type with EFA."),
     "UC6103": Rule("A job starts no more processes on a node than the node has NeuronCores."),
@@ -173,6 +181,11 @@ RULES: dict[str, Rule] = {
     "UC6140": Rule("Several processes on a node are asked of torchrun only."),
     "UC6141": Rule("A launcher is one that the jobs have."),
     "UC6142": Rule("A job that runs under a launcher says what it starts."),
+    "UC6111": Rule("A job array has 2 to 10,000 jobs."),
+    "UC6112": Rule("A job has the settings of its kind only."),
+    "UC6113": Rule("A job waits for up to 20 other jobs of its cluster, and never for itself."),
+    "UC6114": Rule("Graphs are collected on the family of chips that they are for."),
+    "UC6115": Rule("A precompile job makes the graphs of the jobs that wait for it.", "warning"),
     "UC6201": Rule("A command about jobs knows their Region."),
     "UC6202": Rule("A cluster that is named has one job queue."),
     "UC6203": Rule("A job that is submitted is one that the cluster defines."),

@@ -1,0 +1,42 @@
+"""What lets AWS Batch pull a job's image: the actions of Amazon ECR, on the image's own repository."""
+
+import re
+
+from aws_cdk import Annotations, Aws, Token
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+__all__ = ["grant_pull"]
+
+_ECR_IMAGE = re.compile(
+    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(?P<repository>[^:@]+)"
+)
+
+
+def grant_pull(scope: Construct, role: iam.Role, image: str) -> None:
+    """Let a role pull an image of Amazon ECR; warn of an image elsewhere.
+
+    Args:
+        scope: The job, for the warning.
+        role: The role that pulls.
+        image: The image.
+    """
+    repository = None if Token.is_unresolved(image) else _ECR_IMAGE.match(image)
+    if repository is None:
+        Annotations.of(scope).add_warning_v2(
+            "ultracluster:imageNotInEcr",
+            f"the image {image} is not an address in Amazon ECR: nodes of a network without a way out "
+            "cannot pull it; copy it to a private repository, or grant its pull to execution_role",
+        )
+        return
+    role.add_to_policy(
+        iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"])
+    )
+    place = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
+    role.add_to_policy(
+        iam.PolicyStatement(
+            sid="Pull",
+            actions=["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+            resources=[f"arn:{Aws.PARTITION}:ecr:{place}"],
+        )
+    )

@@ -1,0 +1,84 @@
+"""Flags of the Neuron compiler as they stand in NEURON_CC_FLAGS: told apart, compared and put together.
+
+Source: Neuron Compiler CLI Reference Guide of SDK 2.32 (2026-08-21), where a value follows its flag after a space or
+an equals sign, and the right-most of two competing flags wins without a word.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+__all__ = ["CompilerFlag", "merge_compiler_flags", "split_compiler_flags"]
+
+# A word of a command line; quotes keep the spaces of a value such as --tensorizer-options='--a --b' together.
+_WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|['"]""")
+_SHORT_LEVEL = re.compile(r"-O([0-9])")
+
+_SPELLINGS = {
+    "--lnc": "--logical-nc-config",
+    "-lnc": "--logical-nc-config",
+    "-O": "--optlevel",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CompilerFlag:
+    """One flag with its value.
+
+    Attributes:
+        name: Its long name, such as ``--optlevel``; one name for a flag that enables and its twin that disables.
+        value: Its value; ``enable`` or ``disable`` for such twins, empty for a flag without a value.
+        text: As it was written.
+    """
+
+    name: str
+    value: str
+    text: str
+
+
+def split_compiler_flags(text: str) -> tuple[CompilerFlag, ...]:
+    """Tell the flags of a text apart.
+
+    Args:
+        text: Flags as in NEURON_CC_FLAGS. Words in front of the first flag count as a flag without a name.
+    """
+    groups: list[list[str]] = []
+    for word in _WORD.findall(text):
+        if word.startswith("-") or not groups:
+            groups.append([word])
+        else:
+            groups[-1].append(word)
+    return tuple(_flag(group) for group in groups)
+
+
+def _flag(words: Sequence[str]) -> CompilerFlag:
+    text = " ".join(words)
+    if short := _SHORT_LEVEL.fullmatch(words[0]):
+        return CompilerFlag(name="--optlevel", value=short[1], text=text)
+    name, _, value = words[0].partition("=")
+    name = _SPELLINGS.get(name, name)
+    value = " ".join(part for part in (value, *words[1:]) if part)
+    for twin in ("enable", "disable"):
+        if name.startswith(f"--{twin}-"):
+            return CompilerFlag(name=f"--enable-{name.removeprefix(f'--{twin}-')}", value=twin, text=text)
+    return CompilerFlag(name=name, value=value, text=text)
+
+
+def merge_compiler_flags(sources: Iterable[str]) -> str:
+    """Put flags of several sources into one text, each flag once.
+
+    Args:
+        sources: Flags as in NEURON_CC_FLAGS. A flag that an earlier source gives with the same value is left out of
+            a later one; what one source repeats stays as it is.
+    """
+    merged: list[str] = []
+    seen: set[tuple[str, str]] = set()
+    for source in sources:
+        flags = split_compiler_flags(source)
+        new = [flag for flag in flags if (flag.name, flag.value) not in seen]
+        # Untouched where nothing is left out: whitespace inside quotes is none of our business.
+        text = source if len(new) == len(flags) else " ".join(flag.text for flag in new)
+        if text:
+            merged.append(text)
+        seen |= {(flag.name, flag.value) for flag in flags}
+    return " ".join(merged)
