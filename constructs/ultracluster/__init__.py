@@ -17,12 +17,9 @@ from ultracluster.dataset_bucket import DatasetBucket
 from ultracluster.fair_share import FairShare
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
-<<<<<<< HEAD
-from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
-=======
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.precompile_job import PrecompileJob
->>>>>>> 3d9a412 (Type the Neuron settings; add single-node and precompile jobs, and what a cache of several compilers needs)
+from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.single_node_job import SingleNodeJob
 from ultracluster.training_queue import TrainingQueue
@@ -51,12 +48,9 @@ __all__ = [
     "MultiNodeJob",
     "NodeGroup",
     "OnDemandCapacity",
-<<<<<<< HEAD
-    "QuotaShare",
-=======
     "PosixCompileCache",
     "PrecompileJob",
->>>>>>> 3d9a412 (Type the Neuron settings; add single-node and precompile jobs, and what a cache of several compilers needs)
+    "QuotaShare",
     "ReservationGroup",
     "SageMakerTrainingQueue",
     "SharedFileSystem",
