@@ -22,6 +22,7 @@ from ultracluster.precompile_job import PrecompileJob
 from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.single_node_job import SingleNodeJob
+from ultracluster.training_image_repository import PublicGalleryCache, TrainingImageRepository
 from ultracluster.training_queue import TrainingQueue
 from ultracluster.ultra_cluster import UltraCluster
 from ultracluster.unreserved_capacity import OnDemandCapacity, SpotCapacity
@@ -50,12 +51,14 @@ __all__ = [
     "OnDemandCapacity",
     "PosixCompileCache",
     "PrecompileJob",
+    "PublicGalleryCache",
     "QuotaShare",
     "ReservationGroup",
     "SageMakerTrainingQueue",
     "SharedFileSystem",
     "SingleNodeJob",
     "SpotCapacity",
+    "TrainingImageRepository",
     "TrainingQueue",
     "UltraCluster",
     "WaitLimits",

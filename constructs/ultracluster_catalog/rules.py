@@ -216,6 +216,7 @@ RULES: dict[str, Rule] = {
     "UC6336": Rule("A quota share has a name of its own and fits into its queue."),
     "UC6337": Rule("A training plan is given by its ARN and is in the Region of the queue."),
     "UC6338": Rule("A training job that is submitted is one that SageMaker and AWS Batch take."),
+    "UC6339": Rule("A repository of images, or a cache of them, has settings that Amazon ECR takes."),
     # UC7, buying capacity
     "UC7001": Rule("The name of an order and of its cluster is short, lower case and starts with a letter."),
     "UC7002": Rule("An order names the account that pays."),

@@ -6,7 +6,7 @@ Change the values below, then: cdk deploy --app "python3 examples/sagemaker-queu
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 
-from ultracluster import CheckpointBucket, QuotaShare, SageMakerTrainingQueue
+from ultracluster import CheckpointBucket, QuotaShare, SageMakerTrainingQueue, TrainingImageRepository
 
 REGION = "us-east-2"
 # REPLACE with a plan that you bought in the SageMaker console or with `aws sagemaker create-training-plan`. Without
@@ -33,10 +33,13 @@ queue = SageMakerTrainingQueue(
 )
 checkpoints = CheckpointBucket(stack, "Checkpoints")
 checkpoints.grant_use(queue.execution_role)
+images = TrainingImageRepository(stack, "Images")
+images.grant_pull(queue.execution_role)
 submitters = iam.Role(stack, "Submitters", assumed_by=SUBMITTERS, description="Submit training jobs")
 queue.grant_submit(submitters)
 cdk.CfnOutput(stack, "JobQueue", value=queue.job_queue_arn)
 cdk.CfnOutput(stack, "ExecutionRole", value=queue.execution_role.role_arn)
 cdk.CfnOutput(stack, "CheckpointBucket", value=checkpoints.bucket.bucket_name)
+cdk.CfnOutput(stack, "ImageRepository", value=images.repository.repository_uri)
 cdk.CfnOutput(stack, "TrainingPlan", value=TRAINING_PLAN_ARN)
 app.synth()

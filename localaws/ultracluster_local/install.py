@@ -11,6 +11,7 @@ from moto.cloudwatch.responses import CloudWatchResponse
 from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import ActionResult, BaseResponse
 from moto.ec2.responses import EC2Response
+from moto.ecr.responses import ECRResponse
 from moto.fsx.responses import FSxResponse
 
 from ultracluster_local import lambda_runtime
@@ -27,6 +28,7 @@ from ultracluster_local.services import (
     ec2_launch_templates,
     ec2_placement_groups,
     ec2_tags,
+    ecr,
     fsx,
     public_images,
     s3,
@@ -61,6 +63,7 @@ def install() -> None:
     ):
         module.handlers.install(EC2Response)
     fsx.handlers.install(FSxResponse)
+    ecr.handlers.install(ECRResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
     for module in (batch, batch_jobs):
         module.handlers.install(BatchResponse)

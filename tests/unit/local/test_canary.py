@@ -21,6 +21,7 @@ TOUCHED = {
     "moto.core.responses.BaseResponse.call_action": ["self"],
     "moto.core.responses.BaseResponse.serialized": ["self", "action_result"],
     "moto.ec2.responses.EC2Response": None,
+    "moto.ecr.responses.ECRResponse": None,
     "moto.fsx.responses.FSxResponse": None,
     # ultracluster_local/services/handlers.py
     "moto.core.exceptions.ServiceException": None,

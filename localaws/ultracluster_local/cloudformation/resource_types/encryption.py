@@ -239,5 +239,12 @@ PROVIDERS: Mapping[str, Provider] = {
         },
         tagging=Tagging(service="ecr", target="resourceArn", tags="tags", keys="tagKeys", attribute="Arn"),
     ),
+    "AWS::ECR::PullThroughCacheRule": ApiProvider(
+        service="ecr",
+        creates="CreatePullThroughCacheRule",
+        id_path="ecrRepositoryPrefix",
+        deletes=("DeletePullThroughCacheRule", "ecrRepositoryPrefix"),
+        reads=("DescribePullThroughCacheRules", "ecrRepositoryPrefixes[]", "pullThroughCacheRules[0]"),
+    ),
     "AWS::CDK::Metadata": _Marker(),
 }

@@ -1,0 +1,55 @@
+"""Amazon ECR: pull-through cache rules, which moto lacks. Nothing is pulled: there is no way to another registry."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.clock import CLOCK
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
+from ultracluster_local.state import remembered
+
+__all__ = ["handlers"]
+
+handlers = Handlers(service="ecr")
+
+
+def _rules(request: Request) -> dict[str, dict[str, Any]]:
+    return remembered("ecr:cache-rules", region=request.region, new=dict)
+
+
+def _rule(request: Request, prefix: str) -> dict[str, Any]:
+    try:
+        return _rules(request)[prefix]
+    except KeyError:
+        raise ServiceError(
+            "PullThroughCacheRuleNotFoundException", f"There is no pull through cache rule '{prefix}'"
+        ) from None
+
+
+@handlers("CreatePullThroughCacheRule")
+def create_pull_through_cache_rule(request: Request) -> Mapping[str, Any]:
+    """Create a rule; a prefix has one."""
+    prefix = request.parameters["ecrRepositoryPrefix"]
+    if prefix in _rules(request):
+        raise ServiceError(
+            "PullThroughCacheRuleAlreadyExistsException",
+            f"There is a pull through cache rule '{prefix}' already",
+        )
+    rule = {"registryId": request.account, "createdAt": CLOCK.now(), **request.parameters}
+    _rules(request)[prefix] = rule
+    return rule
+
+
+@handlers("DescribePullThroughCacheRules")
+def describe_pull_through_cache_rules(request: Request) -> Mapping[str, Any]:
+    """Show all rules, or those named."""
+    wanted = request.parameters.get("ecrRepositoryPrefixes")
+    shown = [_rule(request, one) for one in wanted] if wanted else list(_rules(request).values())
+    return page(shown, parameters=request.parameters, key="pullThroughCacheRules", cursor="nextToken")
+
+
+@handlers("DeletePullThroughCacheRule")
+def delete_pull_through_cache_rule(request: Request) -> Mapping[str, Any]:
+    """Delete a rule; what the cache holds stays."""
+    rule = _rule(request, request.parameters["ecrRepositoryPrefix"])
+    del _rules(request)[rule["ecrRepositoryPrefix"]]
+    return rule
