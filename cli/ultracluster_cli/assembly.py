@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["AssemblyStack", "read_assembly"]
+__all__ = ["AssemblyStack", "artifacts", "read_assembly"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,13 +39,22 @@ def read_assembly(directory: Path) -> list[AssemblyStack]:
             name=stack["properties"].get("stackName", stack_id),
             region=stack["environment"].rpartition("/")[2],  # aws://ACCOUNT/REGION
         )
-        for _, stage in _artifacts(directory, kind="cdk:cloud-assembly")
-        for stack_id, stack in _artifacts(
+        for _, stage in artifacts(directory, kind="cdk:cloud-assembly")
+        for stack_id, stack in artifacts(
             directory / stage["properties"]["directoryName"], kind="aws:cloudformation:stack"
         )
     ]
 
 
-def _artifacts(directory: Path, *, kind: str) -> Iterator[tuple[str, Any]]:
+def artifacts(directory: Path, *, kind: str) -> Iterator[tuple[str, Any]]:
+    """Give the artifacts of one kind of an assembly, without its stages, by name.
+
+    Args:
+        directory: The cloud assembly, or the folder of a stage in one.
+        kind: Such as ``aws:cloudformation:stack``.
+
+    Raises:
+        OSError: If there is no cloud assembly.
+    """
     manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     return ((name, artifact) for name, artifact in manifest["artifacts"].items() if artifact["type"] == kind)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_cli.assembly import read_assembly
 from ultracluster_cli.cdk_progress import DeployedStack, DeploymentProgress
 from ultracluster_cli.child_process import run_in_terminal, run_logged
@@ -14,11 +14,12 @@ from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.progress_display import progress_display
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
 from ultracluster_cli.read_back import read_clusters
+from ultracluster_cli.rollout_waves import clusters_of
 from ultracluster_cli.steps import timed
 from ultracluster_cli.summary import print_summary
 from ultracluster_cli.targets import Target, account, local_aws
 from ultracluster_cli.toolchain import Toolchain, find_toolchain, with_own_folders
-from ultracluster_stacks.config import ClusterConfig, RolloutConfig, load_rollout
+from ultracluster_stacks.config import load_rollout
 
 __all__ = ["Deployed", "deploy_rollout", "deploy_to"]
 
@@ -58,7 +59,7 @@ def deploy_rollout(
     rollout = (rollout or default_rollout(directory)).resolve()
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
-    clusters = _clusters(loaded.config, wave)
+    clusters = clusters_of(loaded.config, wave)
     toolchain = find_toolchain(directory)
     state = state_directory(directory)
     steps: dict[str, float] = {}
@@ -121,14 +122,6 @@ def deploy_to(
     with timed(steps, "reading back"):
         clusters = read_clusters(read_assembly(directory / "cdk.out"), client=target.client)
     return Deployed(clusters=tuple(clusters), stacks=tuple(progress.deployed))
-
-
-def _clusters(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
-    names = [each.name for each in config.waves]
-    if wave is not None and wave not in names:
-        problem = f"got the wave {quote(wave)}, which the rollout does not have"
-        raise FindingsError([Finding(code="UC9008", problem=problem, allowed=", ".join(names))])
-    return [cluster for each in config.waves if wave in (None, each.name) for cluster in each.clusters]
 
 
 def _command(toolchain: Toolchain, rollout: Path, wave: str | None, *, local: bool, asks: bool) -> list[str]:

@@ -20,6 +20,7 @@ COMMANDS = {
     "deploy": "ultracluster_cli.deploy",
     "jobs": "ultracluster_cli.jobs",
     "local": "ultracluster_cli.local",
+    "plan": "ultracluster_cli.plan",
     "validate": "ultracluster_cli.validate",
 }
 """The module of each command or group of commands, which offers a `typer.Typer` called `app`.

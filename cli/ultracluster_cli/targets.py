@@ -21,7 +21,7 @@ from ultracluster_local.environment import child_environment
 from ultracluster_local.remote_seed import SeedImage, SeedReservation, seed
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["Target", "account", "local_aws"]
+__all__ = ["Target", "account", "local_aws", "running_local_aws"]
 
 _FAKE_BLOCK = timedelta(days=14)
 
@@ -35,12 +35,14 @@ class Target:
         local: Whether it is a local AWS, where nothing is real and nobody is asked.
         environment: Environment for the CDK CLI.
         client: Gives boto3 clients.
+        account: Account of the credentials. None for a local AWS.
     """
 
     name: str
     local: bool
     environment: Mapping[str, str]
     client: Client
+    account: str | None = None
 
 
 @contextmanager
@@ -62,6 +64,7 @@ def account() -> Iterator[Target]:
         local=False,
         environment=os.environ,
         client=cache(lambda service, region: session.client(service, region_name=region)),
+        account=identity["Account"],
     )
 
 
@@ -111,6 +114,29 @@ def local_aws(
             environment=child_environment(endpoint=endpoint, region=clusters[0].region),
             client=Clients(endpoint=endpoint).get,
         )
+
+
+def running_local_aws(*, background: Path, region: str) -> Target:
+    """Give the local AWS that `ultracluster local up` has started, as it is.
+
+    Args:
+        background: Its folder.
+        region: Region that its environment names.
+
+    Raises:
+        FindingsError: If none runs (UC9206).
+    """
+    running = status(background)
+    if running is None:
+        remedy = "Start one with `ultracluster local up`, and deploy to it with `ultracluster deploy --local`"
+        problem = "no local AWS runs in the background here, so nothing is deployed in it"
+        raise FindingsError([Finding(code="UC9206", problem=problem, remedy=remedy)])
+    return Target(
+        name=f"the local AWS at {running.endpoint}",
+        local=True,
+        environment=child_environment(endpoint=running.endpoint, region=region),
+        client=Clients(endpoint=running.endpoint).get,
+    )
 
 
 def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:

@@ -291,4 +291,11 @@ RULES: dict[str, Rule] = {
     "UC9010": Rule("What the demo deploys runs in the reservation that the demo bought, and in no other."),
     "UC9011": Rule("Every command that the demo runs succeeds."),
     "UC9012": Rule("The rollout of the demo has a cluster in a Capacity Block."),
+    # UC92, the plan of a deployment, and new projects
+    "UC9201": Rule("cdk synth ends without an error."),
+    "UC9202": Rule("What a plan is compared with is a cloud assembly."),
+    "UC9203": Rule("What is allowed on the command line is something that stops the plan."),
+    "UC9204": Rule("A plan looks into the account that its stacks belong to."),
+    "UC9205": Rule("The templates of deployed stacks can be read."),
+    "UC9206": Rule("A plan against the local AWS finds one that runs."),
 }

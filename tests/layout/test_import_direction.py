@@ -25,6 +25,7 @@ ARROWS: dict[str, set[str]] = {
         "ultracluster_local",
         "ultracluster_runtime",
         "ultracluster_stacks.config",
+        "ultracluster_stacks.plan",
     },
     "ultracluster_local": {
         "boto3",
@@ -40,6 +41,7 @@ ARROWS: dict[str, set[str]] = {
     "ultracluster_runtime": {"boto3", "botocore", "ultracluster_catalog"},
     "ultracluster_stacks": {"aws_cdk", "constructs", "jsii", "ultracluster", "ultracluster_catalog"},
     "ultracluster_stacks.config": {"pydantic", "pydantic_core", "ultracluster_catalog", "yaml"},
+    "ultracluster_stacks.plan": {"yaml"},
 }
 
 PURCHASING_MODULE = "ultracluster_runtime.ec2_driver"

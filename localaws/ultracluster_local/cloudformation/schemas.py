@@ -13,7 +13,7 @@ from typing import Any
 
 from ultracluster_local.cloudformation.template import is_intrinsic
 
-__all__ = ["create_only", "is_known", "problems", "schema"]
+__all__ = ["create_only", "is_known", "problems", "schema", "type_names"]
 
 _INDEX_REGION = "us-east-1"  # the Region with most types
 
@@ -36,6 +36,11 @@ def _index() -> Mapping[str, str]:
 def is_known(resource_type: str) -> bool:
     """Whether CloudFormation has this type at all."""
     return resource_type in _index()
+
+
+def type_names() -> list[str]:
+    """Return the names of all types, sorted."""
+    return sorted(_index())
 
 
 @cache

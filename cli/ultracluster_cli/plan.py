@@ -1,0 +1,67 @@
+"""`ultracluster plan`: the command line of it; the work is in `ultracluster_cli.planning`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["app", "plan"]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def plan(
+    rollout: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="ROLLOUT", help="The rollout file. Default: the context value `rollout` of cdk.json."
+        ),
+    ] = None,
+    *,
+    against: Annotated[
+        str,
+        typer.Option(
+            metavar="DIR|deployed", help="What to compare with: a saved cloud assembly, or what is deployed."
+        ),
+    ] = "deployed",
+    local: Annotated[
+        bool, typer.Option("--local", help="What is deployed in the local AWS of `ultracluster local up`.")
+    ] = False,
+    wave: Annotated[str | None, typer.Option(help="Plan the clusters of this wave only.")] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Allow one thing that stops the plan, as the plan writes it, such as "
+            "replace:STACK/LOGICAL_ID. May be repeated.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")
+    ] = False,
+) -> None:
+    """Say what deploying a rollout would add, change, replace, keep and remove; changes nothing.
+
+    Ends with 3 if that would lose data, end running jobs, cut off the network or fail, until each such thing is allowed.
+    """
+    if as_json and as_markdown:
+        raise typer.BadParameter("give --json or --markdown, not both")
+    from ultracluster_cli.planning import plan_rollout  # noqa: PLC0415 - boto3 and pydantic; not for the help
+
+    form = "json" if as_json else "markdown" if as_markdown else "text"
+    stopped = plan_rollout(
+        directory=Path.cwd(),
+        rollout=rollout,
+        against=None if against == "deployed" else Path(against),
+        local=local,
+        wave=wave,
+        allowed=allow or [],
+        form=form,
+    )
+    if stopped:
+        raise typer.Exit(_STOPPED_EXIT_CODE)
+
+
+_STOPPED_EXIT_CODE = 3

@@ -1,0 +1,196 @@
+"""How a plan is shown: text for the terminal, Markdown for a pull request, JSON for programs (docs/command-line.md)."""
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from ultracluster_stacks.plan import (
+    Action,
+    Plan,
+    PropertyChange,
+    ResourceChange,
+    StackChange,
+    StackState,
+    Stop,
+)
+
+__all__ = ["plan_json", "plan_markdown", "print_plan"]
+
+_WIDEST_VALUE = 60
+_LISTED = 8  # properties and permissions of one resource that people are shown; JSON has all
+_SIGNS = {
+    Action.ADD: "+",
+    Action.UPDATE: "~",
+    Action.REPLACE: "!",
+    Action.MAY_REPLACE: "?",
+    Action.RETAIN: "o",
+    Action.REMOVE: "-",
+}
+_STYLES = {
+    Action.ADD: "green",
+    Action.UPDATE: "yellow",
+    Action.REPLACE: "bold red",
+    Action.MAY_REPLACE: "red",
+    Action.RETAIN: "magenta",
+    Action.REMOVE: "red",
+}
+
+
+def plan_json(plan: Plan, *, against: str, allowed: Collection[str]) -> dict[str, Any]:
+    """Return a plan as plain values.
+
+    Args:
+        plan: The plan.
+        against: What it was compared with.
+        allowed: Words of what is allowed.
+    """
+    return {
+        "against": against,
+        "stopped": plan.stopped(allowed),
+        "allowed": sorted(allowed),
+        "stacks": [_json(stack) for stack in plan.stacks],
+    }
+
+
+def _json(stack: StackChange) -> dict[str, Any]:
+    told = dataclasses.asdict(stack)
+    for change in told["changes"]:
+        for one in change["properties"]:
+            one["path"] = ".".join(one["path"])
+    return told
+
+
+def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
+    """Print a plan to stdout for people.
+
+    Args:
+        plan: The plan.
+        against: What it was compared with.
+        allowed: Words of what is allowed.
+    """
+    from rich.console import Console  # noqa: PLC0415 - only this form pays for rich
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(soft_wrap=True)
+    console.print(Text(f"Compared with {against}"))
+    for stack in plan.stacks:
+        console.print(Text(f"\n{_headline(stack)}", style="bold"))
+        for stop in stack.stops:
+            console.print(Text(f"    {_stop_text(stop, allowed)}", style="bold red"))
+        for change in stack.changes:
+            console.print(Text(f"  {_SIGNS[change.action]} {_title(change)}", style=_STYLES[change.action]))
+            for line in _details(change):
+                console.print(Text(f"      {line}"))
+            for line in change.widened[:_LISTED]:
+                console.print(Text(f"      PERMISSION {line}", style="yellow"))
+            for stop in change.stops:
+                console.print(Text(f"      {_stop_text(stop, allowed)}", style="bold red"))
+    console.print(Text(f"\n{_verdict(plan, allowed)}", style="bold"))
+
+
+def plan_markdown(plan: Plan, *, against: str, allowed: Collection[str]) -> str:
+    """Return a plan as Markdown: the verdict, what stops it, then a folded list for each stack that changes.
+
+    Args:
+        plan: The plan.
+        against: What it was compared with.
+        allowed: Words of what is allowed.
+    """
+    lines = [f"### {_verdict(plan, allowed)}", "", f"Compared with {_code(against)}.", ""]
+    stops = [(stack, where, stop) for stack in plan.stacks for where, stop in _stops_of(stack)]
+    if stops:
+        lines += ["| stack | resource | what would happen | allow with |", "|---|---|---|---|"]
+        for stack, where, stop in stops:
+            state = " (allowed)" if stop.allow in allowed else ""
+            allow = _code(f"--allow {stop.allow}") + state if stop.allow else "cannot be allowed"
+            lines.append(f"| {_code(stack.name)} | {_code(where)} | {_cell(stop.reason)} | {allow} |")
+        lines.append("")
+    for stack in plan.stacks:
+        if not stack.changes:
+            lines += [f"- {_headline(stack)}"]
+            continue
+        lines += ["<details>", f"<summary>{_headline(stack)}</summary>", ""]
+        for change in stack.changes:
+            lines.append(f"- **{change.action}** {_code(_title(change))}")
+            lines += [f"  - {_code(line)}" for line in _details(change)]
+            lines += [f"  - permission: {_code(line)}" for line in change.widened[:_LISTED]]
+        lines += ["", "</details>", ""]
+    return "\n".join(lines)
+
+
+def _stops_of(stack: StackChange) -> Iterator[tuple[str, Stop]]:
+    yield from (("the stack", stop) for stop in stack.stops)
+    yield from ((change.logical_id, stop) for change in stack.changes for stop in change.stops)
+
+
+def _headline(stack: StackChange) -> str:
+    said = {
+        StackState.NEW: f"new, with {stack.resources} resources",
+        StackState.SAME: "no changes",
+        StackState.LEFT: "no longer defined; it stays as it is until somebody deletes it",
+        StackState.CHANGED: _counts(stack.changes) or "outputs change",
+    }[stack.state]
+    return f"{stack.name} ({stack.region}): {said}"
+
+
+def _counts(changes: Collection[ResourceChange]) -> str:
+    counted = Counter(change.action for change in changes)
+    return ", ".join(f"{counted[action]} to {action}" for action in Action if counted[action])
+
+
+def _title(change: ResourceChange) -> str:
+    where = change.path.removesuffix("/Resource")
+    return f"{change.action}: {change.resource_type} {where or change.logical_id}"
+
+
+def _details(change: ResourceChange) -> Iterator[str]:
+    for one in change.properties[:_LISTED]:
+        yield _property_text(one)
+    if len(change.properties) > _LISTED:
+        yield f"and {len(change.properties) - _LISTED} more properties"
+    yield from change.notes
+
+
+def _property_text(change: PropertyChange) -> str:
+    forces = {True: " (forces replacement)", False: "", None: " (may force replacement)"}[change.replaces]
+    path = ".".join(change.path)
+    if change.cause:
+        return f"{path} follows {change.cause}{forces}"
+    return f"{path}: {_value(change.before)} -> {_value(change.after)}{forces}"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    text = value if isinstance(value, str) else json.dumps(value)
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= _WIDEST_VALUE else f"{one_line[: _WIDEST_VALUE - 3]}..."
+
+
+def _stop_text(stop: Stop, allowed: Collection[str]) -> str:
+    if stop.allow is None:
+        return f"STOP {stop.kind}: {stop.reason}"
+    if stop.allow in allowed:
+        return f"allowed {stop.kind}: {stop.reason}"
+    return f"STOP {stop.kind}: {stop.reason}. To allow it: --allow {stop.allow}"
+
+
+def _verdict(plan: Plan, allowed: Collection[str]) -> str:
+    changes = [change for stack in plan.stacks for change in stack.changes]
+    new = sum(stack.state is StackState.NEW for stack in plan.stacks)
+    counted = ", ".join(part for part in (f"{new} new stacks" if new else "", _counts(changes)) if part)
+    if plan.stopped(allowed):
+        stops = sum(stop.allow is None or stop.allow not in allowed for stop in plan.stops())
+        return f"Stopped for {stops} reasons: {counted or 'no resource changes'}"
+    return f"Safe to deploy: {counted}" if counted else "Nothing changes"
+
+
+def _code(text: str) -> str:
+    """Quote for Markdown: what a rollout says must not end the quotation or the cell of a table."""
+    return "`" + _cell(text).replace("`", "'") + "`"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

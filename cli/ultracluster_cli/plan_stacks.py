@@ -1,0 +1,134 @@
+"""The stacks that a plan compares: those of a cloud assembly, and those that CloudFormation has."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import botocore.exceptions
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_cli.assembly import artifacts
+from ultracluster_cli.read_back import Client
+from ultracluster_stacks.plan import StackTemplate, read_template
+
+__all__ = ["AssembledStack", "assembled_stacks", "deployed_stacks"]
+
+# A stack of these states holds nothing: CloudFormation or the CDK CLI creates it anew.
+_EMPTY = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AssembledStack:
+    """A stack of a cloud assembly.
+
+    Attributes:
+        account: Account that it is pinned to. None if it goes to the account of the credentials.
+        stack: The stack.
+    """
+
+    account: str | None
+    stack: StackTemplate
+
+
+def assembled_stacks(directory: Path) -> list[AssembledStack]:
+    """Read the stacks of a cloud assembly and of its stages, in the order of the manifests.
+
+    Args:
+        directory: The cloud assembly, such as cdk.out.
+
+    Raises:
+        FindingsError: If it is none (UC9202).
+    """
+    try:
+        found = list(_stacks(directory, cluster=""))
+        for name, stage in artifacts(directory, kind="cdk:cloud-assembly"):
+            properties = stage["properties"]
+            cluster = properties.get("displayName", name)
+            found += _stacks(directory / properties["directoryName"], cluster=cluster)
+    except (OSError, ValueError, KeyError) as error:
+        problem = f"{quote(str(directory))} is no cloud assembly: {type(error).__name__}: {error}"
+        remedy = "Give the folder that cdk synth or cdk deploy wrote, such as a copy of cdk.out"
+        raise FindingsError([Finding(code="UC9202", problem=problem, remedy=remedy)]) from error
+    return found
+
+
+def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
+    for name, artifact in artifacts(folder, kind="aws:cloudformation:stack"):
+        properties = artifact["properties"]
+        _, account, region = artifact["environment"].rsplit("/", 2)  # aws://ACCOUNT/REGION
+        yield AssembledStack(
+            account=account if account.isdecimal() else None,
+            stack=StackTemplate(
+                cluster=cluster,
+                name=properties.get("stackName", name),
+                region=region,
+                template=read_template((folder / properties["templateFile"]).read_text("utf-8")),
+                paths=_paths(folder, name, artifact),
+                assembly=folder,
+            ),
+        )
+
+
+def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
+    """Construct paths by logical id; the metadata stand in the manifest, or in a file beside it."""
+    metadata = dict(artifact.get("metadata") or {})
+    beside = folder / f"{name}.metadata.json"
+    if beside.is_file():
+        metadata |= json.loads(beside.read_text("utf-8"))
+    return {
+        str(entry["data"]): path.strip("/")
+        for path, entries in metadata.items()
+        for entry in entries
+        if entry["type"] == "aws:cdk:logicalId"
+    }
+
+
+def deployed_stacks(
+    stacks: Sequence[AssembledStack], *, client: Client, account: str | None
+) -> list[StackTemplate]:
+    """Read from CloudFormation what is deployed of some stacks; those that are not there are left out.
+
+    Args:
+        stacks: The stacks to look for.
+        client: Gives boto3 clients.
+        account: Account of the credentials. None for the local AWS, which has one only.
+
+    Raises:
+        FindingsError: If a stack belongs to another account (UC9204), or a template cannot be read (UC9205).
+    """
+    elsewhere = [one for one in stacks if account and one.account not in {None, account}]
+    if elsewhere:
+        raise FindingsError(
+            Finding(
+                code="UC9204",
+                problem=f"the stack {one.stack.name} belongs to account {one.account}, and the credentials to {account}",
+                remedy="Plan its wave with credentials of its account, or compare with a saved assembly by --against DIR",
+            )
+            for one in elsewhere
+        )
+    found = [_deployed(one.stack, client("cloudformation", one.stack.region)) for one in stacks]
+    return [one for one in found if one is not None]
+
+
+def _deployed(stack: StackTemplate, cloudformation: Any) -> StackTemplate | None:
+    try:
+        (described,) = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
+        if described["StackStatus"] in _EMPTY:
+            return None
+        body = cloudformation.get_template(StackName=stack.name, TemplateStage="Original")["TemplateBody"]
+        template = read_template(body) if isinstance(body, str) else body
+    except botocore.exceptions.ClientError as error:
+        if error.response["Error"]["Code"] == "ValidationError" and "does not exist" in str(error):
+            return None
+        raise _unreadable(stack, error) from error
+    except (botocore.exceptions.BotoCoreError, ValueError) as error:
+        raise _unreadable(stack, error) from error
+    return StackTemplate(cluster=stack.cluster, name=stack.name, region=stack.region, template=template)
+
+
+def _unreadable(stack: StackTemplate, error: Exception) -> FindingsError:
+    problem = f"the template of {stack.name} in {stack.region} cannot be read: {error}"
+    remedy = "The credentials need cloudformation:DescribeStacks and cloudformation:GetTemplate"
+    return FindingsError([Finding(code="UC9205", problem=problem, remedy=remedy)])

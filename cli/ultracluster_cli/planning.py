@@ -1,0 +1,141 @@
+"""Plans a deployment: synthesize, read what is there, compare."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_cli.child_process import run_logged
+from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.plan_output import plan_json, plan_markdown, print_plan
+from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
+from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
+from ultracluster_cli.rollout_waves import clusters_of
+from ultracluster_cli.targets import account, running_local_aws
+from ultracluster_cli.toolchain import Toolchain, find_toolchain, with_own_folders
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.plan import Plan, StackTemplate, compare
+
+__all__ = ["plan_rollout"]
+
+_LINES_SHOWN = 10
+
+
+def plan_rollout(
+    *,
+    directory: Path,
+    rollout: Path | None,
+    against: Path | None,
+    local: bool,
+    wave: str | None,
+    allowed: Sequence[str],
+    form: Literal["text", "json", "markdown"],
+) -> bool:
+    """Print what a deployment would do, and return whether it is stopped.
+
+    Args:
+        directory: Folder of the CDK app.
+        rollout: The rollout file. None for the one that cdk.json names.
+        against: A saved cloud assembly. None for what is deployed.
+        local: What is deployed in the local AWS in the background, instead of a real account.
+        wave: Name of the one wave to plan. None for all.
+        allowed: Words of what is allowed to happen.
+        form: How to print it.
+
+    Raises:
+        FindingsError: If the rollout is wrong, a tool is missing, cdk synth fails, what is there cannot be read, or
+            `allowed` names what does not stop the plan.
+    """
+    require_project(directory)
+    rollout = (rollout or default_rollout(directory)).resolve()
+    loaded = load_rollout(rollout)
+    print_findings(loaded.warnings)
+    clusters = clusters_of(loaded.config, wave)
+    toolchain = find_toolchain(directory)
+    state = state_directory(directory)
+    target = running_local_aws(background=state / "local", region=clusters[0].region) if local else None
+    with run_directory(state) as temporary:
+        new = _synthesize(
+            toolchain,
+            directory=directory,
+            rollout=rollout,
+            wave=wave,
+            temporary=temporary,
+            environment=target.environment if target else os.environ,
+        )
+        if against is not None:
+            before, compared_with = [one.stack for one in assembled_stacks(against)], str(against)
+            before = _of_wave(before, new) if wave else before
+        elif target is not None:
+            before, compared_with = deployed_stacks(new, client=target.client, account=None), target.name
+        else:
+            with account() as real:
+                before = deployed_stacks(new, client=real.client, account=real.account)
+                compared_with = real.name
+        plan = compare(before, [one.stack for one in new])
+    _check_allowed(plan, allowed)
+    if form == "json":
+        print_json(plan_json(plan, against=compared_with, allowed=allowed))
+    elif form == "markdown":
+        print(plan_markdown(plan, against=compared_with, allowed=allowed))  # noqa: T201 - this is the output
+    else:
+        print_plan(plan, against=compared_with, allowed=allowed)
+    return plan.stopped(allowed)
+
+
+def _of_wave(before: list[StackTemplate], new: list[AssembledStack]) -> list[StackTemplate]:
+    """Leave out clusters of other waves, which are no part of the plan and not gone."""
+    planned = {one.stack.cluster for one in new}
+    return [one for one in before if one.cluster in planned]
+
+
+def _synthesize(
+    toolchain: Toolchain,
+    *,
+    directory: Path,
+    rollout: Path,
+    wave: str | None,
+    temporary: Path,
+    environment: Mapping[str, str],
+) -> list[AssembledStack]:
+    """Run `cdk synth` into a folder of its own, so that cdk.out stays what was last deployed."""
+    state = state_directory(directory)
+    output = temporary / "plan"
+    command = [str(toolchain.cdk), "synth", "**", "--quiet", "--no-notices", "--no-color"]
+    command += ["--output", str(output), "--context", f"rollout={rollout}"]
+    if wave is not None:
+        command += ["--context", f"wave={wave}"]
+    log = state / "logs" / "cdk-synth.log"
+    log.parent.mkdir(exist_ok=True)
+    lines: list[str] = []
+    code = run_logged(
+        command,
+        directory=directory,
+        environment=with_own_folders(environment, toolchain=toolchain, state=state, temporary=temporary),
+        log=log,
+        on_line=lines.append,
+    )
+    if code:
+        for line in lines[-_LINES_SHOWN:]:
+            say(f"  | {line}")
+        problem = f"cdk synth ended with code {code}; the whole log is {log}"
+        remedy = "Repair the cause and plan again"
+        raise FindingsError([Finding(code="UC9201", problem=problem, remedy=remedy)])
+    return assembled_stacks(output)
+
+
+def _check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
+    """Refuse what names nothing: a word that no longer fits may stand for something that has changed since."""
+    known = sorted({stop.allow for stop in plan.stops() if stop.allow})
+    findings = [
+        Finding(
+            code="UC9203",
+            problem=f"got --allow {quote(word)}, and nothing of this name stops the plan",
+            allowed=", ".join(known) or "no --allow, since nothing stops the plan that could be allowed",
+        )
+        for word in allowed
+        if word not in known
+    ]
+    if findings:
+        raise FindingsError(findings)

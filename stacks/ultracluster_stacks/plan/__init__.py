@@ -1,0 +1,31 @@
+"""What a deployment would do, judged from templates alone: what is replaced, what is lost, what ends running jobs.
+
+Needs neither AWS nor the CDK. `compare` takes the stacks before and after; the command line reads them.
+"""
+
+from ultracluster_stacks.plan.changes import (
+    Action,
+    Plan,
+    PropertyChange,
+    ResourceChange,
+    StackChange,
+    StackState,
+    Stop,
+    StopKind,
+)
+from ultracluster_stacks.plan.comparison import compare
+from ultracluster_stacks.plan.templates import StackTemplate, read_template
+
+__all__ = [
+    "Action",
+    "Plan",
+    "PropertyChange",
+    "ResourceChange",
+    "StackChange",
+    "StackState",
+    "StackTemplate",
+    "Stop",
+    "StopKind",
+    "compare",
+    "read_template",
+]

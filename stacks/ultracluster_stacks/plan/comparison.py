@@ -1,0 +1,178 @@
+"""Compares the stacks before and after, and follows what a new resource does to everything that refers to it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ultracluster_stacks.plan.assets import code_note
+from ultracluster_stacks.plan.changes import (
+    Action,
+    Plan,
+    PropertyChange,
+    ResourceChange,
+    StackChange,
+    StackState,
+    Stop,
+)
+from ultracluster_stacks.plan.expressions import canonical
+from ultracluster_stacks.plan.moves import Moved, Moves, StackKey, export_stops, moved_exports
+from ultracluster_stacks.plan.permissions import widened
+from ultracluster_stacks.plan.properties import property_changes
+from ultracluster_stacks.plan.resource_updates import MOVING_ATTRIBUTES, MOVING_IDS
+from ultracluster_stacks.plan.stops import notes_of, stops_of
+from ultracluster_stacks.plan.templates import StackTemplate
+
+__all__ = ["compare"]
+
+_RETAINING: Final = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
+
+
+def compare(before: Sequence[StackTemplate], after: Sequence[StackTemplate]) -> Plan:
+    """Say what a deployment would do.
+
+    Args:
+        before: What is deployed.
+        after: What would be, all in one account. A stack is the same one by its name and Region.
+    """
+    old_stacks = {stack.key: stack for stack in before}
+    judged = _settled([(old_stacks[new.key], new) for new in after if new.key in old_stacks])
+    stacks = []
+    for new in after:
+        if new.key in judged:
+            old, judgement = old_stacks[new.key], judged[new.key]
+            stacks.append(_changed(old, new, judgement, export_stops(old, new, judgement.moves, before)))
+        else:
+            stacks.append(_whole(new, StackState.NEW))
+    defined = {new.key for new in after}
+    stacks += [_whole(old, StackState.LEFT) for old in before if old.key not in defined]
+    return Plan(stacks=tuple(stacks))
+
+
+def _whole(stack: StackTemplate, state: StackState) -> StackChange:
+    return StackChange(
+        cluster=stack.cluster,
+        name=stack.name,
+        region=stack.region,
+        state=state,
+        resources=len(stack.resources),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Judgement:
+    """The changes of one stack, and what moves because of them."""
+
+    changes: tuple[ResourceChange, ...]
+    moves: Moves
+
+
+def _settled(pairs: list[tuple[StackTemplate, StackTemplate]]) -> dict[StackKey, _Judgement]:
+    """Judge all stacks again and again until nothing more follows; each round can only add what moves."""
+    moves: Moves = {}
+    while True:
+        judged = {new.key: _judge(old, new, moves) for old, new in pairs}
+        found: dict[tuple[StackKey, str], Moved] = {}
+        for judgement in judged.values():
+            found |= judgement.moves
+        if found == moves:
+            return judged
+        moves = found
+
+
+def _judge(old: StackTemplate, new: StackTemplate, moves: Moves) -> _Judgement:
+    changes = []
+    found: dict[tuple[StackKey, str], Moved] = {}
+    for logical_id in [*new.resources, *(name for name in old.resources if name not in new.resources)]:
+        change = _resource_change(old, new, logical_id, moves)
+        if change is None:
+            continue
+        changes.append(change)
+        moved = _moved_by(change)
+        if moved:
+            found[new.key, logical_id] = moved
+    for name in _changed_parameters(old, new):
+        found[new.key, name] = Moved(certain=True)
+    return _Judgement(changes=tuple(changes), moves=found | moved_exports(old, new, {**moves, **found}))
+
+
+def _moved_by(change: ResourceChange) -> Moved | None:
+    kind = change.resource_type
+    if change.action in {Action.REPLACE, Action.MAY_REPLACE}:
+        return Moved(certain=change.action is Action.REPLACE)
+    if change.action is not Action.UPDATE:
+        return None
+    if kind in MOVING_IDS:
+        return Moved(certain=True)
+    attributes = [attribute for moving, attribute in MOVING_ATTRIBUTES if moving == kind]
+    return Moved(certain=True, attribute=attributes[0]) if attributes else None
+
+
+def _changed_parameters(old: StackTemplate, new: StackTemplate) -> list[str]:
+    before, after = (stack.template.get("Parameters") or {} for stack in (old, new))
+    return [
+        name for name in after if name in before and before[name].get("Default") != after[name].get("Default")
+    ]
+
+
+def _changed(
+    old: StackTemplate, new: StackTemplate, judgement: _Judgement, stops: tuple[Stop, ...]
+) -> StackChange:
+    outputs = canonical(old.template.get("Outputs")) == canonical(new.template.get("Outputs"))
+    same = not judgement.changes and not stops and outputs
+    return StackChange(
+        cluster=new.cluster,
+        name=new.name,
+        region=new.region,
+        state=StackState.SAME if same else StackState.CHANGED,
+        changes=judgement.changes,
+        stops=stops,
+        resources=len(new.resources),
+    )
+
+
+def _resource_change(
+    old: StackTemplate, new: StackTemplate, logical_id: str, moves: Moves
+) -> ResourceChange | None:
+    before, after = old.resources.get(logical_id), new.resources.get(logical_id)
+    properties: tuple[PropertyChange, ...] = ()
+    if before is None:
+        action = Action.ADD
+    elif after is None:
+        action = Action.RETAIN if before.get("DeletionPolicy") in _RETAINING else Action.REMOVE
+    else:
+        properties = tuple(property_changes(before, after, new.key, moves))
+        if not properties:
+            return None
+        action = _action(before, after, properties)
+    kind = str((before or after or {})["Type"])
+    leaves_behind = action is Action.RETAIN or (
+        action in {Action.REPLACE, Action.MAY_REPLACE}
+        and (before or {}).get("UpdateReplacePolicy") in _RETAINING
+    )
+    change = ResourceChange(
+        stack=new.name,
+        logical_id=logical_id,
+        resource_type=kind,
+        path=new.paths.get(logical_id) or old.paths.get(logical_id, ""),
+        action=action,
+        leaves_behind=leaves_behind,
+        properties=properties,
+        widened=widened(kind, (before or {}).get("Properties") or {}, (after or {}).get("Properties") or {}),
+        notes=tuple(note for one in properties if (note := code_note(one, old, new))),
+        stops=(),
+    )
+    return replace(
+        change,
+        notes=change.notes + notes_of(change, after or {}),
+        stops=stops_of(change, before or {}, after or {}),
+    )
+
+
+def _action(
+    before: Mapping[str, Any], after: Mapping[str, Any], properties: tuple[PropertyChange, ...]
+) -> Action:
+    if before["Type"] != after["Type"] or any(one.replaces for one in properties):
+        return Action.REPLACE
+    if any(one.replaces is None for one in properties):
+        return Action.MAY_REPLACE
+    return Action.UPDATE

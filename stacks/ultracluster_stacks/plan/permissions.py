@@ -1,0 +1,126 @@
+"""Permissions that somebody gets: what policies allow after a change that they did not allow before."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from ultracluster_stacks.plan.expressions import canonical
+
+__all__ = ["widened"]
+
+# Where policy documents stand, by type. One with a list holds several.
+_DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "AWS::DynamoDB::Table": ("ResourcePolicy",),
+    "AWS::ECR::Repository": ("RepositoryPolicyText",),
+    "AWS::IAM::ManagedPolicy": ("PolicyDocument",),
+    "AWS::IAM::Policy": ("PolicyDocument",),
+    "AWS::IAM::Role": ("AssumeRolePolicyDocument", "Policies"),
+    "AWS::IAM::RolePolicy": ("PolicyDocument",),
+    "AWS::KMS::Key": ("KeyPolicy",),
+    "AWS::S3::BucketPolicy": ("PolicyDocument",),
+    "AWS::SNS::TopicPolicy": ("PolicyDocument",),
+    "AWS::SQS::QueuePolicy": ("PolicyDocument",),
+}
+_LISTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "AWS::IAM::Role": ("ManagedPolicyArns",),
+    "AWS::IAM::ManagedPolicy": ("Roles", "Users", "Groups"),
+    "AWS::IAM::Policy": ("Roles", "Users", "Groups"),
+    "AWS::EC2::SecurityGroup": ("SecurityGroupIngress", "SecurityGroupEgress"),
+}
+# Types that are one permission as a whole.
+_WHOLE: Final = frozenset(
+    {"AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress", "AWS::Lambda::Permission"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Grant:
+    effect: str
+    action: str
+    resource: str
+    principal: str
+    condition: str
+
+    def covers(self, other: "_Grant") -> bool:
+        return (
+            self.effect == other.effect
+            and _matches(self.action.lower(), other.action.lower())
+            and _matches(self.resource, other.resource)
+            and self.principal in {other.principal, '"*"'}
+            and self.condition in {other.condition, ""}
+        )
+
+    def __str__(self) -> str:
+        who = f" for {self.principal}" if self.principal else ""
+        when = f" if {self.condition}" if self.condition else ""
+        return f"{self.action} on {self.resource}{who}{when}"
+
+
+def widened(resource_type: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say what is allowed after a change that was not before, in words; nothing if permissions only shrink.
+
+    Args:
+        resource_type: Type of the resource.
+        before: Its properties in the old template; empty if it is new.
+        after: Its properties in the new template; empty if it goes.
+    """
+    old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
+    allowed = [one for one in new if one.effect == "Allow" and not any(was.covers(one) for was in old)]
+    lifted = (
+        [one for one in old if one.effect == "Deny" and not any(now.covers(one) for now in new)]
+        if after
+        else []
+    )
+    said = [f"allows {one}" for one in allowed] + [f"no longer denies {one}" for one in lifted]
+    for name in _LISTS.get(resource_type, ()):
+        had = {_text(part) for part in before.get(name) or []}
+        said += [
+            f"{name} gets {part}" for part in sorted({_text(one) for one in after.get(name) or []} - had)
+        ]
+    if resource_type in _WHOLE and after and canonical(before) != canonical(after):
+        said.append(f"{resource_type.rsplit('::', 1)[1]}: {_text(after)}")
+    return tuple(said)
+
+
+def _grants(resource_type: str, properties: Mapping[str, Any]) -> Iterator[_Grant]:
+    for name in _DOCUMENTS.get(resource_type, ()):
+        for holder in _listed(properties.get(name) or []):
+            document = holder.get("PolicyDocument", holder) if isinstance(holder, dict) else {}
+            for statement in _listed(document.get("Statement") or []):
+                yield from _of_statement(statement)
+
+
+def _of_statement(statement: Mapping[str, Any]) -> Iterator[_Grant]:
+    condition = _text(statement["Condition"]) if statement.get("Condition") else ""
+    principal = statement.get("Principal", statement.get("NotPrincipal", ""))
+    but = "anyone but " if "NotPrincipal" in statement else ""
+    for action in _named(statement, "Action"):
+        for resource in _named(statement, "Resource") or ["itself"]:
+            for one in _principals(principal):
+                yield _Grant(str(statement.get("Effect")), action, resource, but + one, condition)
+
+
+def _named(statement: Mapping[str, Any], name: str) -> list[str]:
+    if f"Not{name}" in statement:
+        return ["all but " + ", ".join(sorted(_text(one) for one in _listed(statement[f"Not{name}"])))]
+    return [_text(one) for one in _listed(statement.get(name) or [])]
+
+
+def _principals(principal: Any) -> list[str]:
+    if not isinstance(principal, dict) or not principal:
+        return [f'"{principal}"' if principal else ""]
+    return [f"{kind} {_text(one)}" for kind, values in sorted(principal.items()) for one in _listed(values)]
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return pattern == text or fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(canonical(value), sort_keys=True)

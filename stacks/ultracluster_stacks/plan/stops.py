@@ -1,0 +1,181 @@
+"""What stops a deployment: the rules, one function each, from a change to the reasons."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ultracluster_stacks.plan.changes import Action, PropertyChange, ResourceChange, Stop, StopKind
+from ultracluster_stacks.plan.resource_updates import (
+    COMPUTE_ENVIRONMENT,
+    IDENTITY_TYPES,
+    JOB_CARRIERS,
+    LONGEST_JOB_TIMEOUT_MINUTES,
+    NETWORK_TYPES,
+    SCALING_PROPERTIES,
+    STATEFUL,
+    WORKLOAD_SERVICES,
+    Safe,
+    is_custom,
+    replacement,
+    touches,
+)
+
+__all__ = ["notes_of", "stops_of"]
+
+_REPLACES: Final = frozenset({Action.REPLACE, Action.MAY_REPLACE})
+_GOES: Final = frozenset({Action.REMOVE, Action.RETAIN})
+_POLICIES: Final = ("DeletionPolicy", "UpdateReplacePolicy")
+_PROTECTING: Final = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
+
+
+def stops_of(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Stop, ...]:
+    """Say why a change stops the deployment; nothing if it does not.
+
+    Args:
+        change: The change, judged as far as replacement goes.
+        before: The resource in the old template; empty if it is new.
+        after: The resource in the new template; empty if it goes.
+    """
+    if change.action is Action.ADD:
+        return ()
+    if before.get("Type") != after.get("Type") and after:
+        reason = "its type changes under the same logical id, which CloudFormation refuses"
+        return (Stop(kind=StopKind.REFUSED, reason=reason, allow=None),)
+    rules = (_data, _protection, _jobs, _identity, _network, _unknown)
+    return tuple(stop for rule in rules for stop in rule(change, before, after))
+
+
+def notes_of(change: ResourceChange, after: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say what else to know of a change that does not stop the deployment.
+
+    Args:
+        change: The change.
+        after: The resource in the new template; empty if it goes.
+    """
+    notes = []
+    if change.leaves_behind:
+        notes.append("the old one stays in the account, unmanaged, and goes on costing")
+    if _updates_infrastructure(change) and not _ends_jobs(after):
+        notes.append(
+            "AWS Batch starts new nodes as jobs end; a job that runs longer than "
+            f"{LONGEST_JOB_TIMEOUT_MINUTES:,} minutes from then is ended"
+        )
+    return tuple(notes)
+
+
+def _stop(change: ResourceChange, kind: StopKind, reason: str) -> Stop:
+    verb = "replace" if change.action in _REPLACES else "remove" if change.action in _GOES else "change"
+    return Stop(kind=kind, reason=reason, allow=f"{verb}:{change.stack}/{change.logical_id}")
+
+
+def _data(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+    safe = STATEFUL.get(change.resource_type)
+    kept = before.get("DeletionPolicy") in _PROTECTING
+    if safe is None and not kept:
+        return
+    if change.action in _REPLACES:
+        fate = (
+            "the old one stays, unmanaged" if change.leaves_behind else "the old one and its data are deleted"
+        )
+        empty = (
+            "a new, empty one takes its place"
+            if change.action is Action.REPLACE
+            else "a new, empty one may take its place"
+        )
+        yield _stop(change, StopKind.DATA, f"{empty}; {fate}")
+    elif change.action is Action.REMOVE:
+        yield _stop(change, StopKind.DATA, "it is deleted with its data")
+    elif change.action is Action.RETAIN:
+        yield _stop(
+            change, StopKind.DATA, "the stack lets go of it; it stays, unmanaged, and goes on costing"
+        )
+    elif safe is not None:
+        for one in change.properties:
+            if one.path[0] not in _POLICIES and not _is_safe(one, safe):
+                where = ".".join(one.path)
+                yield _stop(
+                    change,
+                    StopKind.DATA,
+                    f"{where} of something that holds data is not known to change without harm",
+                )
+    del after
+
+
+def _is_safe(change: PropertyChange, safe: Mapping[tuple[str, ...], Safe]) -> bool:
+    """Whether a change is inside one of the paths of an allow-list, and grows if it must."""
+    for path, rule in safe.items():
+        if change.path[: len(path)] == path:
+            longer = rule is Safe.KEEPS_LONGER and change.after is None
+            return rule is Safe.ANY or longer or _grows(change.before, change.after)
+    return False
+
+
+def _grows(before: Any, after: Any) -> bool:
+    try:
+        return float(after) >= float(before)
+    except (TypeError, ValueError):
+        return False
+
+
+def _protection(
+    change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Stop]:
+    for policy in _POLICIES:
+        if after and before.get(policy) in _PROTECTING and after.get(policy) not in _PROTECTING:
+            became = after.get(policy, "Delete")
+            yield _stop(change, StopKind.DATA, f"its {policy} goes from {before[policy]} to {became}")
+
+
+def _jobs(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+    if change.resource_type not in JOB_CARRIERS:
+        return
+    if change.action in _REPLACES | _GOES:
+        yield _stop(change, StopKind.JOBS, "jobs that run or wait in it end")
+    elif _updates_infrastructure(change) and _ends_jobs(after):
+        policy = (after.get("Properties") or {}).get("UpdatePolicy") or {}
+        at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
+        when = "at once" if at_once else f"after {policy.get('JobExecutionTimeoutMinutes', 30)} minutes"
+        yield _stop(change, StopKind.JOBS, f"an infrastructure update ends running jobs {when}")
+    del before
+
+
+def _identity(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+    del after
+    if change.resource_type not in IDENTITY_TYPES or change.action not in _REPLACES | _GOES:
+        return
+    trust = str((before.get("Properties") or {}).get("AssumeRolePolicyDocument", ""))
+    if change.resource_type == "AWS::IAM::InstanceProfile" or any(one in trust for one in WORKLOAD_SERVICES):
+        yield _stop(change, StopKind.JOBS, "nodes or jobs that run under it lose their permissions")
+
+
+def _updates_infrastructure(change: ResourceChange) -> bool:
+    """Whether AWS Batch starts new nodes for a change in place: of all of ComputeResources but the scaling."""
+    if change.resource_type != COMPUTE_ENVIRONMENT or change.action is not Action.UPDATE:
+        return False
+    return any(
+        one.path[0] == "ComputeResources" and (len(one.path) == 1 or one.path[1] not in SCALING_PROPERTIES)
+        for one in change.properties
+    )
+
+
+def _ends_jobs(after: Mapping[str, Any]) -> bool:
+    policy = (after.get("Properties") or {}).get("UpdatePolicy") or {}
+    at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
+    return at_once or policy.get("JobExecutionTimeoutMinutes") != LONGEST_JOB_TIMEOUT_MINUTES
+
+
+def _network(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+    del before, after
+    if change.resource_type in NETWORK_TYPES and change.action in _REPLACES | _GOES:
+        fate = "is taken from" if change.action in _GOES else "is made anew for"
+        yield _stop(change, StopKind.NETWORK, f"a part of the network {fate} running nodes and file systems")
+
+
+def _unknown(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+    del before
+    kind = change.resource_type
+    if is_custom(kind):
+        yield _stop(change, StopKind.UNKNOWN, "what the function behind it does with the change is not known")
+    elif replacement(kind, after.get("Properties") or {}) is None and change.action in _REPLACES:
+        yield _stop(change, StopKind.UNKNOWN, f"whether a change replaces a {kind} is not known")
+    elif touches(("Condition",), frozenset(one.path for one in change.properties)):
+        yield _stop(change, StopKind.UNKNOWN, "its condition changes, which may create or delete it")

@@ -1,0 +1,59 @@
+"""The quick start as a plan sees it, and its copies to edit."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ultracluster_cli.plan_stacks import assembled_stacks
+from ultracluster_stacks.plan import StackTemplate
+
+
+class Stacks:
+    """The stacks of one cluster, to edit: resources are found by type, and by the start of their logical id."""
+
+    def __init__(self, stacks: list[StackTemplate]) -> None:
+        self.stacks = copy.deepcopy(stacks)
+
+    def named(self, part: str) -> dict[str, Any]:
+        (found,) = [one.template for one in self.stacks if one.name.endswith(part)]
+        return dict(found)
+
+    def find(self, resource_type: str, start: str = "") -> tuple[dict[str, Any], str]:
+        found = [
+            (template["Resources"], logical_id)
+            for template in (dict(one.template) for one in self.stacks)
+            for logical_id, resource in template["Resources"].items()
+            if resource["Type"] == resource_type and logical_id.startswith(start)
+        ]
+        assert found, (resource_type, start)
+        return found[0]
+
+    def resource(self, resource_type: str, start: str = "") -> dict[str, Any]:
+        resources, logical_id = self.find(resource_type, start)
+        found: dict[str, Any] = resources[logical_id]
+        return found
+
+    def properties(self, resource_type: str, start: str = "") -> dict[str, Any]:
+        found: dict[str, Any] = self.resource(resource_type, start)["Properties"]
+        return found
+
+    def remove(self, resource_type: str, start: str = "") -> None:
+        """Take a resource out of its template, and what its stack exports of it."""
+        resources, logical_id = self.find(resource_type, start)
+        del resources[logical_id]
+        for stack in self.stacks:
+            outputs = stack.template.get("Outputs") or {}
+            for name in [name for name, output in outputs.items() if logical_id in str(output["Value"])]:
+                del outputs[name]
+
+
+@pytest.fixture(scope="session")
+def quickstart_stacks(assembly: Path) -> list[StackTemplate]:
+    return [one.stack for one in assembled_stacks(assembly)]
+
+
+@pytest.fixture
+def stacks(quickstart_stacks: list[StackTemplate]) -> Stacks:
+    return Stacks(quickstart_stacks)

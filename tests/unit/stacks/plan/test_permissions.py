@@ -1,0 +1,76 @@
+from typing import Any
+
+import pytest
+
+from ultracluster_stacks.plan.permissions import widened
+
+
+def policy(*statements: dict[str, Any]) -> dict[str, Any]:
+    return {"PolicyDocument": {"Statement": [{"Effect": "Allow", **one} for one in statements]}}
+
+
+READ = {"Action": ["s3:GetObject"], "Resource": "arn:aws:s3:::ours/*"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (policy(READ), policy({**READ, "Action": ["s3:GetObject", "s3:PutObject"]}), "s3:PutObject"),
+        (policy(READ), policy({**READ, "Resource": "*"}), "s3:GetObject on *"),
+        (policy(READ), policy({**READ, "Action": "s3:*"}), "s3:*"),
+        (policy({**READ, "Condition": {"Bool": {"a": "true"}}}), policy(READ), "s3:GetObject"),
+        (policy(READ), policy(READ, {"NotAction": "iam:*", "Resource": "*"}), "all but iam:*"),
+        (policy({**READ, "Effect": "Deny"}), policy(), "no longer denies s3:GetObject"),
+        (policy(READ), policy({**READ, "Principal": "*"}), 'for "*"'),
+        ({**policy(READ), "Roles": []}, {**policy(READ), "Roles": [{"Ref": "Nodes"}]}, "Roles gets"),
+    ],
+)
+def test_says_what_is_newly_allowed(before: dict[str, Any], after: dict[str, Any], said: str) -> None:
+    found = widened("AWS::IAM::Policy", before, after)
+
+    assert len(found) == 1
+    assert said in found[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (policy(READ), policy(READ)),
+        (policy(READ), policy({**READ, "Action": "s3:GetObject"})),
+        (policy({**READ, "Action": "s3:*"}), policy(READ)),
+        (policy({**READ, "Resource": "*"}), policy(READ)),
+        (policy(READ), policy({**READ, "Condition": {"Bool": {"a": "true"}}})),
+        (policy(READ), policy(READ, {**READ, "Effect": "Deny"})),
+        (policy(READ), {}),
+    ],
+)
+def test_says_nothing_when_permissions_shrink(before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert widened("AWS::IAM::Policy", before, after) == ()
+
+
+def test_knows_trust_inline_policies_and_managed_policies_of_a_role() -> None:
+    trust = policy({"Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}})[
+        "PolicyDocument"
+    ]
+    before: dict[str, Any] = {"AssumeRolePolicyDocument": trust, "Policies": []}
+    after = {
+        "AssumeRolePolicyDocument": {
+            "Statement": [*trust["Statement"], {**trust["Statement"][0], "Principal": {"AWS": "*"}}]
+        },
+        "Policies": [{"PolicyName": "p", **policy(READ)}],
+        "ManagedPolicyArns": ["arn:aws:iam::aws:policy/AdministratorAccess"],
+    }
+
+    assert widened("AWS::IAM::Role", before, after) == (
+        "allows sts:AssumeRole on itself for AWS *",
+        "allows s3:GetObject on arn:aws:s3:::ours/*",
+        "ManagedPolicyArns gets arn:aws:iam::aws:policy/AdministratorAccess",
+    )
+
+
+def test_a_rule_of_a_security_group_is_a_permission() -> None:
+    rule = {"IpProtocol": "tcp", "FromPort": 22, "CidrIp": "0.0.0.0/0"}
+
+    assert "0.0.0.0/0" in widened("AWS::EC2::SecurityGroupIngress", {}, rule)[0]
+    assert "0.0.0.0/0" in widened("AWS::EC2::SecurityGroup", {}, {"SecurityGroupIngress": [rule]})[0]
+    assert widened("AWS::EC2::SecurityGroupIngress", rule, rule) == ()
