@@ -1,7 +1,7 @@
 """`ultracluster plan`: the command line of it; the work is in `ultracluster_cli.planning`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -50,7 +50,7 @@ def plan(
         raise typer.BadParameter("give --json or --markdown, not both")
     from ultracluster_cli.planning import plan_rollout  # noqa: PLC0415 - boto3 and pydantic; not for the help
 
-    form = "json" if as_json else "markdown" if as_markdown else "text"
+    form: Literal["text", "json", "markdown"] = "json" if as_json else "markdown" if as_markdown else "text"
     stopped = plan_rollout(
         directory=Path.cwd(),
         rollout=rollout,
