@@ -13,6 +13,7 @@ from ultracluster.launcher import Launcher, check_launcher, launch_command
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding
+from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.neuron import (
     TORCHNEURON_CACHE_VARIABLE,
@@ -62,7 +63,7 @@ class PrecompileJob(Job):
         compile_cache: CompileCache | PosixCompileCache,
         method: Literal["neuron-parallel-compile", "first-steps"] = "neuron-parallel-compile",
         phase: Literal["all", "collect", "compile"] = "all",
-        for_instance_type: str | None = None,
+        for_instance_type: str | InstanceType | None = None,
         processes_per_node: int | None = None,
         retries: int = 1,
         neuron: NeuronSettings | None = None,
@@ -101,7 +102,11 @@ class PrecompileJob(Job):
                 first steps (UC6112), or for what `SingleNodeJob` refuses.
         """
         machine = queue.nodes.instance_type
-        target = machine if for_instance_type is None else get_instance_type(for_instance_type)
+        target = (
+            get_instance_type(for_instance_type)
+            if isinstance(for_instance_type, str)
+            else for_instance_type or machine
+        )
         self._target = compile_target(target)
         elsewhere = compile_target(machine) != self._target
         variables = dict(environment or {})

@@ -9,13 +9,13 @@ from constructs import Construct
 from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import Capacity, CapacityBlock
 from ultracluster.checkpoint_bucket import CheckpointBucket
+from ultracluster.cluster_jobs import ClusterJobs
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.compile_cache import CompileCache
 from ultracluster.fair_share import FairShare
-from ultracluster.launcher import Launcher
-from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
+from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.sources import named, sources_of
 from ultracluster.training_queue import TrainingQueue
@@ -28,7 +28,7 @@ from ultracluster_catalog.nic_layouts import NicLayout
 __all__ = ["UltraCluster"]
 
 
-class UltraCluster(Construct):
+class UltraCluster(ClusterJobs):
     """Nodes of one type in one Availability Zone, with network, storage, compile cache and a job queue.
 
     What is passed in is used as it is; what is left out is defined here.
@@ -47,7 +47,7 @@ class UltraCluster(Construct):
         network: ClusterNetwork | None = None,
         checkpoint_bucket: CheckpointBucket | None = None,
         file_system: SharedFileSystem | None = None,
-        compile_cache: CompileCache | None = None,
+        compile_cache: CompileCache | PosixCompileCache | None = None,
         nic_layout: NicLayout = "batch",
         placement: ClusterPlacement | Literal["auto", "none"] = "auto",
         tags: Mapping[str, str] | None = None,
@@ -215,53 +215,6 @@ class UltraCluster(Construct):
                 lifecycle.watch(queue)
         return queue
 
-    def add_multi_node_job(
-        self,
-        construct_id: str,
-        *,
-        image: str,
-        command: Sequence[str],
-        node_count: int | None = None,
-        processes_per_node: int | None = None,
-        environment: Mapping[str, str] | None = None,
-        timeout: Duration | None = None,
-        attempts: int = 1,
-        launcher: Launcher = "torchrun",
-    ) -> MultiNodeJob:
-        """Add a job that uses the cluster's queue, file system, compile cache and checkpoint bucket.
-
-        Args:
-            construct_id: Its id in the cluster.
-            image: Container image with a tag or digest.
-            command: Program and arguments that the launcher starts.
-            node_count: Nodes of the job. Default: all nodes of the cluster.
-            processes_per_node: Processes on each node. Default: one for each logical NeuronCore.
-            environment: More environment variables. Default: none.
-            timeout: When an attempt is ended. Default: never.
-            attempts: How often the job is started when its host is lost, 1 to 10. Default: once.
-            launcher: ``torchrun``, ``jax`` or ``raw``. Default: ``torchrun``.
-
-        Raises:
-            FindingsError: If the job does not fit the cluster.
-        """
-        job = MultiNodeJob(
-            self,
-            construct_id,
-            queue=self._queue,
-            image=image,
-            command=command,
-            node_count=node_count,
-            processes_per_node=processes_per_node,
-            compile_cache=self._compile_cache,
-            environment=environment,
-            timeout=timeout,
-            attempts=attempts,
-            launcher=launcher,
-        )
-        if self._checkpoint_bucket is not None:
-            self._checkpoint_bucket.grant_use(job)
-        return job
-
     @property
     def block_lifecycle(self) -> BlockLifecycle | None:
         """What looks after the first Capacity Block; None for other capacity."""
@@ -278,7 +231,7 @@ class UltraCluster(Construct):
         return self._checkpoint_bucket
 
     @property
-    def compile_cache(self) -> CompileCache:
+    def compile_cache(self) -> CompileCache | PosixCompileCache:
         """Neuron compile cache."""
         return self._compile_cache
 

@@ -179,6 +179,9 @@ if TYPE_CHECKING:
         check_task_interface,
         network_interfaces,
     )
+    from ultracluster_catalog.precompile_types import (
+        precompile_types,
+    )
     from ultracluster_catalog.prices import (
         CAPACITY_BLOCK_PRICES,
         LUSTRE_STORAGE_PRICES,
@@ -392,6 +395,7 @@ __all__ = [
     "offered_zones",
     "on_demand_price",
     "on_demand_quota",
+    "precompile_types",
     "quote",
     "region_of_zone_id",
     "runs_torchneuron",
@@ -423,6 +427,7 @@ _MODULES = (
     "neuron_images",
     "neuron_settings",
     "nic_layouts",
+    "precompile_types",
     "prices",
     "quotas",
     "rules",

@@ -186,6 +186,7 @@ RULES: dict[str, Rule] = {
     "UC6113": Rule("A job waits for up to 20 other jobs of its cluster, and never for itself."),
     "UC6114": Rule("Graphs are collected on the family of chips that they are for."),
     "UC6115": Rule("A precompile job makes the graphs of the jobs that wait for it.", "warning"),
+    "UC6116": Rule("A precompile job has a node outside the capacity that it saves."),
     "UC6201": Rule("A command about jobs knows their Region."),
     "UC6202": Rule("A cluster that is named has one job queue."),
     "UC6203": Rule("A job that is submitted is one that the cluster defines."),
