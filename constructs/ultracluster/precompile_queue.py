@@ -8,7 +8,7 @@ from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
-from ultracluster_catalog.precompile_types import precompile_types
+from ultracluster_catalog.compile_machines import smaller_compile_types
 
 __all__ = ["precompile_queue"]
 
@@ -49,7 +49,7 @@ def _machine(cluster: NodeGroup, instance_type: str | InstanceType | None) -> In
     if instance_type is not None:
         return get_instance_type(instance_type)
     machine, zone = cluster.instance_type, cluster.network.zone_id
-    known = [] if zone is None or Token.is_unresolved(zone) else precompile_types(machine, zone_id=zone)
+    known = [] if zone is None or Token.is_unresolved(zone) else smaller_compile_types(machine, zone_id=zone)
     if known:
         return known[0]
     raise FindingsError(

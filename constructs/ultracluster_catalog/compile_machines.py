@@ -5,10 +5,10 @@ from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron_settings import compile_target
 from ultracluster_catalog.zones import offered_zones
 
-__all__ = ["precompile_types"]
+__all__ = ["smaller_compile_types"]
 
 
-def precompile_types(machine: InstanceType, *, zone_id: str) -> list[InstanceType]:
+def smaller_compile_types(machine: InstanceType, *, zone_id: str) -> list[InstanceType]:
     """Give smaller types that are sold on demand in a zone and compile for the same target, the smallest first.
 
     Args:

@@ -1,7 +1,7 @@
 import pytest
 
 from ultracluster_catalog.instance_types import get_instance_type
-from ultracluster_catalog.precompile_types import precompile_types
+from ultracluster_catalog.compile_machines import smaller_compile_types
 
 
 @pytest.mark.parametrize(
@@ -20,5 +20,5 @@ from ultracluster_catalog.precompile_types import precompile_types
 def test_finds_smaller_types_of_the_same_target_in_the_zone(
     instance_type: str, zone_id: str, found: list[str]
 ) -> None:
-    types = precompile_types(get_instance_type(instance_type), zone_id=zone_id)
+    types = smaller_compile_types(get_instance_type(instance_type), zone_id=zone_id)
     assert [row.name for row in types] == found
