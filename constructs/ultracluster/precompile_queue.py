@@ -5,10 +5,10 @@ from constructs import Construct
 
 from ultracluster.node_group import NodeGroup
 from ultracluster.training_queue import TrainingQueue
+from ultracluster_catalog.compile_machines import smaller_compile_types
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
-from ultracluster_catalog.compile_machines import smaller_compile_types
 
 __all__ = ["precompile_queue"]
 

@@ -54,6 +54,9 @@ if TYPE_CHECKING:
         check_free_addresses,
         cluster_addresses,
     )
+    from ultracluster_catalog.compile_machines import (
+        smaller_compile_types,
+    )
     from ultracluster_catalog.compiler_flags import (
         CompilerFlag,
         merge_compiler_flags,
@@ -178,9 +181,6 @@ if TYPE_CHECKING:
         check_network_interfaces,
         check_task_interface,
         network_interfaces,
-    )
-    from ultracluster_catalog.precompile_types import (
-        precompile_types,
     )
     from ultracluster_catalog.prices import (
         CAPACITY_BLOCK_PRICES,
@@ -395,10 +395,10 @@ __all__ = [
     "offered_zones",
     "on_demand_price",
     "on_demand_quota",
-    "precompile_types",
     "quote",
     "region_of_zone_id",
     "runs_torchneuron",
+    "smaller_compile_types",
     "sold_by_instance_type",
     "split_compiler_flags",
     "spot_quota",
@@ -412,6 +412,7 @@ _MODULES = (
     "addresses",
     "capacity_blocks",
     "cluster_subnet",
+    "compile_machines",
     "compiler_flags",
     "findings",
     "identifiers",
@@ -427,7 +428,6 @@ _MODULES = (
     "neuron_images",
     "neuron_settings",
     "nic_layouts",
-    "precompile_types",
     "prices",
     "quotas",
     "rules",
