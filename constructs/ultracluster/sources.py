@@ -1,15 +1,14 @@
 """The sources of capacity of one cluster: what they are as a list, and how each names what is defined for it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from aws_cdk import Token
 
 from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.queues import MOST_ENVIRONMENTS
 
-__all__ = ["check_names", "named", "sources_of"]
-
-_MOST_SOURCES = 3  # compute environments of a queue, API Reference of CreateJobQueue, botocore 1.44.5
+__all__ = ["check_names", "named", "sources_of", "used_by_queue"]
 
 
 def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity | None, ...]:
@@ -19,21 +18,14 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
         capacity: One source, several, or None.
 
     Raises:
-        FindingsError: If there are not one to three (UC4120), two have the same name (UC4121), or two are one
-            reservation (UC4127).
+        FindingsError: If there is none (UC4120), two have the same name (UC4121), or two are one reservation (UC4127).
     """
     if not isinstance(capacity, Sequence):
         return (capacity,)
     findings = []
-    if not 1 <= len(capacity) <= _MOST_SOURCES:
+    if not capacity:
         findings.append(
-            Finding(
-                code="UC4120",
-                problem=f"got {len(capacity)} sources, each of which is a compute environment of the queue",
-                allowed=f"1 to {_MOST_SOURCES}",
-                remedy="Put the other sources into a cluster of their own",
-                path="capacity",
-            )
+            Finding(code="UC4120", problem="got no source", allowed="at least 1", path="capacity")
         )
     findings += check_names([each.name for each in capacity], path="capacity")
     ids = [target for each in capacity if (target := _reservation(each))]
@@ -50,6 +42,45 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
     if findings:
         raise FindingsError(findings)
     return tuple(capacity)
+
+
+def used_by_queue(
+    sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None, *, path: str
+) -> tuple[Capacity | None, ...]:
+    """Give the sources that a queue uses, in its order of preference.
+
+    Args:
+        sources: The sources of the cluster.
+        wanted: Names of those of the queue; None is the source without a name. None in all is all of them.
+        path: Where they were given.
+
+    Raises:
+        FindingsError: If the cluster has no such source (UC6312), or there are not one to three (UC4120).
+    """
+    named_sources = {each.name if each else None: each for each in sources}
+    names = list(named_sources if wanted is None else dict.fromkeys(wanted))
+    findings = [
+        Finding(code="UC6312", problem=f"got {quote(each)}", allowed=_listed(named_sources), path=path)
+        for each in names
+        if each not in named_sources
+    ]
+    if not 1 <= len(names) <= MOST_ENVIRONMENTS:
+        findings.append(
+            Finding(
+                code="UC4120",
+                problem=f"got {len(names)} sources for one queue",
+                allowed=f"1 to {MOST_ENVIRONMENTS}",
+                remedy="Name those that this queue uses, and give the others a queue of their own",
+                path=path,
+            )
+        )
+    if findings:
+        raise FindingsError(findings)
+    return tuple(named_sources[each] for each in names)
+
+
+def _listed(names: Iterable[str | None]) -> str:
+    return ", ".join("None, the source without a name" if each is None else quote(each) for each in names)
 
 
 def check_names(names: Sequence[str | None], *, path: str) -> list[Finding]:

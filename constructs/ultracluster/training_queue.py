@@ -11,15 +11,14 @@ from constructs import Construct
 from ultracluster.compute_environment import ComputeEnvironment, define_compute_environment
 from ultracluster.fair_share import FairShare
 from ultracluster.node_group import NodeGroup
-from ultracluster.sources import check_names, named
+from ultracluster.sources import check_names, named, used_by_queue
 from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.queues import MOST_ENVIRONMENTS, MOST_PRIORITY
 
 __all__ = ["TrainingQueue"]
 
 _MOST_NODES = 1000  # of a multi-node parallel job, AWS Batch User Guide, read 2026-10
-_MOST_ENVIRONMENTS = 3  # of a queue, API Reference of CreateJobQueue, botocore 1.44.5
-_MOST_PRIORITY = 1000  # schema of AWS::Batch::JobQueue, cfn-lint 1.x, read 2026-11
 
 
 class TrainingQueue(Construct):
@@ -42,6 +41,7 @@ class TrainingQueue(Construct):
         *,
         nodes: NodeGroup | Sequence[NodeGroup] = (),
         max_nodes: int | None = None,
+        sources: Sequence[str | None] | None = None,
         environments: Sequence[ComputeEnvironment] = (),
         priority: int = 1,
         fair_share: FairShare | None = None,
@@ -59,7 +59,10 @@ class TrainingQueue(Construct):
             max_nodes: Most nodes of each of these at one time, 1 to 1000, unless its source of capacity has a
                 `max_nodes` of its own. Decides maxvCpus exactly: AWS Batch's usual 256 would be one trn2.48xlarge, and
                 a job of two would wait for ever. Required with nodes.
-            environments: Compute environments of another queue to use too, tried after the new ones. Default: none.
+            sources: Names of the sources of capacity that it uses of these nodes, in order of preference; None is the
+                source without a name. The compute environments of the others are for other queues. Default: all of
+                them.
+            environments: Compute environments of another queue to use too, tried after its own. Default: none.
             priority: Whose jobs are placed first where queues have compute environments in common: those of the
                 queue with the higher number, 0 to 1000. Default: 1.
             fair_share: How the nodes are divided among share identifiers. Default: all the same, remembered for a
@@ -70,29 +73,29 @@ class TrainingQueue(Construct):
 
         Raises:
             FindingsError: If a number of nodes is outside 1 to 1000 (UC4101), there are not one to three compute
-                environments (UC4120), two sources have the same name (UC4121), the nodes differ (UC4122), the
-                priority is out of bounds (UC6305), or a limit would cancel jobs that wait for reserved capacity
+                environments (UC4120), two sources have the same name (UC4121), the nodes differ (UC4122), a
+                source is unknown (UC6312), the priority is out of bounds (UC6305), or a limit would cancel jobs that wait for reserved capacity
                 (UC6307).
         """
         groups = [nodes] if isinstance(nodes, NodeGroup) else list(nodes)
-        behind = [*groups, *(each.nodes for each in environments)]
+        used = _used(groups, sources)
+        behind = [*used, *(each.nodes for each in environments)]
         _check(groups, behind, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
         self._log_group = log_group or logs.LogGroup(
             self, "Logs", retention=log_retention, removal_policy=RemovalPolicy.RETAIN
         )
-        self._environments = (
-            *(
-                define_compute_environment(
-                    self,
-                    named("ComputeEnvironment", each.capacity),
-                    nodes=each,
-                    max_nodes=_most_nodes(each, max_nodes),
-                )
-                for each in groups
-            ),
-            *environments,
+        self._own_environments = tuple(
+            define_compute_environment(
+                self,
+                named("ComputeEnvironment", each.capacity),
+                nodes=each,
+                max_nodes=_most_nodes(each, max_nodes),
+            )
+            for each in groups
         )
+        own = {each.nodes: each for each in self._own_environments}
+        self._environments = (*(own[each] for each in used), *environments)
         policy = batch.CfnSchedulingPolicy(
             self, "SchedulingPolicy", fairshare_policy=(fair_share or FairShare()).policy
         )
@@ -145,6 +148,11 @@ class TrainingQueue(Construct):
         return self._environments
 
     @property
+    def own_environments(self) -> tuple[ComputeEnvironment, ...]:
+        """Compute environments that were defined with it, also those that only other queues use."""
+        return self._own_environments
+
+    @property
     def has_spot(self) -> bool:
         """Whether a compute environment has Spot nodes, so that multi-node jobs are refused."""
         return any(each.is_spot for each in self._environments)
@@ -170,6 +178,13 @@ class TrainingQueue(Construct):
         return self._environments[0].nodes
 
 
+def _used(groups: Sequence[NodeGroup], sources: Sequence[str | None] | None) -> list[NodeGroup]:
+    if sources is None:
+        return list(groups)
+    used = used_by_queue([each.capacity for each in groups], sources, path="sources")
+    return [each for source in used for each in groups if each.capacity is source]
+
+
 def _most_nodes(nodes: NodeGroup, max_nodes: int | None) -> int:
     own = nodes.capacity.max_nodes if nodes.capacity else None
     return own or max_nodes or 0
@@ -188,12 +203,12 @@ def _check(
         *_check_environments(groups, behind),
         *(wait_limits.check([each.capacity for each in behind]) if wait_limits else ()),
     ]
-    if not 0 <= priority <= _MOST_PRIORITY:
+    if not 0 <= priority <= MOST_PRIORITY:
         findings.append(
             Finding(
                 code="UC6305",
                 problem=f"got {quote(priority)}",
-                allowed=f"0 to {_MOST_PRIORITY:,}",
+                allowed=f"0 to {MOST_PRIORITY:,}",
                 path="priority",
             )
         )
@@ -217,12 +232,12 @@ def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Fin
 
 def _check_environments(groups: Sequence[NodeGroup], behind: Sequence[NodeGroup]) -> list[Finding]:
     findings = []
-    if not 1 <= len(behind) <= _MOST_ENVIRONMENTS:
+    if not 1 <= len(behind) <= MOST_ENVIRONMENTS:
         findings.append(
             Finding(
                 code="UC4120",
                 problem=f"got {len(behind)} compute environments",
-                allowed=f"1 to {_MOST_ENVIRONMENTS}",
+                allowed=f"1 to {MOST_ENVIRONMENTS}",
                 remedy="Put the other sources behind a queue of their own",
                 path="nodes",
             )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from aws_cdk import Duration
+from aws_cdk import Duration, Tags
 from constructs import Construct
 
 from ultracluster.block_lifecycle import BlockLifecycle
@@ -17,13 +17,14 @@ from ultracluster.fair_share import FairShare
 from ultracluster.node_group import NodeGroup
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.shared_file_system import SharedFileSystem
-from ultracluster.sources import named, sources_of
+from ultracluster.sources import named, sources_of, used_by_queue
 from ultracluster.training_queue import TrainingQueue
 from ultracluster.unreserved_capacity import OnDemandCapacity
 from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.nic_layouts import NicLayout
+from ultracluster_catalog.queues import QUEUE_TAG
 
 __all__ = ["UltraCluster"]
 
@@ -53,6 +54,7 @@ class UltraCluster(ClusterJobs):
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
         scratch_path: str | None = None,
+        queue_sources: Sequence[str | None] | None = None,
         queue_priority: int = 1,
         fair_share: FairShare | None = None,
         wait_limits: WaitLimits | None = None,
@@ -66,7 +68,7 @@ class UltraCluster(ClusterJobs):
             node_count: Most nodes of each source of capacity at one time, 1 to 1000, unless the source has a
                 `max_nodes` of its own.
             image_id: Id of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client.
-            capacity: Where the nodes come from: one source, or up to three in order of preference. Each gets a
+            capacity: Where the nodes come from: one source, or several in order of preference, three for one queue. Each gets a
                 launch template and a compute environment of its own, which its name tells apart from the others; one
                 source can have no name. Default: on-demand, in a cluster placement group.
             zone_id: Zone id for on-demand nodes, such as ``use2-az3``. Default: the zone of the capacity.
@@ -84,6 +86,9 @@ class UltraCluster(ClusterJobs):
                 checkpoint. Default: 20 minutes.
             scratch_path: Where the instance-store disks are mounted as one, such as ``/scratch``; needs an AMI with
                 mdadm. Default: they are left as they are.
+            queue_sources: Names of the sources that the cluster's own queue uses, in order of preference; None is the
+                source without a name. The others are for queues that `add_queue` adds, such as Spot nodes, which would
+                keep multi-node jobs from the queue. Default: all of them.
             queue_priority: Whose jobs come first among queues with nodes in common, 0 to 1000; higher is first.
                 Default: 1.
             fair_share: How the queue divides the nodes among share identifiers. Default: all the same.
@@ -91,9 +96,10 @@ class UltraCluster(ClusterJobs):
 
         Raises:
             FindingsError: If neither capacity, network nor zone_id says where the nodes are (UC4022), two sources
-                are one reservation (UC4127), or a part refuses its arguments.
+                are one reservation (UC4127), the own queue leaves out a Capacity Block (UC6314), or a part refuses its arguments.
         """
         sources = sources_of(capacity)
+        _check_own_queue(sources, queue_sources)
         zone = (
             zone_id
             or next((each.zone_id for each in sources if each and each.zone_id), None)
@@ -148,6 +154,7 @@ class UltraCluster(ClusterJobs):
             "Queue",
             nodes=self._node_groups,
             max_nodes=node_count,
+            sources=queue_sources,
             priority=queue_priority,
             fair_share=fair_share,
             wait_limits=wait_limits,
@@ -176,7 +183,7 @@ class UltraCluster(ClusterJobs):
         """Add a queue over the same nodes, with the same log group.
 
         Args:
-            construct_id: Its id in the cluster.
+            construct_id: Its id in the cluster, and its name for `ultracluster jobs`.
             sources: Names of the sources of capacity that it uses, in order of preference; None is the source
                 without a name. Default: all of them.
             priority: Whose jobs come first among queues with nodes in common, 0 to 1000; higher is first. Default: 1.
@@ -186,32 +193,21 @@ class UltraCluster(ClusterJobs):
         Raises:
             FindingsError: If the cluster has no such source (UC6312), or the queue refuses its arguments.
         """
-        environments = {each.source_name: each for each in self._queue.environments}
-        wanted = list(environments) if sources is None else list(sources)
-        if unknown := [each for each in wanted if each not in environments]:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6312",
-                        problem=f"got {quote(each)}",
-                        allowed=", ".join(map(quote, environments)),
-                        path="sources",
-                    )
-                    for each in unknown
-                ]
-            )
+        environments = {each.source_name: each for each in self._queue.own_environments}
+        used = used_by_queue([each.capacity for each in self._node_groups], sources, path="sources")
         queue = TrainingQueue(
             self,
             construct_id,
-            environments=[environments[each] for each in dict.fromkeys(wanted)],
+            environments=[environments[each.name if each else None] for each in used],
             priority=priority,
             fair_share=fair_share,
             wait_limits=wait_limits,
             log_group=self._queue.log_group,
         )
-        behind = [each.nodes.capacity for each in queue.environments]
+        # How `ultracluster jobs` finds it: CloudFormation chooses its name.
+        Tags.of(queue).add(QUEUE_TAG, construct_id, include_resource_types=["AWS::Batch::JobQueue"])
         for lifecycle in self._block_lifecycles:
-            if lifecycle.block in behind:
+            if lifecycle.block in used:
                 lifecycle.watch(queue)
         return queue
 
@@ -259,6 +255,22 @@ class UltraCluster(ClusterJobs):
     def queue(self) -> TrainingQueue:
         """Job queue."""
         return self._queue
+
+
+def _check_own_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
+    used = used_by_queue(sources, wanted, path="queue_sources")
+    findings = [
+        Finding(
+            code="UC6314",
+            problem=f"the own queue of the cluster leaves out the Capacity Block {quote(each.reservation_id)}",
+            remedy="Name it in queue_sources too: it is opened and closed with that queue",
+            path="queue_sources",
+        )
+        for each in sources
+        if isinstance(each, CapacityBlock) and each not in used
+    ]
+    if findings:
+        raise FindingsError(findings)
 
 
 def _placement(

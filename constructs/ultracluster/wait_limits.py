@@ -8,16 +8,9 @@ from aws_cdk import aws_batch as batch
 
 from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.queues import WAIT_LIMIT_REASONS, WAIT_LIMIT_SECONDS, check_wait_limits
 
 __all__ = ["WaitLimits"]
-
-# JobStateTimeLimitAction, API Reference of AWS Batch, botocore 1.44.5.
-_SECONDS = (600, 86_400)
-_REASONS = {
-    "insufficient_capacity": "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
-    "exceeds_environments": "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE",
-    "exceeds_nodes": "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT",
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,7 +31,7 @@ class WaitLimits:
     exceeds_nodes: Duration | None = None
 
     def __post_init__(self) -> None:
-        least, most = _SECONDS
+        least, most = WAIT_LIMIT_SECONDS
         findings = [
             Finding(
                 code="UC6306",
@@ -53,7 +46,7 @@ class WaitLimits:
             raise FindingsError(findings)
 
     def _given(self) -> list[tuple[str, Duration]]:
-        return [(name, limit) for name in _REASONS if (limit := getattr(self, name)) is not None]
+        return [(name, limit) for name in WAIT_LIMIT_REASONS if (limit := getattr(self, name)) is not None]
 
     def check(self, sources: Sequence[Capacity | None]) -> list[Finding]:
         """Find limits that would cancel jobs which only wait for their capacity to start.
@@ -61,30 +54,22 @@ class WaitLimits:
         Args:
             sources: Where the nodes behind the queue come from; None is on-demand.
         """
-        block = any(isinstance(source, CapacityBlock) for source in sources)
-        reserved = block or any(
-            isinstance(source, (CapacityReservation, ReservationGroup)) for source in sources
+        return check_wait_limits(
+            [name for name, _ in self._given()],
+            block=any(isinstance(each, CapacityBlock) for each in sources),
+            reserved=any(isinstance(each, (CapacityReservation, ReservationGroup)) for each in sources),
+            path="wait_limits",
         )
-        refused = {"insufficient_capacity": reserved, "exceeds_environments": block}
-        return [
-            Finding(
-                code="UC6307",
-                problem="the queue is in front of "
-                + ("a Capacity Block" if block else "reserved capacity")
-                + ", and the limit would cancel jobs that wait for it to start",
-                remedy="Leave it out; `ultracluster jobs why` says what a job waits for",
-                path=name,
-            )
-            for name, _ in self._given()
-            if refused.get(name)
-        ]
 
     @property
     def actions(self) -> list[batch.CfnJobQueue.JobStateTimeLimitActionProperty] | None:
         """The actions as AWS Batch takes them; none without limits."""
         return [
             batch.CfnJobQueue.JobStateTimeLimitActionProperty(
-                action="CANCEL", state="RUNNABLE", reason=_REASONS[name], max_time_seconds=limit.to_seconds()
+                action="CANCEL",
+                state="RUNNABLE",
+                reason=WAIT_LIMIT_REASONS[name],
+                max_time_seconds=limit.to_seconds(),
             )
             for name, limit in self._given()
         ] or None

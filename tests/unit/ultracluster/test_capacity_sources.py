@@ -191,7 +191,7 @@ def test_on_demand_as_a_source_is_what_no_capacity_is() -> None:
 
 
 def test_refuses_a_fourth_source(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC4120: capacity: got 4 sources"):
+    with pytest.raises(FindingsError, match=r"UC4120: queue_sources: got 4 sources"):
         cluster(stack, block(), RESERVED, SPILL, OnDemandCapacity(name="more"))
     assert stack.node.try_find_child("Cluster") is None
 

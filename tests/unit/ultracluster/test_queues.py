@@ -8,7 +8,16 @@ import pytest
 from aws_cdk import Duration, assertions
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_sns as sns
-from tests.unit.ultracluster.neighbours import IMAGE_ID, RESERVATION, ZONE, block, new_stack, only, queue
+from tests.unit.ultracluster.neighbours import (
+    IMAGE,
+    IMAGE_ID,
+    RESERVATION,
+    ZONE,
+    block,
+    new_stack,
+    only,
+    queue,
+)
 
 from ultracluster import (
     Capacity,
@@ -16,6 +25,7 @@ from ultracluster import (
     FairShare,
     OnDemandCapacity,
     ReservationGroup,
+    SpotCapacity,
     TrainingQueue,
     UltraCluster,
     WaitLimits,
@@ -232,3 +242,44 @@ def test_somebody_is_told_of_a_blocked_queue(stack: cdk.Stack) -> None:
         "detail-type": ["Batch Job Queue Blocked"],
         "detail": {"jobQueue": [stack.resolve(training.job_queue_arn)]},
     }
+
+
+def test_spot_nodes_get_a_queue_of_their_own(stack: cdk.Stack) -> None:
+    cluster = UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn1.32xlarge",
+        node_count=2,
+        image_id=IMAGE_ID,
+        zone_id=ZONE,
+        capacity=[OnDemandCapacity(), SpotCapacity(name="spot", max_nodes=8)],
+        queue_sources=[None],
+    )
+    spot = cluster.add_queue("Spot", sources=["spot", None])
+    assert [each.source_name for each in cluster.queue.environments] == [None]
+    assert [each.source_name for each in spot.environments] == ["spot", None]
+    assert cluster.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
+    assert spot.has_spot
+    assert not cluster.queue.has_spot
+
+
+def test_the_own_queue_uses_every_block(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=f"UC6314.*{RESERVATION}"):
+        UltraCluster(
+            stack,
+            "Cluster",
+            instance_type="trn2.48xlarge",
+            node_count=2,
+            image_id=IMAGE_ID,
+            capacity=[block(), OnDemandCapacity(name="spill")],
+            queue_sources=["spill"],
+        )
+    assert stack.node.try_find_child("Cluster") is None
+
+
+def test_the_command_line_finds_further_queues_by_a_tag(
+    team: tuple[UltraCluster, TrainingQueue, TrainingQueue], resources: Mapping[str, Any]
+) -> None:
+    cluster, urgent, _ = team
+    assert shown(urgent, resources)["Tags"] == {"ultracluster:queue": "Urgent"}
+    assert "Tags" not in shown(cluster.queue, resources)
