@@ -24,7 +24,7 @@ from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.nic_layouts import NicLayout
-from ultracluster_catalog.queues import QUEUE_TAG
+from ultracluster_catalog.queues import QUEUE_NAME_TAG
 
 __all__ = ["UltraCluster"]
 
@@ -173,7 +173,7 @@ class UltraCluster(ClusterJobs):
 
     def add_queue(
         self,
-        construct_id: str,
+        name: str,
         *,
         sources: Sequence[str | None] | None = None,
         priority: int = 1,
@@ -183,7 +183,7 @@ class UltraCluster(ClusterJobs):
         """Add a queue over the same nodes, with the same log group.
 
         Args:
-            construct_id: Its id in the cluster, and its name for `ultracluster jobs`.
+            name: Its name for `ultracluster jobs`, and a part of its id in the cluster.
             sources: Names of the sources of capacity that it uses, in order of preference; None is the source
                 without a name. Default: all of them.
             priority: Whose jobs come first among queues with nodes in common, 0 to 1000; higher is first. Default: 1.
@@ -197,7 +197,7 @@ class UltraCluster(ClusterJobs):
         used = used_by_queue([each.capacity for each in self._node_groups], sources, path="sources")
         queue = TrainingQueue(
             self,
-            construct_id,
+            f"Queue-{name}",
             environments=[environments[each.name if each else None] for each in used],
             priority=priority,
             fair_share=fair_share,
@@ -205,7 +205,7 @@ class UltraCluster(ClusterJobs):
             log_group=self._queue.log_group,
         )
         # How `ultracluster jobs` finds it: CloudFormation chooses its name.
-        Tags.of(queue).add(QUEUE_TAG, construct_id, include_resource_types=["AWS::Batch::JobQueue"])
+        Tags.of(queue).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
         for lifecycle in self._block_lifecycles:
             if lifecycle.block in used:
                 lifecycle.watch(queue)

@@ -17,7 +17,7 @@ __all__ = [
     "MOST_PRIORITY",
     "MOST_RESERVED_PERCENT",
     "MOST_SHARES",
-    "QUEUE_TAG",
+    "QUEUE_NAME_TAG",
     "SHARE_DECAY_SECONDS",
     "WAIT_LIMIT_REASONS",
     "WAIT_LIMIT_SECONDS",
@@ -34,7 +34,7 @@ MOST_PRIORITY: Final = 1000
 MOST_SHARES: Final = 500
 """Share identifiers that are active in a queue."""
 
-QUEUE_TAG: Final = "ultracluster:queue"
+QUEUE_NAME_TAG: Final = "ultracluster:queue-name"
 """Tag of the further queues of a cluster with their name; its own queue has none."""
 
 MOST_RESERVED_PERCENT: Final = 99

@@ -5,7 +5,8 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-from ultracluster import CapacityBlock, CapacityReservation, ClusterNetwork, UltraCluster
+from ultracluster import ClusterNetwork, UltraCluster
+from ultracluster_stacks.capacity_sources import capacity_sources, fair_share, source_names, wait_limits
 from ultracluster_stacks.config import ClusterConfig, machine_of
 from ultracluster_stacks.node_placement import node_placement
 from ultracluster_stacks.storage_stack import StorageStack
@@ -43,7 +44,7 @@ class ClusterStack(cdk.Stack):
             instance_type=machine_of(config),
             node_count=config.nodes,
             image_id=config.image_id,
-            capacity=_capacity(config),
+            capacity=capacity_sources(config),
             network=network,
             checkpoint_bucket=storage.checkpoint_bucket,
             file_system=storage.file_system,
@@ -51,8 +52,20 @@ class ClusterStack(cdk.Stack):
             nic_layout=config.network.layout,
             placement=node_placement(self, config),
             scratch_path=config.scratch_path,
+            queue_sources=source_names(config.queue),
+            queue_priority=config.queue.priority,
+            fair_share=fair_share(config.queue),
+            wait_limits=wait_limits(config.queue),
             tags={"Name": config.name, "ultracluster:cluster": config.name, **config.tags},
         )
+        for queue in config.further_queues:
+            cluster.add_queue(
+                queue.name,
+                sources=source_names(queue),
+                priority=queue.priority,
+                fair_share=fair_share(queue),
+                wait_limits=wait_limits(queue),
+            )
         for job in config.jobs:
             defined = cluster.add_multi_node_job(
                 job.name,
@@ -67,14 +80,3 @@ class ClusterStack(cdk.Stack):
             )
             for dataset in storage.dataset_buckets.values():
                 dataset.grant_read(defined)
-
-
-def _capacity(config: ClusterConfig) -> CapacityBlock | CapacityReservation | None:
-    capacity = config.capacity
-    if capacity.reservation_id is None:
-        return None
-    if capacity.market_type == "on-demand":
-        return CapacityReservation.from_reservation_id(capacity.reservation_id, zone_id=config.zone_id)
-    return CapacityBlock.from_reservation_id(
-        capacity.reservation_id, zone_id=config.zone_id, start=capacity.start, end=capacity.end
-    )

@@ -7,7 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster import ClusterNetwork
-from ultracluster_stacks.config import ClusterConfig, machine_of
+from ultracluster_stacks.config import ClusterConfig, machine_of, most_nodes
 
 __all__ = ["NetworkStack"]
 
@@ -30,7 +30,7 @@ class NetworkStack(cdk.Stack):
             "Network",
             zone_id=config.zone_id,
             instance_type=machine_of(config),
-            node_count=config.nodes,
+            node_count=most_nodes(config),
             nic_layout=config.network.layout,
             cidr=config.network.cidr,
             prefix=config.network.subnet_prefix,
@@ -51,7 +51,7 @@ class NetworkStack(cdk.Stack):
             subnet=ec2.Subnet.from_subnet_id(self, "Subnet", settings.subnet_id),
             zone_id=config.zone_id,
             instance_type=machine_of(config),
-            node_count=config.nodes,
+            node_count=most_nodes(config),
             nic_layout=settings.layout,
             free_addresses=settings.free_addresses,
             security_group=(

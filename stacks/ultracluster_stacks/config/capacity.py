@@ -1,17 +1,22 @@
 """`capacity` of a cluster: how its instances are bought and which reservation they run in."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from ultracluster_catalog.identifiers import RESERVATION_ID
-from ultracluster_stacks.config.field_rules import Form, refusal
+from ultracluster_catalog.identifiers import PLACEMENT_GROUP, RESERVATION_ID, RESOURCE_GROUP_ARN
+from ultracluster_stacks.config.field_rules import Between, Form, refusal
 from ultracluster_stacks.config.model import ConfigModel
-from ultracluster_stacks.config.problem import shown
+from ultracluster_stacks.config.names import Name
+from ultracluster_stacks.config.problem import Loc, shown
 
-__all__ = ["CapacityConfig"]
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.cluster import ClusterConfig
+
+__all__ = ["CapacityConfig", "FurtherCapacityConfig", "most_nodes", "sources"]
 
 _UTC_TIME: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?Z"
 
@@ -63,10 +68,11 @@ _Utc = Annotated[
 class CapacityConfig(ConfigModel):
     """How the instances of a cluster are bought. Nothing is bought by a deployment."""
 
-    market_type: Literal["capacity-block", "on-demand"] = Field(
+    market_type: Literal["capacity-block", "on-demand", "spot"] = Field(
         default="capacity-block",
         description="`capacity-block`: the instances run in a Capacity Block that was bought before. "
-        "`on-demand`: they run on demand, in an On-Demand Capacity Reservation if `reservation_id` names one.",
+        "`on-demand`: they run on demand, in On-Demand Capacity Reservations if `reservation_id` or "
+        "`resource_group_arn` names them. `spot`: EC2 takes them back with two minutes' notice; for jobs of one node.",
     )
     reservation_id: (
         Annotated[
@@ -92,3 +98,73 @@ class CapacityConfig(ConfigModel):
         description="When the capacity ends: ISO 8601 in UTC, in quotes; 11:30 for a Capacity Block. "
         "Default: not known.",
     )
+    resource_group_arn: (
+        Annotated[
+            str,
+            Form(
+                code="UC4124",
+                pattern=RESOURCE_GROUP_ARN,
+                allowed="an ARN such as arn:aws:resource-groups:us-east-2:123456789012:group/training",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="ARN of a resource group of On-Demand Capacity Reservations, in place of `reservation_id`: the "
+        "instances run in whichever of them has room, and nowhere else. Default: none.",
+    )
+    placement_group: (
+        Annotated[
+            str,
+            Form(
+                code="UC3108",
+                pattern=PLACEMENT_GROUP,
+                allowed="the name of an existing cluster placement group",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Name of the cluster placement group that the On-Demand Capacity Reservation was made inside. "
+        "Default: it was made outside any group.",
+    )
+    max_nodes: Annotated[int, Between(code="UC4101", least=1, most=1_000)] | None = Field(
+        default=None,
+        description="Most nodes from this capacity at one time, 1 to 1,000. Default: the `nodes` of the cluster.",
+    )
+    max_price_percent: Annotated[int, Between(code="UC4125", least=1, most=100)] | None = Field(
+        default=None,
+        description="For `spot`: the most that an instance may cost, in percent of the on-demand price. Default: 100.",
+    )
+
+
+class FurtherCapacityConfig(CapacityConfig):
+    """More capacity of a cluster, for when what stands before it has no room."""
+
+    name: Name = Field(
+        description="Name of this capacity, once in a cluster. It can be moved in the list, but a new name replaces its "
+        "compute environment."
+    )
+    market_type: Literal["capacity-block", "on-demand", "spot"] = Field(
+        description="`capacity-block`, `on-demand` or `spot`, as in `capacity`."
+    )
+
+
+def sources(cluster: "ClusterConfig") -> Iterator[tuple[Loc, CapacityConfig]]:
+    """Give all capacity of a cluster in order of preference, each with its place.
+
+    Args:
+        cluster: A cluster, possibly without the fields that could not be read.
+    """
+    yield ("capacity",), cluster.capacity
+    for index, each in enumerate(cluster.further_capacity):
+        yield ("further_capacity", index), each
+
+
+def most_nodes(cluster: "ClusterConfig") -> int:
+    """Give the most nodes of a cluster at one time, from all its capacity together.
+
+    Args:
+        cluster: A cluster, possibly without the fields that could not be read.
+    """
+    return sum(each.max_nodes or cluster.nodes for _, each in sources(cluster))

@@ -8,7 +8,7 @@ from ultracluster_catalog.findings import FindingsError, Severity
 from ultracluster_catalog.identifiers import IMAGE_ID
 from ultracluster_catalog.zones import REGIONS
 from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
-from ultracluster_stacks.config.capacity import CapacityConfig
+from ultracluster_stacks.config.capacity import CapacityConfig, FurtherCapacityConfig
 from ultracluster_stacks.config.cluster_rules import cluster_problems
 from ultracluster_stacks.config.field_rules import Between, Form
 from ultracluster_stacks.config.file_system import FileSystemConfig
@@ -17,6 +17,7 @@ from ultracluster_stacks.config.machine import InstanceTypeName, OwnInstanceType
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
 from ultracluster_stacks.config.network import NetworkConfig
+from ultracluster_stacks.config.queue import FurtherQueueConfig, QueueConfig
 from ultracluster_stacks.config.suggestion import suggestion
 from ultracluster_stacks.config.tags import Tags
 
@@ -106,6 +107,18 @@ class ClusterConfig(ConfigModel):
     ] = Field(description="AMI of the nodes, pinned by its id, which is another in each Region.")
     capacity: CapacityConfig = Field(
         default_factory=CapacityConfig, description="How the instances are bought."
+    )
+    further_capacity: tuple[FurtherCapacityConfig, ...] = Field(
+        default=(),
+        description="More capacity in order of preference, for when `capacity` has no room: each with its own compute "
+        "environment. A multi-node job goes on to it only when what stands before is closed or too small. "
+        "Default: none.",
+    )
+    queue: QueueConfig = Field(
+        default_factory=QueueConfig, description="The queue of the cluster: priority, shares, limits."
+    )
+    further_queues: tuple[FurtherQueueConfig, ...] = Field(
+        default=(), description="More queues over the same nodes. Default: none."
     )
     network: NetworkConfig = Field(
         default_factory=NetworkConfig, description="Addresses and network interfaces."

@@ -12,6 +12,7 @@ from ultracluster_stacks.config import (
     machine_rules,
     network_rules,
     placement_rules,
+    queue_rules,
     storage_rules,
 )
 from ultracluster_stacks.config.partial import readable_part
@@ -26,6 +27,7 @@ _RULES: Final = (
     *placement_rules.RULES,
     *machine_rules.RULES,
     *capacity_rules.RULES,
+    *queue_rules.RULES,
     *network_rules.RULES,
     *storage_rules.RULES,
     *job_rules.RULES,

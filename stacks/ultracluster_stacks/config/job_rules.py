@@ -9,6 +9,7 @@ from ultracluster_catalog.capacity_blocks import drain_before_end
 from ultracluster_catalog.neuron_containers import container_of_reference
 from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Problem, shown
+from ultracluster_stacks.config.queue_rules import used
 
 if TYPE_CHECKING:
     from ultracluster_stacks.config.cluster import ClusterConfig
@@ -34,13 +35,31 @@ def job_names_are_unique(cluster: "ClusterConfig") -> Iterator[Problem]:
 
 def job_fits_cluster(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """A job that asks for more nodes than there are waits for ever."""
-    if job.nodes is not None and job.nodes > cluster.nodes:
+    most = max(
+        (each.max_nodes or cluster.nodes for each in used(cluster, cluster.queue).values()),
+        default=cluster.nodes,
+    )
+    if job.nodes is not None and job.nodes > most:
         yield Problem(
             loc=("nodes",),
             code="UC6101",
-            problem=f"got {job.nodes} nodes, but the cluster has {cluster.nodes}",
-            allowed=f"1 to {cluster.nodes}",
+            problem=f"got {job.nodes} nodes, but the cluster has {most}",
+            allowed=f"1 to {most}",
         )
+
+
+def queue_starts_job(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """AWS Batch runs no multi-node jobs on Spot nodes; one that comes to them waits for ever."""
+    for name, source in used(cluster, cluster.queue).items():
+        if source.market_type == "spot":
+            yield Problem(
+                loc=(),
+                code="UC6308",
+                problem=f"the queue of the cluster has Spot nodes ({shown(name)}), on which AWS Batch runs no "
+                "multi-node jobs: one that comes to them waits for ever, at the head of all others",
+                remedy="Name the other capacity in queue.capacity, and give the Spot nodes a queue of their own in "
+                "further_queues",
+            )
 
 
 def nodes_can_talk(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
@@ -152,6 +171,7 @@ RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (job_
 
 JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem]], ...]] = (
     job_fits_cluster,
+    queue_starts_job,
     nodes_can_talk,
     node_holds_processes,
     launcher_has_a_command,

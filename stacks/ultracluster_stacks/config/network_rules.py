@@ -14,6 +14,7 @@ from ultracluster_catalog.nic_layouts import (
     check_task_interface,
     network_interfaces,
 )
+from ultracluster_stacks.config.capacity import most_nodes
 from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Problem, shown
 
@@ -65,13 +66,14 @@ def subnet_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
     interfaces = _legal_interfaces(cluster)
     if interfaces is None:
         return
-    needed = cluster_addresses(instance_type=machine_of(cluster), nodes=cluster.nodes, nic_layout=interfaces)
+    nodes = most_nodes(cluster)
+    needed = cluster_addresses(instance_type=machine_of(cluster), nodes=nodes, nic_layout=interfaces)
     if needed > 2 ** (32 - prefix):
         per_node = addresses_per_node(interfaces)
         yield Problem(
             loc=("network", "cidr" if settings.subnet_prefix is None else "subnet_prefix"),
             code="UC3105",
-            problem=f"{cluster.nodes} nodes with {per_node} addresses and a task each, the "
+            problem=f"{nodes} nodes with {per_node} addresses and a task each, the "
             f"endpoints and the file system need {needed:,} addresses, but a /{prefix} has {2 ** (32 - prefix):,}",
             remedy=f"Use /{32 - (needed - 1).bit_length()}, or the layout `batch`, which takes one address a node",
         )
@@ -125,7 +127,7 @@ def existing_subnet_holds_cluster(cluster: "ClusterConfig") -> Iterator[Problem]
         return
     for finding in check_free_addresses(
         instance_type=machine_of(cluster),
-        nodes=cluster.nodes,
+        nodes=most_nodes(cluster),
         nic_layout=interfaces,
         free_addresses=settings.free_addresses,
     ):

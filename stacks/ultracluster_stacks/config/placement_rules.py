@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.findings import FindingsError
 from ultracluster_catalog.zones import REGIONS, offered_zones, region_of_zone_id
+from ultracluster_stacks.config.capacity import sources
 from ultracluster_stacks.config.problem import Problem
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def zone_is_in_region(cluster: "ClusterConfig") -> Iterator[Problem]:
 
 def type_is_offered_in_zone(cluster: "ClusterConfig") -> Iterator[Problem]:
     """Warn where EC2 listed no such type when the catalogue was made; offers come and go."""
-    if cluster.region not in REGIONS or cluster.capacity.market_type == "capacity-block":
+    if cluster.region not in REGIONS or all(
+        capacity.market_type == "capacity-block" for _, capacity in sources(cluster)
+    ):
         return  # for blocks see capacity_rules: what is sold as a block is listed apart
     zones = offered_zones(cluster.instance_type)
     if cluster.zone_id not in zones and not any(zone_is_in_region(cluster)):

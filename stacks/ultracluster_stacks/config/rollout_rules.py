@@ -69,8 +69,16 @@ def _ids_in_two_places(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
         place = (_read(cluster, "region"), _read(cluster, "zone_id"), _read(cluster, "instance_type"))
         if None in place:
             continue
-        for path, there in ((("image_id",), place[:1]), (("capacity", "reservation_id"), place)):
-            given = _read(cluster, *path)
+        further = _read(cluster, "further_capacity") or ()
+        ids: list[tuple[Loc, tuple[Any, ...], Any]] = [
+            (("image_id",), place[:1], _read(cluster, "image_id")),
+            (("capacity", "reservation_id"), place, _read(cluster, "capacity", "reservation_id")),
+            *(
+                (("further_capacity", index, "reservation_id"), place, _read(each, "reservation_id"))
+                for index, each in enumerate(further)
+            ),
+        ]
+        for path, there, given in ids:
             if given is None:
                 continue
             first = places.setdefault(given, there)

@@ -304,7 +304,7 @@ def test_refuses_a_multi_node_job_where_it_could_come_to_spot_nodes(stack: cdk.S
     whole = cluster(stack, OnDemandCapacity(), SpotCapacity(name="spot"), instance_type="trn1.32xlarge")
     with pytest.raises(FindingsError, match="UC6308"):
         whole.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
-    safe = whole.add_queue("Large", sources=[None])
+    safe = whole.add_queue("large", sources=[None])
     assert MultiNodeJob(stack, "Train", queue=safe, image=IMAGE, command=["train.py"]).queue is safe
 
 

@@ -52,9 +52,9 @@ def team() -> tuple[UltraCluster, TrainingQueue, TrainingQueue]:
         queue_priority=5,
         fair_share=FairShare(parts={"research": 4, "eval": 3}, compute_reservation_percent=10),
     )
-    urgent = cluster.add_queue("Urgent", priority=10)
+    urgent = cluster.add_queue("urgent", priority=10)
     small = cluster.add_queue(
-        "Small", sources=["spill"], wait_limits=WaitLimits(insufficient_capacity=Duration.hours(2))
+        "small", sources=["spill"], wait_limits=WaitLimits(insufficient_capacity=Duration.hours(2))
     )
     return cluster, urgent, small
 
@@ -111,7 +111,7 @@ def test_refuses_a_source_that_the_cluster_does_not_have(
     team: tuple[UltraCluster, TrainingQueue, TrainingQueue],
 ) -> None:
     with pytest.raises(FindingsError, match="UC6312: sources: got 'spil'"):
-        team[0].add_queue("Wrong", sources=["spil"])
+        team[0].add_queue("wrong", sources=["spil"])
 
 
 def test_more_parts_are_a_smaller_weight(
@@ -255,7 +255,7 @@ def test_spot_nodes_get_a_queue_of_their_own(stack: cdk.Stack) -> None:
         capacity=[OnDemandCapacity(), SpotCapacity(name="spot", max_nodes=8)],
         queue_sources=[None],
     )
-    spot = cluster.add_queue("Spot", sources=["spot", None])
+    spot = cluster.add_queue("spot", sources=["spot", None])
     assert [each.source_name for each in cluster.queue.environments] == [None]
     assert [each.source_name for each in spot.environments] == ["spot", None]
     assert cluster.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
@@ -281,5 +281,5 @@ def test_the_command_line_finds_further_queues_by_a_tag(
     team: tuple[UltraCluster, TrainingQueue, TrainingQueue], resources: Mapping[str, Any]
 ) -> None:
     cluster, urgent, _ = team
-    assert shown(urgent, resources)["Tags"] == {"ultracluster:queue": "Urgent"}
+    assert shown(urgent, resources)["Tags"] == {"ultracluster:queue-name": "urgent"}
     assert "Tags" not in shown(cluster.queue, resources)

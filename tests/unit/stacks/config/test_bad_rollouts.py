@@ -54,7 +54,13 @@ def test_the_valid_rollout_has_no_findings(findings: Findings) -> None:
         ("{cidr: 10.0.0.0/16}", "10.0.0.0/16", "UC1022", f"{_CLUSTER}.network", "Allowed: a mapping"),
         ("[train.py]", "train.py", "UC1022", f"{_JOB}.command", "Allowed: a list"),
         ("{team: research}", "[research]", "UC1022", "defaults.tags", "got a list. Allowed: a mapping"),
-        ("capacity-block", "spot", "UC1023", f"{_CLUSTER}.capacity.market_type", "capacity-block, on-demand"),
+        (
+            "capacity-block",
+            "reserved",
+            "UC1023",
+            f"{_CLUSTER}.capacity.market_type",
+            "capacity-block, on-demand, spot",
+        ),
         (
             "capacity-block",
             "on_demand",

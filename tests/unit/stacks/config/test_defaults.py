@@ -62,7 +62,7 @@ def test_mappings_merge_by_key_and_lists_and_single_values_replace(
 def test_a_problem_of_an_inherited_value_points_at_the_defaults_once(findings: Findings) -> None:
     for old, new, code, line in [
         ("  nodes: 4", "  nodes: 0", "UC4101", 7),
-        ("on-demand", "spot", "UC1023", 9),
+        ("on-demand", "reserved", "UC1023", 9),
         ("training:1", "training", "UC6107", 11),
         ("team: research", "team: a;b", "UC2107", 12),
         ("use2-az3", "use1-az1", "UC3102", 4),

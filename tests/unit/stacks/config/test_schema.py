@@ -88,7 +88,7 @@ def test_takes_the_valid_rollout_of_these_tests(validator: Any, valid: str) -> N
         ("region:", "regio:"),
         ("us-east-2\n", "us-east-9\n"),
         ("trn2.48xlarge", "trn2"),
-        ("capacity-block", "spot"),
+        ("capacity-block", "reserved"),
         ("cr-0", "cb-0"),
         ("2026-12-04T11:30:00Z", "2026-12-04"),
         ("10.0.0.0/16", "10.0.0.0/8"),
