@@ -26,6 +26,9 @@ def deploy(
     yes: Annotated[
         bool, typer.Option("--yes", help="Do not ask before permissions are widened in a real account.")
     ] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Synthesize every cluster, also those that have not changed.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as JSON (docs/command-line.md).")
     ] = False,
@@ -37,5 +40,11 @@ def deploy(
     from ultracluster_cli.deployment import deploy_rollout  # noqa: PLC0415 - boto3 and pydantic; not for the help
 
     deploy_rollout(
-        directory=Path.cwd(), rollout=rollout, local=local, wave=wave, unattended=yes, as_json=as_json
+        directory=Path.cwd(),
+        rollout=rollout,
+        local=local,
+        wave=wave,
+        unattended=yes,
+        no_cache=no_cache,
+        as_json=as_json,
     )

@@ -40,7 +40,14 @@ class Deployed:
 
 
 def deploy_rollout(
-    *, directory: Path, rollout: Path | None, local: bool, wave: str | None, unattended: bool, as_json: bool
+    *,
+    directory: Path,
+    rollout: Path | None,
+    local: bool,
+    wave: str | None,
+    unattended: bool,
+    no_cache: bool,
+    as_json: bool,
 ) -> None:
     """Deploy a rollout and print what AWS then has.
 
@@ -50,6 +57,7 @@ def deploy_rollout(
         local: Into a local AWS instead of a real account.
         wave: Name of the one wave to deploy. None for all.
         unattended: Never ask, also when permissions are widened in a real account.
+        no_cache: Synthesize every cluster, also those that have not changed.
         as_json: Print JSON instead of tables.
 
     Raises:
@@ -78,6 +86,7 @@ def deploy_rollout(
             rollout=rollout,
             wave=wave,
             unattended=unattended,
+            no_cache=no_cache,
             temporary=temporary,
             steps=steps,
         )
@@ -94,6 +103,7 @@ def deploy_to(
     rollout: Path,
     wave: str | None = None,
     unattended: bool = False,
+    no_cache: bool = False,
     temporary: Path,
     steps: dict[str, float],
 ) -> Deployed:
@@ -106,6 +116,7 @@ def deploy_to(
         rollout: The rollout file, which was checked already.
         wave: Name of the one wave to deploy. Default: all.
         unattended: Do not ask before permissions are widened; a local AWS never asks. Default: ask.
+        no_cache: Synthesize every cluster. Default: those that have changed.
         temporary: Folder for temporary files.
         steps: Receives the seconds of each step.
 
@@ -114,7 +125,7 @@ def deploy_to(
     """
     state = state_directory(directory)
     asks = not (target.local or unattended)
-    command = _command(toolchain, rollout, wave, local=target.local, asks=asks)
+    command = _command(toolchain, rollout, wave, local=target.local, asks=asks, no_cache=no_cache)
     environment = with_own_folders(target.environment, toolchain=toolchain, state=state, temporary=temporary)
     progress = DeploymentProgress()
     with timed(steps, "cdk deploy"):
@@ -124,11 +135,15 @@ def deploy_to(
     return Deployed(clusters=tuple(clusters), stacks=tuple(progress.deployed))
 
 
-def _command(toolchain: Toolchain, rollout: Path, wave: str | None, *, local: bool, asks: bool) -> list[str]:
+def _command(
+    toolchain: Toolchain, rollout: Path, wave: str | None, *, local: bool, asks: bool, no_cache: bool
+) -> list[str]:
     # "**" and not --all, which takes the stacks outside stages only and fails when there are none.
     command = [str(toolchain.cdk), "deploy", "**", "--context", f"rollout={rollout}", "--output", "cdk.out"]
     if wave is not None:
         command += ["--context", f"wave={wave}"]
+    if no_cache:
+        command += ["--context", "cache=false"]
     if local:
         command.append("--no-notices")  # they come from outside this machine
     if asks:

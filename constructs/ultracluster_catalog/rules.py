@@ -296,6 +296,9 @@ RULES: dict[str, Rule] = {
     "UC9010": Rule("What the demo deploys runs in the reservation that the demo bought, and in no other."),
     "UC9011": Rule("Every command that the demo runs succeeds."),
     "UC9012": Rule("The rollout of the demo has a cluster in a Capacity Block."),
+    # UC91, synthesis
+    "UC9101": Rule("Every process that synthesizes a share of the clusters succeeds."),
+    "UC9102": Rule("The context of the CDK app names a rollout file."),
     # UC92, the plan of a deployment, and new projects
     "UC9201": Rule("cdk synth ends without an error."),
     "UC9202": Rule("What a plan is compared with is a cloud assembly."),

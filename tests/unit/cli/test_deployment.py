@@ -79,6 +79,15 @@ def test_deploys_the_rollout_of_cdk_json_and_reports_each_step(run: Run, project
     assert "cdk deploy" in outcome.stdout
 
 
+@pytest.mark.parametrize(("options", "told"), [([], False), (["--no-cache"], True)])
+def test_every_cluster_is_synthesized_only_where_that_was_said(
+    run: Run, project: Path, options: list[str], told: bool
+) -> None:
+    run("deploy", "--yes", *options)
+
+    assert ("cache=false" in called(project)["arguments"]) == told
+
+
 def test_permissions_are_widened_without_a_question_only_where_that_was_said(run: Run, project: Path) -> None:
     run("deploy", "--yes")
 
