@@ -31,14 +31,22 @@ class FileSystem:
     Attributes:
         id: Its id.
         state: Its life cycle, such as ``AVAILABLE``.
-        storage_gib: Its size.
-        throughput_mb_per_s: Its disk throughput in MB/s, as bought: size times throughput per TiB.
+        storage_gib: Its size. None if it grows with its data.
+        throughput_mb_per_s: Its disk throughput in MB/s, as bought.
+        object_servers: How many servers hold its files.
+        node_gbps: The most that AWS's documentation gives one node alone, in Gbit/s.
+        node_mb_per_s: The same for each node when all work at the same time, in MB/s.
+        usd_per_month: List price of its storage for a month in USD. None if no dated source says it.
     """
 
     id: str
     state: str
-    storage_gib: int
+    storage_gib: int | None
     throughput_mb_per_s: float
+    object_servers: int
+    node_gbps: float
+    node_mb_per_s: float
+    usd_per_month: float | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,7 @@ from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.lustre import LustreSettings
-from ultracluster_catalog.lustre_figures import throughput_mb_per_s
+from ultracluster_catalog.lustre_figures import file_system_figures
 from ultracluster_cli.assembly import AssemblyStack
 from ultracluster_cli.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
 
@@ -82,7 +82,7 @@ class _Reader:
             efa_gbps_per_node=_gbps(interfaces, instance_type),
             placement_group=template.get("Placement", {}).get("GroupName"),
             reservation=self._reservation(template),
-            file_systems=tuple(self._file_systems()),
+            file_systems=tuple(self._file_systems(instance_type, nodes)),
             buckets=tuple(self._buckets()),
             queue=self._queue(),
             job_definitions=tuple(self._job_definitions()),
@@ -149,24 +149,25 @@ class _Reader:
             ends=found["EndDate"].isoformat() if "EndDate" in found else None,
         )
 
-    def _file_systems(self) -> Iterable[FileSystem]:
+    def _file_systems(self, instance_type: InstanceType, nodes: int) -> Iterable[FileSystem]:
         ids = self._ids("AWS::FSx::FileSystem")
         if not ids:
             return
         for found in self._call("fsx").describe_file_systems(FileSystemIds=ids)["FileSystems"]:
-            lustre = found["LustreConfiguration"]
-            settings = LustreSettings(
-                deployment_type=lustre["DeploymentType"],
-                storage_type=found.get("StorageType", "SSD"),
-                storage_capacity_gib=found.get("StorageCapacity"),
-                per_unit_storage_throughput=lustre.get("PerUnitStorageThroughput"),
-                throughput_capacity=lustre.get("ThroughputCapacity"),
+            settings = _lustre_settings(found)
+            figures = file_system_figures(
+                settings, instance_type=instance_type, nodes=nodes, region=self._region
             )
+            amount = figures.usd_per_month
             yield FileSystem(
                 id=found["FileSystemId"],
                 state=found["Lifecycle"],
-                storage_gib=found.get("StorageCapacity"),
-                throughput_mb_per_s=throughput_mb_per_s(settings),
+                storage_gib=settings.storage_capacity_gib,
+                throughput_mb_per_s=figures.baseline_mb_per_s,
+                object_servers=figures.object_servers,
+                node_gbps=figures.node_gbps,
+                node_mb_per_s=figures.node_mb_per_s,
+                usd_per_month=None if amount is None else float(round(amount, 2)),
             )
 
     def _buckets(self) -> list[str]:
@@ -205,3 +206,18 @@ class _Reader:
 def _gbps(interfaces: Iterable[Mapping[str, Any]], instance_type: InstanceType) -> float:
     cards = {interface.get("NetworkCardIndex", 0) for interface in interfaces}
     return sum(card.gbps for card in instance_type.network_cards if card.index in cards)
+
+
+def _lustre_settings(found: Mapping[str, Any]) -> LustreSettings:
+    lustre = found["LustreConfiguration"]
+    return LustreSettings(
+        deployment_type=lustre["DeploymentType"],
+        storage_type=found.get("StorageType", "SSD"),
+        storage_capacity_gib=found.get("StorageCapacity"),
+        per_unit_storage_throughput=lustre.get("PerUnitStorageThroughput"),
+        throughput_capacity=lustre.get("ThroughputCapacity"),
+        read_cache=lustre.get("DataReadCacheConfiguration", {}).get("SizingMode"),
+        metadata_iops=lustre.get("MetadataConfiguration", {}).get("Iops"),
+        efa_enabled=lustre.get("EfaEnabled", False),
+        backup_retention_days=lustre.get("AutomaticBackupRetentionDays", 0),
+    )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ultracluster_cli.cdk_progress import DeployedStack
-from ultracluster_cli.cluster_state import Cluster
+from ultracluster_cli.cluster_state import Cluster, FileSystem
 from ultracluster_cli.output import print_json, print_table
 
 __all__ = ["print_summary", "summary_json"]
@@ -82,13 +82,7 @@ def _facts(cluster: Cluster) -> list[tuple[str, str]]:
             else "none: on-demand capacity",
         ),
     ]
-    facts += [
-        (
-            "FSx for Lustre",
-            f"{system.id} ({system.state}): {system.storage_gib:,} GiB, {system.throughput_mb_per_s:,.0f} MB/s",
-        )
-        for system in cluster.file_systems
-    ]
+    facts += [("FSx for Lustre", _file_system(system)) for system in cluster.file_systems]
     facts += [("bucket", bucket) for bucket in cluster.buckets]
     facts.append(("job queue", cluster.queue))
     facts += [
@@ -99,6 +93,16 @@ def _facts(cluster: Cluster) -> list[tuple[str, str]]:
         for job in cluster.job_definitions
     ]
     return facts
+
+
+def _file_system(system: FileSystem) -> str:
+    size = "" if system.storage_gib is None else f"{system.storage_gib:,} GiB, "
+    cost = "not known" if system.usd_per_month is None else f"{system.usd_per_month:,.2f} USD"
+    return (
+        f"{system.id} ({system.state}): {size}{system.throughput_mb_per_s:,.0f} MB/s, {system.object_servers} object "
+        f"servers; a node alone gets {system.node_gbps:g} Gbit/s, all at once {system.node_mb_per_s:,.0f} MB/s each, "
+        f"at most; list price of a month: {cost}"
+    )
 
 
 def _stack_rows(stacks: Sequence[Any], deployed: Sequence[DeployedStack]) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ def validate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Check a rollout file and list its clusters; every mistake is shown, with its line."""
+    from ultracluster_cli.expected_storage import expected_file_system, file_system_row  # noqa: PLC0415 - as below
     from ultracluster_stacks.config import load_rollout  # noqa: PLC0415 - pydantic; not for the help
 
     loaded = load_rollout(rollout)
@@ -34,6 +35,7 @@ def validate(
             "market_type": cluster.capacity.market_type,
             "reservation_id": cluster.capacity.reservation_id,
             "jobs": len(cluster.jobs),
+            "file_system": expected_file_system(cluster),
         }
         for wave in loaded.config.waves
         for cluster in wave.clusters
@@ -41,4 +43,8 @@ def validate(
     if as_json:
         print_json({"clusters": rows, "warnings": [str(finding) for finding in loaded.warnings]})
     else:
-        print_table(columns=list(rows[0]) if rows else [], rows=rows)
+        print_table(columns=[name for name in rows[0] if name != "file_system"] if rows else [], rows=rows)
+        storage = [file_system_row(row) for row in rows if row["file_system"] is not None]
+        if storage:
+            title = "New file systems: what to expect at most, by AWS's documentation"
+            print_table(columns=list(storage[0]), rows=storage, title=title)

@@ -182,6 +182,10 @@ def test_reads_a_cluster(read: Callable[[], Cluster]) -> None:
                 state="AVAILABLE",
                 storage_gib=4800,
                 throughput_mb_per_s=1200,
+                object_servers=2,
+                node_gbps=10,
+                node_mb_per_s=300,
+                usd_per_month=None,
             ),
         ),
         buckets=("checkpoints",),
@@ -189,6 +193,47 @@ def test_reads_a_cluster(read: Callable[[], Cluster]) -> None:
         job_definitions=(JobDefinition(name="pretrain:3", nodes=4, neuron_devices=16, efa_devices=16),),
         stacks=(Stack(name=STACK.name, status="CREATE_COMPLETE", resources=6),),
     )
+
+
+@pytest.mark.parametrize(
+    ("described", "read_back"),
+    [
+        (
+            {"StorageCapacity": 2400, "LustreConfiguration": {"DeploymentType": "SCRATCH_2"}},
+            (2400, 480, 1, 5, 120),
+        ),
+        (
+            {
+                "StorageType": "INTELLIGENT_TIERING",
+                "LustreConfiguration": {
+                    "DeploymentType": "PERSISTENT_2",
+                    "ThroughputCapacity": 8000,
+                    "DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"},
+                    "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
+                },
+            },
+            (None, 8000, 2, 10, 1250),
+        ),
+    ],
+)
+def test_reads_file_systems_of_every_kind(
+    read: Callable[[], Cluster],
+    answers: Answers,
+    described: dict[str, Any],
+    read_back: tuple[int | None, float, int, float, float],
+) -> None:
+    (found,) = answers["fsx"][0][1]["FileSystems"]
+    answers["fsx"][0][1]["FileSystems"] = [
+        {name: found[name] for name in ("FileSystemId", "Lifecycle")} | described
+    ]
+    (system,) = read().file_systems
+    assert (
+        system.storage_gib,
+        system.throughput_mb_per_s,
+        system.object_servers,
+        system.node_gbps,
+        system.node_mb_per_s,
+    ) == read_back
 
 
 def test_counts_the_interfaces_that_there_are(read: Callable[[], Cluster], answers: Answers) -> None:

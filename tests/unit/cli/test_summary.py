@@ -24,7 +24,18 @@ CLUSTER = Cluster(
     reservation=Reservation(
         id="cr-0123456789abcdef0", state="active", market_type="capacity-block", instances=4, ends=None
     ),
-    file_systems=(FileSystem(id="fs-1", state="AVAILABLE", storage_gib=4800, throughput_mb_per_s=1200.0),),
+    file_systems=(
+        FileSystem(
+            id="fs-1",
+            state="AVAILABLE",
+            storage_gib=4800,
+            throughput_mb_per_s=1200.0,
+            object_servers=2,
+            node_gbps=10,
+            node_mb_per_s=300,
+            usd_per_month=348.0,
+        ),
+    ),
     buckets=("checkpoints", "compile-cache"),
     queue="training (ENABLED)",
     job_definitions=(JobDefinition(name="pretrain:3", nodes=4, neuron_devices=16, efa_devices=16),),

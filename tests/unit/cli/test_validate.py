@@ -32,9 +32,49 @@ def test_json_has_stable_keys(run: Run, quickstart: Path) -> None:
         "market_type",
         "reservation_id",
         "jobs",
+        "file_system",
     ]
     assert cluster["nodes"] == 4
     assert cluster["market_type"] == "capacity-block"
+
+
+def test_says_what_the_file_system_will_do_and_cost(run: Run, quickstart: Path) -> None:
+    (cluster,) = json.loads(run("validate", str(quickstart), "--json").stdout)["clusters"]
+    assert cluster["file_system"] == {
+        "deployment_type": "PERSISTENT_2",
+        "storage_type": "SSD",
+        "storage_gib": 4800,
+        "object_servers": 2,
+        "addresses": 3,
+        "baseline_mb_per_s": 1200,
+        "node_gbps": 10,
+        "node_mb_per_s": 300,
+        "usd_per_month": None,
+        "price": "no dated price for PERSISTENT_2-250 in us-east-2",
+        "not_priced": [],
+    }
+    table = " ".join(run("validate", str(quickstart)).stdout.split())
+    assert "PERSISTENT_2 SSD, 4,800 GiB" in table
+    assert "not known: no dated price" in table
+
+
+def test_a_price_has_its_source_and_an_existing_file_system_no_figures(
+    run: Run, quickstart: Path, tmp_path: Path
+) -> None:
+    rollout = tmp_path / "rollout.yaml"
+    text = quickstart.read_text().replace("us-east-2\n", "us-east-1\n").replace("use2-az3", "use1-az6")
+    before, rest = text[: text.index("        file_system:\n")], text[text.index("        jobs:\n") :]
+
+    def told(settings: str) -> Any:
+        rollout.write_text(f"{before}        file_system: {{{settings}}}\n{rest}")
+        (cluster,) = json.loads(run("validate", str(rollout), "--json").stdout)["clusters"]
+        return cluster["file_system"]
+
+    priced = told("per_unit_storage_throughput: 125, storage_capacity_gib: 2400")
+    assert priced["usd_per_month"] == 348
+    assert "2026-07-13" in priced["price"]
+    assert told("file_system_id: fs-0123456789abcdef0, mount_name: abcdefgh") is None
+    assert "New file systems" not in run("validate", str(rollout)).stdout
 
 
 def test_every_mistake_is_shown_with_its_line_and_nothing_else(
