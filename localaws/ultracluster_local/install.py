@@ -30,6 +30,8 @@ from ultracluster_local.services import (
     ec2_tags,
     ecr,
     fsx,
+    fsx_associations,
+    fsx_backups,
     public_images,
     s3,
     sqs,
@@ -64,6 +66,8 @@ def install() -> None:
         module.handlers.install(EC2Response)
     fsx.handlers.install(FSxResponse)
     ecr.handlers.install(ECRResponse)
+    for module in (fsx, fsx_associations, fsx_backups):
+        module.handlers.install(FSxResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
     for module in (batch, batch_jobs):
         module.handlers.install(BatchResponse)

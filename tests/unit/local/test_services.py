@@ -93,56 +93,6 @@ def test_main_node_must_be_one_of_the_nodes(batch: Any, main: int) -> None:
         )
 
 
-def test_file_system_is_kept_word_for_word_and_only_grows(local_aws: LocalAws) -> None:
-    fsx = local_aws.client("fsx")
-    lustre = {
-        "DeploymentType": "PERSISTENT_2",
-        "PerUnitStorageThroughput": 250,
-        "EfaEnabled": True,
-        "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 12000},
-    }
-    made = fsx.create_file_system(
-        FileSystemType="LUSTRE",
-        StorageCapacity=2400,
-        SubnetIds=["subnet-0123456789abcdef0"],
-        LustreConfiguration=lustre,
-    )["FileSystem"]
-    assert {key: made["LustreConfiguration"][key] for key in lustre} == lustre
-    one = made["FileSystemId"]
-    assert (
-        fsx.update_file_system(FileSystemId=one, StorageCapacity=4800)["FileSystem"]["StorageCapacity"]
-        == 4800
-    )
-    with pytest.raises(ClientError, match="can only grow") as caught:
-        fsx.update_file_system(FileSystemId=one, StorageCapacity=2400)
-    assert code(caught) == "BadRequest"
-    fsx.delete_file_system(FileSystemId=one)
-    with pytest.raises(ClientError) as caught:
-        fsx.describe_file_systems(FileSystemIds=[one])
-    assert code(caught) == "FileSystemNotFound"
-
-
-def test_directory_is_linked_to_s3_once(local_aws: LocalAws) -> None:
-    fsx = local_aws.client("fsx")
-    one = fsx.create_file_system(
-        FileSystemType="LUSTRE", StorageCapacity=1200, SubnetIds=["subnet-0123456789abcdef0"]
-    )
-    link = {
-        "FileSystemId": one["FileSystem"]["FileSystemId"],
-        "FileSystemPath": "/data",
-        "DataRepositoryPath": "s3://bucket/data",
-        "S3": {"AutoExportPolicy": {"Events": ["NEW", "CHANGED"]}},
-    }
-    made = fsx.create_data_repository_association(**link)["Association"]
-    assert made["S3"] == link["S3"]
-    with pytest.raises(ClientError, match="linked to S3 already"):
-        fsx.create_data_repository_association(**link)
-    filters = [{"Name": "file-system-id", "Values": [link["FileSystemId"]]}]
-    assert len(fsx.describe_data_repository_associations(Filters=filters)["Associations"]) == 1
-    fsx.delete_file_system(FileSystemId=link["FileSystemId"])
-    assert fsx.describe_data_repository_associations()["Associations"] == []
-
-
 def test_versions_of_a_launch_template_build_on_each_other(local_aws: LocalAws) -> None:
     ec2 = local_aws.client("ec2")
     interfaces = [
