@@ -23,6 +23,10 @@ _Cluster = Annotated[
     str, typer.Argument(metavar="CLUSTER", help="Name in the rollout, stack, or ARN of the queue.")
 ]
 _Job = Annotated[str, typer.Argument(metavar="JOB", help="Id or ARN of the job.")]
+_Queue = Annotated[
+    str | None,
+    typer.Option("--queue", help="Name of a further queue in the rollout. Default: the cluster's own."),
+]
 _Region = Annotated[
     str | None, typer.Option(help="Region. Default: of the ARN, else of the environment or the profile.")
 ]
@@ -50,6 +54,7 @@ def submit(
     timeout: Annotated[
         str | None, typer.Option(help="End each attempt after this time, such as 12h.")
     ] = None,
+    queue_name: _Queue = None,
     region: _Region = None,
     profile: _Profile = None,
     as_json: _Json = False,
@@ -69,7 +74,7 @@ def submit(
     # SubmitJob has no token: a request that is sent again after a lost answer would be a second job.
     region, client = open_region(cluster, job, region=region, profile=profile, attempts=1)
     with answers():
-        queue = find_queue(cluster, region=region, client=client)
+        queue = find_queue(cluster, region=region, client=client, name=queue_name)
         definition = find_definition(job, queue=queue, client=client)
         fair_share, most_nodes = queue.limits(client)
         run = name or (job if ":" not in job else str(definition["jobDefinitionName"]))
@@ -104,17 +109,21 @@ def list_jobs(
     profile: _Profile = None,
     as_json: _Json = False,
 ) -> None:
-    """List the jobs of a cluster with their states, oldest first."""
+    """List the jobs of a cluster with their states, queue by queue, oldest first."""
     from ultracluster_cli.jobs_session import answers, job_row, open_region  # noqa: PLC0415 - boto3; not for the help
     from ultracluster_runtime.jobs.look import STATES  # noqa: PLC0415
     from ultracluster_runtime.jobs.look import list_jobs as jobs_of  # noqa: PLC0415
-    from ultracluster_runtime.jobs.queues import find_queue  # noqa: PLC0415
+    from ultracluster_runtime.jobs.queues import find_queues  # noqa: PLC0415
 
     region, client = open_region(cluster, region=region, profile=profile)
     states = [one for one in STATES if everything or one not in {"SUCCEEDED", "FAILED"}]
     with answers():
-        queue = find_queue(cluster, region=region, client=client)
-        rows = [job_row(job) for job in jobs_of(queue.arn, states=states, client=client)]
+        queues = find_queues(cluster, region=region, client=client)
+        rows = [
+            {**job_row(job), "queue": queue.name}
+            for queue in queues
+            for job in jobs_of(queue.arn, states=states, client=client)
+        ]
     if as_json:
         print_json({"jobs": rows})
     elif rows:

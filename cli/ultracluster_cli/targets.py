@@ -19,7 +19,7 @@ from ultracluster_local.clients import Clients
 from ultracluster_local.daemon import status
 from ultracluster_local.environment import child_environment
 from ultracluster_local.remote_seed import SeedImage, SeedReservation, seed
-from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.config import ClusterConfig, sources
 
 __all__ = ["Target", "account", "local_aws", "running_local_aws"]
 
@@ -140,21 +140,20 @@ def running_local_aws(*, background: Path, region: str) -> Target:
 
 
 def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
-    capacity = cluster.capacity
-    if capacity.reservation_id is None:
-        return []
     now = datetime.now(UTC)
-    block = capacity.market_type == "capacity-block"
     return [
         SeedReservation(
             reservation_id=capacity.reservation_id,
             region=cluster.region,
             zone_id=cluster.zone_id,
             instance_type=cluster.instance_type,
-            count=cluster.nodes,
+            count=capacity.max_nodes or cluster.nodes,
             # A rollout need not name the times; a block that is running now is what one deploys to.
             start=capacity.start or now,
             end=capacity.end or (now + _FAKE_BLOCK if block else None),
             block=block,
         )
+        for _, capacity in sources(cluster)
+        if capacity.reservation_id is not None
+        for block in (capacity.market_type == "capacity-block",)
     ]

@@ -207,6 +207,7 @@ RULES: dict[str, Rule] = {
     "UC6307": Rule("No limit cancels jobs that wait for reserved capacity to start."),
     "UC6308": Rule("A multi-node job is given to a queue without Spot nodes."),
     "UC6310": Rule("The name of a queue is used once in a cluster."),
+    "UC6311": Rule("A queue that is named on the command line is one of the cluster."),
     "UC6312": Rule("The sources of a queue are sources of its cluster."),
     "UC6313": Rule("Use of a share is remembered for 10 minutes to a week."),
     "UC6314": Rule("The own queue of a cluster uses every Capacity Block of the cluster."),

@@ -161,6 +161,7 @@ class _Look:
             memory_mib=_required(shown, "MEMORY"),
             share=shown.get("shareIdentifier"),
             dependencies=states or (),
+            multi_node="nodeProperties" in shown,
         )
 
     def _environment(self, arn: str) -> Environment:
@@ -179,6 +180,7 @@ class _Look:
             instance_type=types[0] if len(types) == 1 else None,
             capacity=self._see(f"the reservation of {name}", lambda: self._capacity(resources)),
             nodes_joined=self._see(f"the nodes of {name}", lambda: self._joined(found)),
+            spot=resources.get("type") == "SPOT",
         )
 
     def _capacity(self, resources: Mapping[str, Any]) -> Capacity | None:
@@ -240,7 +242,8 @@ class _Look:
             one.capacity and one.capacity.reservation and one.capacity.reservation.is_block
             for one in environments
         ]
-        machines = [INSTANCE_TYPES.get(one.instance_type or "") for one in environments]
+        # Spot nodes count against a quota of their own, and a job of several nodes does not run on them.
+        machines = [INSTANCE_TYPES.get(one.instance_type or "") for one in environments if not one.spot]
         machine = machines[0] if machines else None
         if any(blocks) or machine is None:
             return None

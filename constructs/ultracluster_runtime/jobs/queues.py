@@ -9,8 +9,9 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.queues import QUEUE_NAME_TAG
 
-__all__ = ["Client", "Queue", "find_definition", "find_queue", "region_of"]
+__all__ = ["Client", "Queue", "find_definition", "find_queue", "find_queues", "region_of"]
 
 Client = Callable[[str], Any]
 """Gives the boto3 client of a service, always in the same Region."""
@@ -29,10 +30,12 @@ class Queue:
     Attributes:
         arn: Its ARN.
         definitions: ARNs of the job definitions in the same stack. Empty when the queue was given by ARN.
+        name: Its name among the queues of its cluster. None for the cluster's own, or when it was given by ARN.
     """
 
     arn: str
     definitions: tuple[str, ...]
+    name: str | None = None
 
     def limits(self, client: Client) -> tuple[bool, int | None]:
         """Give whether jobs need a share identifier, and the most nodes of a job.
@@ -77,27 +80,70 @@ def region_of(text: str) -> str | None:
     return match["region"] if match else None
 
 
-def find_queue(cluster: str, *, region: str, client: Client) -> Queue:
-    """Find the queue of a cluster.
+def find_queue(cluster: str, *, region: str, client: Client, name: str | None = None) -> Queue:
+    """Find a queue of a cluster.
 
     Args:
-        cluster: The cluster's name in a rollout, the name of a stack with one queue, or the ARN of a queue.
+        cluster: The cluster's name in a rollout, the name of a stack with its queues, or the ARN of a queue.
+        region: Its Region.
+        client: Gives boto3 clients of that Region.
+        name: Name of one of its further queues. Default: the cluster's own queue.
+
+    Raises:
+        FindingsError: UC6202 if there is no such stack, or it has another number of own queues than one; UC6311 if it
+            has no queue of that name.
+    """
+    queues = find_queues(cluster, region=region, client=client)
+    found = next((one for one in queues if one.name == name), None)
+    if found is None:
+        names = ", ".join(one.name for one in queues if one.name)
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC6311",
+                    problem=f"got {quote(name)}",
+                    allowed=names or "no name: the cluster has no further queues",
+                    path="--queue",
+                )
+            ]
+        )
+    return found
+
+
+def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
+    """Find all queues of a cluster, its own first.
+
+    Args:
+        cluster: The cluster's name in a rollout, the name of a stack with its queues, or the ARN of a queue.
         region: Its Region.
         client: Gives boto3 clients of that Region.
 
     Raises:
-        FindingsError: UC6202 if there is no such stack, or it has another number of queues than one.
+        FindingsError: UC6202 if there is no such stack, or it has another number of own queues than one.
     """
     if region_of(cluster):
-        return Queue(arn=cluster, definitions=())
+        return [Queue(arn=cluster, definitions=())]
     resources = _stack_resources(cluster, region=region, client=client)
-    queues = [arn for kind, arn in resources if kind == _QUEUE]
-    if len(queues) != 1:
+    arns = [arn for kind, arn in resources if kind == _QUEUE]
+    definitions = tuple(arn for kind, arn in resources if kind == _DEFINITION)
+    names = _queue_names(arns, client=client) if len(arns) > 1 else {}
+    queues = [Queue(arn=arn, definitions=definitions, name=names.get(arn)) for arn in arns]
+    if sum(one.name is None for one in queues) != 1:
         raise _no_cluster(
             f"the stack of {quote(cluster)} in {region} has {len(queues)} job queues",
             "Give the ARN of the queue instead",
         )
-    return Queue(arn=queues[0], definitions=tuple(arn for kind, arn in resources if kind == _DEFINITION))
+    return sorted(queues, key=lambda one: one.name or "")
+
+
+def _queue_names(arns: list[str], *, client: Client) -> dict[str, str]:
+    """The names that further queues of a cluster carry as a tag."""
+    shown = client("batch").describe_job_queues(jobQueues=arns)["jobQueues"]
+    return {
+        one["jobQueueArn"]: one["tags"][QUEUE_NAME_TAG]
+        for one in shown
+        if QUEUE_NAME_TAG in one.get("tags", {})
+    }
 
 
 def _stack_resources(cluster: str, *, region: str, client: Client) -> list[tuple[str, str]]:

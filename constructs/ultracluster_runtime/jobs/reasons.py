@@ -43,7 +43,7 @@ def reasons(waiting: Waiting) -> list[Reason]:
     """
     if waiting.job.status != "RUNNABLE":
         return [_not_waiting(waiting)]
-    found = [*_said_by_batch(waiting), *_queue(waiting)]
+    found = [*_said_by_batch(waiting), *_queue(waiting), *_sources(waiting)]
     for environment in waiting.environments:
         found += _environment(environment)
         if environment.capacity is not None:
@@ -98,6 +98,54 @@ def _queue(waiting: Waiting) -> Iterator[Reason]:
             remedy="After the drain of a Capacity Block this is intended (docs/capacity-lifecycle.md); enable it for "
             "new jobs when there is capacity",
         )
+
+
+def _sources(waiting: Waiting) -> Iterator[Reason]:
+    """What only a queue with several sources of capacity, or with Spot nodes, does to a multi-node job."""
+    if not waiting.job.multi_node:
+        return
+    spot = [one.name for one in waiting.environments if one.spot]
+    if spot:
+        yield Reason(
+            reason="spot-runs-no-multi-node-jobs",
+            evidence=f"{', '.join(spot)} has Spot nodes, on which AWS Batch runs no multi-node jobs; one that comes to "
+            "them waits for ever",
+            remedy="Stop the job; submit it to a queue without Spot nodes (--queue)",
+        )
+    takes = [
+        one
+        for one in waiting.environments
+        if one.enabled and one.status != "INVALID" and not one.spot and _is_large_enough(one, waiting)
+    ]
+    if len(takes) > 1 and (missing := _missing(takes[0], waiting)):
+        first, *others = (one.name for one in takes)
+        yield Reason(
+            reason="held-by-the-first-source",
+            evidence=f"{first} is the first compute environment that is open and large enough, and {missing}; AWS Batch "
+            f"keeps a multi-node job there, so that {', '.join(others)} is not tried",
+            remedy="Wait for it; or submit the job to a queue without it (--queue); or close it while it has no "
+            f"capacity: aws batch update-compute-environment --compute-environment {first} --state DISABLED",
+        )
+
+
+def _missing(environment: Environment, waiting: Waiting) -> str:
+    """Why an open environment has no instances for the job; empty when nothing of that is seen."""
+    capacity = environment.capacity
+    if capacity is not None and capacity.reservation is not None:
+        if capacity.reservation.state != ACTIVE:
+            return f"{capacity.id} is {capacity.reservation.state}"
+        joined = environment.nodes_joined or 0
+        if capacity.available + joined < waiting.job.nodes:
+            return f"{capacity.available} instances of {capacity.id} are free"
+    if waiting.job.status_reason.startswith("CAPACITY:"):
+        return f"AWS Batch says: {waiting.job.status_reason}"
+    return ""
+
+
+def _is_large_enough(environment: Environment, waiting: Waiting) -> bool:
+    machine = _type(environment)
+    each = machine.vcpus if machine else waiting.job.vcpus
+    return not each or environment.max_vcpus is None or waiting.job.nodes * each <= environment.max_vcpus
 
 
 def _environment(environment: Environment) -> Iterator[Reason]:
@@ -163,7 +211,8 @@ def _type(environment: Environment) -> InstanceType | None:
 def _size(environment: Environment, waiting: Waiting) -> Iterator[Reason]:
     job, machine = waiting.job, _type(environment)
     each = machine.vcpus if machine else job.vcpus
-    if each and environment.max_vcpus is not None and job.nodes * each > environment.max_vcpus:
+    fits_another = any(_is_large_enough(one, waiting) for one in waiting.environments)
+    if each and environment.max_vcpus is not None and not fits_another:
         yield Reason(
             reason="more-nodes-than-the-environment",
             evidence=f"{job.nodes} nodes of {each} vCPUs are {job.nodes * each:,}; {environment.name} has "

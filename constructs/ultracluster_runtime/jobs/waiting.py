@@ -22,6 +22,7 @@ class Job:
         memory_mib: Memory that it asks for on each node; None if it names none.
         share: Its share identifier; None if it has none.
         dependencies: Jobs that it depends on, each with its state.
+        multi_node: Whether it is a multi-node job, which AWS Batch places in one way and others in another.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Job:
     memory_mib: int | None
     share: str | None
     dependencies: tuple[tuple[str, str], ...] = ()
+    multi_node: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +66,7 @@ class Environment:
         instance_type: The type, if it is one only.
         capacity: The reservation of its launch template; None without one.
         nodes_joined: Nodes that have joined its ECS cluster; None if that was not seen.
+        spot: Whether its nodes are Spot nodes.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Environment:
     instance_type: str | None
     capacity: Capacity | None
     nodes_joined: int | None
+    spot: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,6 +12,7 @@ from ultracluster_cli import jobs_session
 from ultracluster_cli.main import main
 
 QUEUE = "arn:aws:batch:us-east-2:123456789012:job-queue/training"
+URGENT = f"{QUEUE}-urgent"
 RESOURCES = [("AWS::Batch::JobQueue", QUEUE), ("AWS::Batch::JobDefinition", "pretrain:1")]
 JOB = {
     "jobId": "one",
@@ -43,6 +44,7 @@ class Fake:
 
     def __init__(self) -> None:
         self.stacks = {"quickstart-us-east-2-Cluster": RESOURCES, "two": RESOURCES[:1] * 2, "own": RESOURCES}
+        self.stacks["team"] = [*RESOURCES, ("AWS::Batch::JobQueue", URGENT)]
         self.jobs = [JOB]
         self.submitted: dict[str, Any] = {}
         self.snapshot: Callable[..., Any] = lambda **_: {"frontOfQueue": {"jobs": []}}
@@ -81,12 +83,19 @@ class Fake:
         }
         return SimpleNamespace(
             get_paginator=self.pages,
-            describe_job_queues=lambda **_: {"jobQueues": [queue]},
+            describe_job_queues=lambda jobQueues: {  # noqa: N803 - the name is AWS's
+                "jobQueues": [queue | self.tags(arn) for arn in jobQueues]
+            },
             describe_jobs=lambda jobs: {"jobs": [one for one in self.jobs if one["jobId"] in jobs]},
             describe_job_definitions=lambda **_: {"jobDefinitions": [DEFINITION]},
             get_job_queue_snapshot=self.snapshot,
             submit_job=self.submit_job,
             terminate_job=lambda jobId, **_: self.terminated.append(jobId),  # noqa: N803 - the name is AWS's
+        )
+
+    def tags(self, arn: str) -> dict[str, Any]:
+        return {"jobQueueArn": arn} | (
+            {"tags": {"ultracluster:queue-name": "urgent"}} if arn == URGENT else {}
         )
 
     def submit_job(self, **given: Any) -> Any:
@@ -117,6 +126,8 @@ def test_nothing_says_which_region(
     [
         (["list", "nowhere"], "UC6202: CloudFormation has no stack"),
         (["list", "two"], "UC6202: the stack of 'two' in us-east-2 has 2 job queues"),
+        (["submit", "team", "evaluate", "--queue", "urgnt"], "UC6311: --queue: got 'urgnt'. Allowed: urgent"),
+        (["submit", "own", "evaluate", "--queue", "urgent"], "the cluster has no further queues"),
         (["submit", "quickstart", "nothing"], "UC6203: got 'nothing'. Allowed: evaluate"),
         (["submit", "quickstart", "evaluate", "--timeout", "1"], "UC6204: --timeout: got '1'"),
         (
@@ -211,3 +222,19 @@ def test_a_job_that_is_ended_at_once_needs_no_warning(aws: Fake, capsys: pytest.
     assert json.loads(printed.out)["terminated"]
     assert printed.err == ""
     assert aws.terminated == ["one"]
+
+
+@pytest.mark.parametrize(("options", "queue"), [([], QUEUE), (["--queue", "urgent"], URGENT)])
+def test_a_job_goes_to_the_own_queue_or_to_one_that_is_named(
+    aws: Fake, options: list[str], queue: str
+) -> None:
+    assert main(["jobs", "submit", "team", "evaluate", *options]) == 0
+    assert aws.submitted["jobQueue"] == queue
+
+
+def test_the_jobs_of_all_queues_are_listed_with_their_queue(
+    aws: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["jobs", "list", "team", "--json"]) == 0
+    assert [row["queue"] for row in json.loads(capsys.readouterr().out)["jobs"]] == [None, "urgent"]
+    assert aws.submitted == {}

@@ -199,3 +199,45 @@ def test_a_job_in_another_state_is_told_as_such(status: str, words: str) -> None
     assert found.reason == status.lower()
     assert words in found.evidence
     assert ("without the job that failed" in found.remedy) == bool(dependency)
+
+
+SPILL = replace(ENVIRONMENT, name="spill", capacity=None)
+FULL = replace(ENVIRONMENT, capacity=replace(CAPACITY, available=0), nodes_joined=0, desired_vcpus=0)
+
+
+def sources(*environments: Environment, **changes: object) -> Waiting:
+    return job(**changes)(replace(FREE, environments=environments))
+
+
+@pytest.mark.parametrize(
+    ("holds", "holds_not"),
+    [
+        (sources(FULL, SPILL), sources(FULL, SPILL, multi_node=False)),
+        (sources(FULL, SPILL), sources(replace(FULL, enabled=False), SPILL)),
+        (sources(FULL, SPILL), sources(FULL, replace(SPILL, enabled=False))),
+        (sources(FULL, SPILL), sources(FULL, replace(SPILL, max_vcpus=4 * 192 - 1))),
+        (sources(FULL, SPILL), sources(replace(FULL, status="INVALID"), SPILL)),
+        (sources(FULL, SPILL), sources(replace(FULL, nodes_joined=4), SPILL)),
+        (
+            sources(SPILL, FULL, status_reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"),
+            sources(SPILL, FULL),
+        ),
+    ],
+)
+def test_a_multi_node_job_is_held_by_the_first_source_that_could_take_it(
+    holds: Waiting, holds_not: Waiting
+) -> None:
+    assert "held-by-the-first-source" in names(holds)
+    assert "held-by-the-first-source" not in names(holds_not)
+
+
+def test_spot_nodes_hold_a_multi_node_job_for_ever() -> None:
+    spot = replace(SPILL, spot=True)
+    assert "spot-runs-no-multi-node-jobs" in names(sources(ENVIRONMENT, spot))
+    assert "spot-runs-no-multi-node-jobs" not in names(sources(ENVIRONMENT, spot, multi_node=False))
+
+
+def test_a_source_that_is_too_small_is_no_reason_while_another_is_not() -> None:
+    small = replace(SPILL, max_vcpus=192)
+    assert "more-nodes-than-the-environment" not in names(sources(ENVIRONMENT, small))
+    assert "more-nodes-than-the-environment" in names(sources(small, small))
