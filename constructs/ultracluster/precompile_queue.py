@@ -1,6 +1,6 @@
 """A queue over one on-demand node beside the nodes of a cluster, for its precompile jobs."""
 
-from aws_cdk import Token
+from aws_cdk import Tags, Token
 from constructs import Construct
 
 from ultracluster.node_group import NodeGroup
@@ -9,6 +9,7 @@ from ultracluster_catalog.compile_machines import smaller_compile_types
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
+from ultracluster_catalog.queues import QUEUE_NAME_TAG
 
 __all__ = ["precompile_queue"]
 
@@ -40,7 +41,10 @@ def precompile_queue(
         image_id=cluster.image_id,
         file_system=cluster.file_system,
     )
-    return TrainingQueue(inner, "Queue", nodes=nodes, max_nodes=1)
+    made = TrainingQueue(inner, "Queue", nodes=nodes, max_nodes=1)
+    name = f"precompile-{machine.name}"
+    Tags.of(made).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
+    return made
 
 
 def _machine(cluster: NodeGroup, instance_type: str | InstanceType | None) -> InstanceType:

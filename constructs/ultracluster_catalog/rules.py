@@ -170,6 +170,8 @@ RULES: dict[str, Rule] = {
     ),
     "UC6015": Rule("The requests of a compile cache are counted where they are shown."),
     "UC6016": Rule("A compile cache on a file system lies on one that the nodes of its jobs mount."),
+    "UC6017": Rule("An entry of a compile cache is kept for 1 to 3,650 days, or for ever."),
+    "UC6018": Rule("A compile cache has the settings of the place where it is."),
     "UC6101": Rule("A job asks for no more nodes than its cluster has."),
     "UC6102": Rule("A job over several nodes runs on a type with EFA."),
     "UC6103": Rule("A job starts no more processes on a node than the node has NeuronCores."),

@@ -8,6 +8,7 @@ from constructs import Construct
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_stacks.capacity_sources import capacity_sources, fair_share, source_names, wait_limits
 from ultracluster_stacks.config import ClusterConfig, machine_of
+from ultracluster_stacks.job_definitions import define_jobs
 from ultracluster_stacks.node_placement import node_placement
 from ultracluster_stacks.storage_stack import StorageStack
 
@@ -66,17 +67,4 @@ class ClusterStack(cdk.Stack):
                 fair_share=fair_share(queue),
                 wait_limits=wait_limits(queue),
             )
-        for job in config.jobs:
-            defined = cluster.add_multi_node_job(
-                job.name,
-                image=job.image,
-                command=job.command,
-                node_count=job.nodes,
-                processes_per_node=job.processes_per_node,
-                environment=job.environment,
-                timeout=cdk.Duration.hours(job.timeout_hours) if job.timeout_hours else None,
-                attempts=job.attempts,
-                launcher=job.launcher,
-            )
-            for dataset in storage.dataset_buckets.values():
-                dataset.grant_read(defined)
+        define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()))

@@ -8,7 +8,14 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster import CheckpointBucket, ClusterNetwork, CompileCache, DatasetBucket, SharedFileSystem
+from ultracluster import (
+    CheckpointBucket,
+    ClusterNetwork,
+    CompileCache,
+    DatasetBucket,
+    PosixCompileCache,
+    SharedFileSystem,
+)
 from ultracluster_stacks.config import ClusterConfig, DatasetConfig, machine_of
 
 __all__ = ["StorageStack"]
@@ -39,7 +46,7 @@ class StorageStack(cdk.Stack):
         self.checkpoint_bucket = self._checkpoint_bucket(config)
         self.dataset_buckets = {each.name: self._dataset_bucket(each) for each in config.datasets}
         self.file_system = self._existing_file_system(config, network) or self._file_system(config, network)
-        self.compile_cache = CompileCache(self, "CompileCache")
+        self.compile_cache = self._compile_cache(config)
 
     def _checkpoint_bucket(self, config: ClusterConfig) -> CheckpointBucket:
         given = config.checkpoints
@@ -63,6 +70,20 @@ class StorageStack(cdk.Stack):
             construct_id,
             kms_key=self._key(f"Key-{given.name}", given.kms_key_arn),
             noncurrent_version_expiration=_days(given.noncurrent_days),
+        )
+
+    def _compile_cache(self, config: ClusterConfig) -> CompileCache | PosixCompileCache:
+        given = config.compile_cache
+        if given.on_file_system:
+            return PosixCompileCache(self.file_system)
+        return CompileCache(
+            self,
+            "CompileCache",
+            expire_after=_days(given.expire_after_days),
+            expire_compilers={
+                version: cdk.Duration.days(days) for version, days in given.expire_compilers.items()
+            },
+            request_metrics=given.request_metrics,
         )
 
     def _existing_bucket(self, construct_id: str, name: str, key_arn: str | None) -> s3.IBucket:

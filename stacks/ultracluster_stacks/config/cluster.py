@@ -10,6 +10,7 @@ from ultracluster_catalog.zones import REGIONS
 from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.capacity import CapacityConfig, FurtherCapacityConfig
 from ultracluster_stacks.config.cluster_rules import cluster_problems
+from ultracluster_stacks.config.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.field_rules import Between, Form
 from ultracluster_stacks.config.file_system import FileSystemConfig
 from ultracluster_stacks.config.job import JobConfig
@@ -136,6 +137,9 @@ class ClusterConfig(ConfigModel):
     )
     datasets: tuple[DatasetConfig, ...] = Field(
         default=(), description="Buckets with training data, which the jobs may read."
+    )
+    compile_cache: CompileCacheConfig = Field(
+        default_factory=CompileCacheConfig, description="Where compiled graphs are kept, and for how long."
     )
     jobs: tuple[JobConfig, ...] = Field(default=(), description="The job definitions of the cluster.")
     tags: Tags = Field(

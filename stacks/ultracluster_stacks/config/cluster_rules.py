@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ultracluster_stacks.config import (
     capacity_rules,
+    compile_cache_rules,
     job_rules,
     machine_rules,
     network_rules,
@@ -30,6 +31,7 @@ _RULES: Final = (
     *queue_rules.RULES,
     *network_rules.RULES,
     *storage_rules.RULES,
+    *compile_cache_rules.RULES,
     *job_rules.RULES,
 )
 

@@ -1,4 +1,4 @@
-"""A job of a cluster: a multi-node parallel job definition of AWS Batch."""
+"""A job of a cluster: a job definition of AWS Batch, of one of three kinds."""
 
 from datetime import timedelta
 from typing import Annotated, Final, Literal
@@ -6,11 +6,15 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from ultracluster_catalog.capacity_blocks import LONGEST_BLOCK
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.submission_tags import MOST_ARRAY_JOBS
 from ultracluster_stacks.config.credentials import names_credential
-from ultracluster_stacks.config.field_rules import Between, Form, refusal
+from ultracluster_stacks.config.field_rules import Between, Form, Known, refusal
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
+from ultracluster_stacks.config.neuron import NeuronConfig
 from ultracluster_stacks.config.problem import shown
+from ultracluster_stacks.config.suggestion import suggestion
 
 __all__ = ["JobConfig"]
 
@@ -57,6 +61,11 @@ class JobConfig(ConfigModel):
     """One job definition. A job is submitted to the queue of its cluster."""
 
     name: Name = Field(description="Name of the job, once in a cluster: lower case, digits and hyphens.")
+    kind: Literal["multi-node", "single-node", "precompile"] = Field(
+        default="multi-node",
+        description="multi-node; single-node, which has one node for itself; or precompile, which fills the compile "
+        "cache on one small on-demand node. Default: multi-node.",
+    )
     image: Annotated[
         str,
         Form(
@@ -70,7 +79,7 @@ class JobConfig(ConfigModel):
         description="What the launcher starts, one argument per item: with torchrun a script, else a program.",
     )
     nodes: Annotated[int, Between(code="UC6101", least=1, most=1_000)] | None = Field(
-        default=None, description="Number of nodes. Default: all nodes of the cluster."
+        default=None, description="Number of nodes of a multi-node job. Default: all nodes of the cluster."
     )
     processes_per_node: Annotated[int, Between(code="UC6103", least=1, most=1_024)] | None = Field(
         default=None,
@@ -89,6 +98,42 @@ class JobConfig(ConfigModel):
     timeout_hours: Annotated[int, Between(code="UC6104", least=1, most=_LONGEST_TIMEOUT)] | None = Field(
         default=None, description="Hours after which Batch ends an attempt. Default: none."
     )
-    attempts: Annotated[int, Between(code="UC6104", least=1, most=10)] = Field(
-        default=1, description="How often Batch starts the job in all when it fails, 1 to 10."
+    attempts: Annotated[int, Between(code="UC6104", least=1, most=10)] | None = Field(
+        default=None,
+        description="How often Batch starts the job in all when its host is lost, 1 to 10. Default: once for a "
+        "multi-node job, 3 times for others.",
+    )
+    neuron: NeuronConfig = Field(
+        default_factory=NeuronConfig, description="Settings of the Neuron compiler and runtime."
+    )
+    depends_on: tuple[Name, ...] = Field(
+        default=(),
+        description="Jobs of the cluster that have to succeed before; `ultracluster jobs submit` submits them first.",
+    )
+    array_size: Annotated[int, Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)] | None = Field(
+        default=None,
+        description="Jobs of an array of a single-node job, 2 to 10,000. Default: one job and no array.",
+    )
+    instance_type: (
+        Annotated[
+            str,
+            Known(
+                code="UC4001",
+                names=tuple(INSTANCE_TYPES),
+                explain=lambda got: suggestion(got, INSTANCE_TYPES),
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Type of the node of a precompile job. Default: the smallest with the cluster's chips in its zone.",
+    )
+    method: Literal["neuron-parallel-compile", "first-steps"] = Field(
+        default="neuron-parallel-compile",
+        description="How a precompile job finds the graphs: neuron-parallel-compile (torch-neuronx), or the first-steps "
+        "of the program itself.",
+    )
+    phase: Literal["all", "collect", "compile"] = Field(
+        default="all",
+        description="What a precompile job does: all; collect graphs only; or compile those collected before.",
     )

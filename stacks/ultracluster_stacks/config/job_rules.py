@@ -6,7 +6,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.capacity_blocks import drain_before_end
+from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.neuron_containers import container_of_reference
+from ultracluster_stacks.config import job_kind_rules
 from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Problem, shown
 from ultracluster_stacks.config.queue_rules import used
@@ -39,7 +41,7 @@ def job_fits_cluster(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Pro
         (each.max_nodes or cluster.nodes for each in used(cluster, cluster.queue).values()),
         default=cluster.nodes,
     )
-    if job.nodes is not None and job.nodes > most:
+    if job.kind == "multi-node" and job.nodes is not None and job.nodes > most:
         yield Problem(
             loc=("nodes",),
             code="UC6101",
@@ -65,7 +67,7 @@ def queue_starts_job(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Pro
 def nodes_can_talk(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """Collectives over several nodes need EFA."""
     nodes = cluster.nodes if job.nodes is None else job.nodes
-    if nodes > 1 and machine_of(cluster).efa_interfaces == 0:
+    if job.kind == "multi-node" and nodes > 1 and machine_of(cluster).efa_interfaces == 0:
         yield Problem(
             loc=("nodes",),
             code="UC6102",
@@ -77,12 +79,15 @@ def nodes_can_talk(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Probl
 
 def node_holds_processes(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """A process takes one NeuronCore at least; physical ones, for jobs that set the logical size to 1."""
-    cores = machine_of(cluster).neuron_cores
+    machine = machine_of(cluster)
+    if job.kind == "precompile" and job.instance_type is not None:
+        machine = get_instance_type(job.instance_type)
+    cores = machine.neuron_cores
     if job.processes_per_node is not None and 0 < cores < job.processes_per_node:
         yield Problem(
             loc=("processes_per_node",),
             code="UC6103",
-            problem=f"got {job.processes_per_node}, but {cluster.instance_type} has {cores} NeuronCores",
+            problem=f"got {job.processes_per_node}, but {machine.name} has {cores} NeuronCores",
             allowed=f"1 to {cores}",
         )
 
@@ -112,6 +117,8 @@ def launcher_starts_processes(cluster: "ClusterConfig", job: "JobConfig") -> Ite
 def timeout_is_within_capacity(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """Warn about a job that its capacity's end would cut off."""
     start, end = cluster.capacity.start, cluster.capacity.end
+    if job.kind == "precompile":
+        return  # its node is none of that capacity
     if job.timeout_hours is None or start is None or end is None or start >= end:
         return
     usable = end - start
@@ -166,7 +173,10 @@ def image_runs_on_chips(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[
         )
 
 
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (job_names_are_unique,)
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+    job_names_are_unique,
+    *job_kind_rules.RULES,
+)
 """Rules over all jobs of a cluster."""
 
 JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem]], ...]] = (
@@ -180,5 +190,6 @@ JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem
     image_is_pinned,
     image_is_near,
     image_runs_on_chips,
+    *job_kind_rules.JOB_RULES,
 )
 """Rules over one job, in the order in which their problems are found; places are seen from the job."""

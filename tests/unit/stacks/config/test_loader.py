@@ -35,7 +35,11 @@ def test_fills_in_the_defaults_of_the_models(load: Callable[..., LoadedRollout])
     assert (cluster.network.cidr, cluster.network.nic_layout) == ("10.0.0.0/16", "batch")
     assert cluster.network.subnet_prefix is None
     assert cluster.file_system.data_compression is True
-    assert (cluster.jobs[0].nodes, cluster.jobs[0].attempts) == (None, 1)
+    assert (cluster.jobs[0].nodes, cluster.jobs[0].attempts, cluster.jobs[0].kind) == (
+        None,
+        None,
+        "multi-node",
+    )
 
 
 def test_reads_times_as_utc(load: Callable[..., LoadedRollout]) -> None:

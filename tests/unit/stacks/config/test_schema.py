@@ -60,12 +60,13 @@ def test_every_key_is_described() -> None:
 
 
 def test_names_the_choices_of_the_catalogue() -> None:
-    properties = dict(_properties(rollout_schema()))
+    properties = rollout_schema()["$defs"]["ClusterConfig"]["properties"]
 
     listed, own = properties["instance_type"]["anyOf"]
     assert listed == {"enum": list(INSTANCE_TYPES)}
     assert not re.match(own["pattern"], "Trn2 48xlarge")
-    assert properties["nic_layout"]["enum"] == list(NIC_LAYOUTS)
+    network = rollout_schema()["$defs"]["NetworkConfig"]["properties"]
+    assert network["nic_layout"]["enum"] == list(NIC_LAYOUTS)
 
 
 @pytest.mark.parametrize(

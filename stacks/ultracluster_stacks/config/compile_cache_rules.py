@@ -1,0 +1,30 @@
+"""Rules about the compile cache of a cluster."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_stacks.config.problem import Problem
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.cluster import ClusterConfig
+
+__all__ = ["RULES"]
+
+_OF_THE_BUCKET: Final = ("expire_after_days", "expire_compilers", "request_metrics")
+
+
+def cache_is_in_one_place(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """What is set for a bucket would be ignored where there is none."""
+    cache = cluster.compile_cache
+    for name in _OF_THE_BUCKET:
+        if cache.on_file_system and getattr(cache, name):
+            yield Problem(
+                loc=("compile_cache", name),
+                code="UC6018",
+                problem=f"{name} is of a cache in a bucket, and this one is on the file system",
+                remedy="Leave one of them out",
+            )
+
+
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (cache_is_in_one_place,)
+"""Rules over the compile cache."""

@@ -1,0 +1,63 @@
+"""The jobs of a rollout's cluster, each after those that it waits for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import aws_cdk as cdk
+
+from ultracluster import DatasetBucket, UltraCluster
+from ultracluster.job import Job
+from ultracluster_stacks.config import JobConfig
+
+__all__ = ["define_jobs"]
+
+
+def define_jobs(
+    cluster: UltraCluster, jobs: Sequence[JobConfig], *, datasets: Sequence[DatasetBucket]
+) -> dict[str, Job]:
+    """Define them.
+
+    Args:
+        cluster: Where to add them.
+        jobs: The jobs; what they wait for is among them and makes no circle.
+        datasets: Buckets that every job may read.
+
+    Returns:
+        The jobs by name.
+    """
+    configs = {job.name: job for job in jobs}
+    defined: dict[str, Job] = {}
+
+    def define(job: JobConfig) -> Job:
+        if job.name not in defined:
+            after = [define(configs[name]) for name in job.depends_on]
+            made = defined[job.name] = _define(cluster, job, after)
+            for dataset in datasets:
+                dataset.grant_read(made)
+        return defined[job.name]
+
+    for each in jobs:
+        define(each)
+    return defined
+
+
+def _define(cluster: UltraCluster, job: JobConfig, after: Sequence[Job]) -> Job:
+    common: dict[str, Any] = {
+        "image": job.image,
+        "command": job.command,
+        "processes_per_node": job.processes_per_node,
+        "neuron": job.neuron.settings(),
+        "environment": job.environment,
+        "timeout": cdk.Duration.hours(job.timeout_hours) if job.timeout_hours else None,
+        "launcher": job.launcher,
+        "after": after,
+    }
+    if job.attempts is not None:
+        common["attempts"] = job.attempts
+    if job.kind == "single-node":
+        return cluster.add_single_node_job(job.name, array_size=job.array_size, **common)
+    if job.kind == "precompile":
+        return cluster.add_precompile_job(
+            job.name, instance_type=job.instance_type, method=job.method, phase=job.phase, **common
+        )
+    return cluster.add_multi_node_job(job.name, node_count=job.nodes, **common)
