@@ -64,7 +64,6 @@ def install() -> None:
         ec2_tags,
     ):
         module.handlers.install(EC2Response)
-    fsx.handlers.install(FSxResponse)
     ecr.handlers.install(ECRResponse)
     for module in (fsx, fsx_associations, fsx_backups):
         module.handlers.install(FSxResponse)
