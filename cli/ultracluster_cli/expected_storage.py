@@ -5,6 +5,7 @@ from typing import Any
 
 from ultracluster_catalog.lustre_figures import file_system_figures
 from ultracluster_stacks.config import ClusterConfig, machine_of
+from ultracluster_stacks.config.capacity import most_nodes
 
 __all__ = ["expected_file_system", "file_system_row"]
 
@@ -19,7 +20,7 @@ def expected_file_system(cluster: ClusterConfig) -> dict[str, Any] | None:
         return None
     settings = cluster.file_system.settings
     figures = file_system_figures(
-        settings, instance_type=machine_of(cluster), nodes=cluster.nodes, region=cluster.region
+        settings, instance_type=machine_of(cluster), nodes=most_nodes(cluster), region=cluster.region
     )
     amount, price = figures.usd_per_month, figures.price
     return {

@@ -22,10 +22,12 @@ __all__ = [
     "CLIENT_GBPS",
     "CLIENT_GBPS_OVER_EFA",
     "CLIENT_GBPS_PER_OBJECT_SERVER",
+    "EFA_CONNECTIONS_PER_FILE_SYSTEM",
     "LustreFigures",
     "automatic_metadata_iops",
     "can_mount_over_efa",
     "client_throughput_gbps",
+    "efa_connections",
     "file_system_figures",
     "file_system_interfaces",
     "object_servers",
@@ -40,6 +42,18 @@ CLIENT_GBPS: Final = 100
 
 CLIENT_GBPS_OVER_EFA: Final = 700
 """Gbit/s between one client and the whole file system over EFA. GPUDirect Storage, which is for GPUs, gives 1,200."""
+
+EFA_CONNECTIONS_PER_FILE_SYSTEM: Final = 1024
+"""EFA interfaces of all clients together that a file system talks to."""
+
+# What AWS's script for EFA clients sets up, where that is not every EFA interface (Configuring EFA clients).
+_EFA_INTERFACES_SET_UP: Final = {
+    "p5.48xlarge": 8,
+    "p5e.48xlarge": 8,
+    "p5en.48xlarge": 8,
+    "p6-b200.48xlarge": 8,
+    "p6-b300.48xlarge": 16,
+}
 
 _METADATA_IOPS_PER_SERVER: Final = 12_000
 _EFA_MINIMUM_NITRO: Final = 4
@@ -215,3 +229,13 @@ def can_mount_over_efa(instance_type: InstanceType) -> bool:
         and instance_type.nitro_generation >= _EFA_MINIMUM_NITRO
         and instance_type.accelerator != "Trainium2"
     )
+
+
+def efa_connections(instance_type: InstanceType, *, nodes: int) -> int:
+    """Count the EFA connections that nodes take of a file system, as AWS's script for clients sets them up.
+
+    Args:
+        instance_type: Type of the nodes.
+        nodes: How many mount the file system.
+    """
+    return nodes * _EFA_INTERFACES_SET_UP.get(instance_type.name, instance_type.efa_interfaces)

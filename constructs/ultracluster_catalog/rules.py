@@ -156,6 +156,7 @@ RULES: dict[str, Rule] = {
     "UC5102": Rule("A KMS key is given by its ARN."),
     "UC5103": Rule("A file system is an existing one, named with its mount name, or a new one."),
     "UC5104": Rule("A KMS key is in the Region of its cluster."),
+    "UC5105": Rule("The EFA interfaces of all nodes are as many as a file system talks to.", "warning"),
     "UC5110": Rule("A bucket is given by a name that S3 allows."),
     "UC5111": Rule("Versions that were replaced are kept for 1 to 3,650 days."),
     "UC5112": Rule("Nothing of an existing bucket is set."),

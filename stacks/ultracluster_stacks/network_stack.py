@@ -54,6 +54,7 @@ class NetworkStack(cdk.Stack):
             node_count=most_nodes(config),
             nic_layout=settings.layout,
             free_addresses=settings.free_addresses,
+            file_system_interfaces=config.file_system.subnet_addresses,
             security_group=(
                 ec2.SecurityGroup.from_security_group_id(self, "SecurityGroup", settings.security_group_id)
                 if settings.security_group_id

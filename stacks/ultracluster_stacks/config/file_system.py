@@ -4,8 +4,11 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from ultracluster_catalog.cluster_subnet import FILE_SYSTEM_ADDRESSES
 from ultracluster_catalog.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
 from ultracluster_catalog.lustre import LustreSettings
+from ultracluster_catalog.lustre_checks import check_file_system
+from ultracluster_catalog.lustre_figures import file_system_interfaces
 from ultracluster_stacks.config.association import AssociationConfig
 from ultracluster_stacks.config.field_rules import Between, Form
 from ultracluster_stacks.config.keys import KeyArn
@@ -156,3 +159,13 @@ class FileSystemConfig(ConfigModel):
             backup_retention_days=self.backup_retention_days,
             backup_start_time=self.backup_start_time,
         ).with_defaults()
+
+    @property
+    def subnet_addresses(self) -> int:
+        """Addresses that an existing subnet keeps for it: those of a new one, and room to grow."""
+        if self.file_system_id is not None:
+            return 0
+        settings = self.settings
+        if check_file_system(settings):
+            return FILE_SYSTEM_ADDRESSES
+        return max(FILE_SYSTEM_ADDRESSES, file_system_interfaces(settings))

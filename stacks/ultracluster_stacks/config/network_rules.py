@@ -130,6 +130,7 @@ def existing_subnet_holds_cluster(cluster: "ClusterConfig") -> Iterator[Problem]
         nodes=most_nodes(cluster),
         nic_layout=interfaces,
         free_addresses=settings.free_addresses,
+        file_system_interfaces=cluster.file_system.subnet_addresses,
     ):
         yield Problem(
             loc=("network", finding.path),

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Final
 from ultracluster_catalog.findings import Finding
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation, check_associations
 from ultracluster_catalog.lustre_checks import check_file_system
-from ultracluster_catalog.lustre_figures import can_mount_over_efa
+from ultracluster_catalog.lustre_figures import (
+    EFA_CONNECTIONS_PER_FILE_SYSTEM,
+    can_mount_over_efa,
+    efa_connections,
+)
 from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
+from ultracluster_stacks.config.capacity import most_nodes
 from ultracluster_stacks.config.file_system import OF_EXISTING, FileSystemConfig
 from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Loc, Problem
@@ -69,14 +74,27 @@ def _association_loc(path: str, places: list[Loc]) -> Loc:
 
 
 def efa_has_clients(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """EFA makes a file system slower for nodes that cannot use it."""
-    if cluster.file_system.efa and not can_mount_over_efa(machine_of(cluster)):
+    """EFA makes a file system slower for nodes that cannot use it, and it has connections for so many only."""
+    if not cluster.file_system.efa:
+        return
+    machine = machine_of(cluster)
+    if not can_mount_over_efa(machine):
         yield Problem(
             loc=("file_system", "efa"),
             code="UC5027",
             problem=f"{cluster.instance_type} cannot mount a file system over EFA",
             allowed="types of Nitro v4 with EFA, except Trainium2",
             remedy="Leave it out",
+        )
+        return
+    connections = efa_connections(machine, nodes=most_nodes(cluster))
+    if connections > EFA_CONNECTIONS_PER_FILE_SYSTEM:
+        yield Problem(
+            loc=("file_system", "efa"),
+            code="UC5105",
+            problem=f"the nodes make {connections:,} EFA connections, and a file system has "
+            f"{EFA_CONNECTIONS_PER_FILE_SYSTEM:,}",
+            remedy="Let the image set up fewer EFA interfaces for Lustre",
         )
 
 

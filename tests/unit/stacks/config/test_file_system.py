@@ -84,12 +84,25 @@ def test_refuses_what_fsx_refuses_at_its_place(
     assert _found(findings, settings) == [(code, f"file_system.{place}")]
 
 
-def test_nodes_that_can_mount_over_efa_may(findings: Findings) -> None:
+@pytest.mark.parametrize(
+    ("instance_type", "nodes", "fits"),
+    [
+        ("p5.48xlarge", 64, True),
+        ("trn1.32xlarge", 128, True),
+        ("trn1.32xlarge", 129, False),
+        ("trn1n.32xlarge", 65, False),
+    ],
+)
+def test_nodes_that_can_mount_over_efa_may_while_connections_last(
+    findings: Findings, instance_type: str, nodes: int, fits: bool
+) -> None:
     found = findings(
         (f"{{{_BOTH}}}", "{efa: true, storage_capacity_gib: 19200}"),
-        ("trn2.48xlarge", "p5.48xlarge"),
+        ("trn2.48xlarge", instance_type),
+        ("nodes: 4", f"nodes: {nodes}"),
     )
-    assert [each.code for each in found if each.code == "UC5027"] == []
+    assert ("UC5105" in [each.code for each in found]) != fits
+    assert "UC5027" not in [each.code for each in found]
 
 
 @pytest.mark.parametrize(
@@ -155,3 +168,23 @@ def test_what_cannot_be_read_hides_no_other_problem(findings: Findings) -> None:
         ("UC5027", "file_system.efa"),
         ("UC5102", "file_system.kms_key_arn"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "addresses"),
+    [
+        ("{}", 128),
+        (f"{{{_KNOWN}}}", 0),
+        ("{storage_capacity_gib: 360000}", 165),  # 150 object servers and 15 metadata servers
+    ],
+)
+def test_an_existing_subnet_keeps_addresses_for_a_new_file_system_only(
+    findings: Findings, settings: str, addresses: int
+) -> None:
+    def found(free: int) -> list[str]:
+        network = f"{{vpc_id: vpc-01234567, subnet_id: subnet-01234567, free_addresses: {free}}}"
+        edits = (("{cidr: 10.0.0.0/16}", network), (f"{{{_BOTH}}}", settings))
+        return [each.code for each in findings(*edits)]
+
+    assert found(4 * 2 + addresses) == []  # a node and its task take one address each
+    assert found(4 * 2 + addresses - 1) == ["UC3002"]
