@@ -16,6 +16,7 @@ from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.dataset_bucket import DatasetBucket
 from ultracluster.fair_share import FairShare
 from ultracluster.multi_node_job import MultiNodeJob
+from ultracluster.neuron_ami import NeuronAmi
 from ultracluster.node_group import NodeGroup
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.precompile_job import PrecompileJob
@@ -47,6 +48,7 @@ __all__ = [
     "DatasetBucket",
     "FairShare",
     "MultiNodeJob",
+    "NeuronAmi",
     "NodeGroup",
     "OnDemandCapacity",
     "PosixCompileCache",

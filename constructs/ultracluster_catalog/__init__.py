@@ -163,6 +163,7 @@ if TYPE_CHECKING:
         neuron_container,
     )
     from ultracluster_catalog.neuron_images import (
+        BAKED_IMAGE_TAG,
         EFA_INSTALLER_VERSION,
         EFA_INSTALLERS,
         IMAGE_KINDS,
@@ -254,6 +255,7 @@ __all__ = [
     "ASSOCIATION_EVENTS",
     "ASYNC_REQUESTS_THAT_FIT",
     "BACKUP_RETENTION_DAYS",
+    "BAKED_IMAGE_TAG",
     "BLOCK_DELIVERED_EVENTS",
     "BLOCK_END_UTC",
     "BLOCK_EXPIRATION_WARNING_EVENTS",

@@ -17,6 +17,7 @@ from ultracluster_catalog.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron import ECS_NEURON_AMI_PARAMETER, NEURON_DLAMI_PARAMETERS
 
 __all__ = [
+    "BAKED_IMAGE_TAG",
     "EFA_INSTALLERS",
     "EFA_INSTALLER_VERSION",
     "IMAGE_KINDS",
@@ -40,6 +41,9 @@ NODE_PARTS: Final[tuple[ImagePart, ...]] = (
 _EFA_PAGE: Final = (
     "EC2 User Guide, Verify the EFA installer using a checksum (crawl of September and October 2026)"
 )
+
+BAKED_IMAGE_TAG: Final = "ultracluster:neuron-ami"
+"""Tag of the AMIs that a `NeuronAmi` bakes; its value is the name of the `NeuronAmi`."""
 
 EFA_INSTALLERS: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -92,6 +92,12 @@ RULES: dict[str, Rule] = {
     "UC4026": Rule("Scratch is asked of an instance type that has disks for it."),
     "UC4027": Rule("Scratch has a path of its own."),
     "UC4050": Rule("The line of an AMI is one that the catalogue knows."),
+    "UC4051": Rule("An AMI is baked on Amazon Linux 2023."),
+    "UC4052": Rule("An installer that goes into an AMI is pinned by version and checksum."),
+    "UC4053": Rule(
+        "A container image that goes into an AMI is in a private repository, with a tag or digest."
+    ),
+    "UC4054": Rule("An AMI is baked with a name, a network, a disk and Regions that can be."),
     "UC4055": Rule("A Region has the AMI that is looked for."),
     "UC4056": Rule("AWS answers a question about AMIs."),
     "UC4057": Rule("An AMI is looked for in one way at a time."),

@@ -8,17 +8,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.identifiers import IMAGE_ID
+from ultracluster_catalog.neuron_images import BAKED_IMAGE_TAG
 
-__all__ = ["BAKED_IMAGE_TAG", "FoundImage", "image_of_parameter", "newest_baked_image"]
-
-BAKED_IMAGE_TAG: Final = "ultracluster:neuron-ami"
-"""Tag of the AMIs that a `NeuronAmi` bakes; its value is the name of the `NeuronAmi`."""
+__all__ = ["FoundImage", "image_of_parameter", "newest_baked_image"]
 
 Client = Callable[[str], Any]
 """Gives the boto3 client of a service, in one Region."""

@@ -15,6 +15,8 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoReque
 from werkzeug.serving import make_server
 
 from ultracluster_local.install import install
+from ultracluster_local.services import image_builder
+from ultracluster_local.services.rest_json import RestJsonServices
 from ultracluster_local.state import forget_everything
 
 __all__ = ["Server", "forget"]
@@ -44,7 +46,7 @@ class Server:
 
     def __init__(self, *, port: int, on_reset: Callable[[], None], on_seed: Callable[[Any], None]) -> None:
         install()
-        application = _front(DomainDispatcherApplication(create_backend_app), on_reset, on_seed)
+        application = _front(_ours_first(DomainDispatcherApplication(create_backend_app)), on_reset, on_seed)
         # Our own socket: werkzeug ends the whole process when the port is taken.
         with socket.create_server((_HOST, port)) as listening:
             self._server = make_server(
@@ -117,6 +119,24 @@ def _front(
                 f"The local AWS has no {call}; see docs/local-aws.md.",
             )
         return answered
+
+    return answer
+
+
+_OURS = RestJsonServices(image_builder.handlers)
+"""The services that moto lacks as a whole."""
+
+
+def _ours_first(application: Any) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
+    def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        answered = _OURS.answer(environ)
+        if answered is None:
+            taken: Iterable[bytes] = application(environ, start_response)
+            return taken
+        code, body = answered
+        headers = [("Content-Type", "application/json"), *([("x-amzn-ErrorType", code)] if code else [])]
+        start_response("400 Bad Request" if code else "200 OK", headers)
+        return [json.dumps(body).encode()]
 
     return answer
 

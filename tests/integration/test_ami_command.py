@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from ultracluster_catalog.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
-from ultracluster_runtime.machine_images import BAKED_IMAGE_TAG
 from ultracluster_stacks.config import load_rollout
 
 pytestmark = pytest.mark.deploy

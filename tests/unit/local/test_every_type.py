@@ -264,6 +264,7 @@ def test_deleting_the_stack_leaves_nothing(stacks: Any) -> None:
             "budgets": local.client("budgets").describe_budgets(AccountId="123456789012").get("Budgets", []),
             "dynamodb": local.client("dynamodb").list_tables()["TableNames"],
             "repositories": local.client("ecr").describe_repositories()["repositories"],
+            "pipelines": local.client("imagebuilder").list_image_pipelines()["imagePipelineList"],
             "cache rules": local.client("ecr").describe_pull_through_cache_rules()["pullThroughCacheRules"],
         }
 

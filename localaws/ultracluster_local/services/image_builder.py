@@ -1,0 +1,254 @@
+"""EC2 Image Builder: components, recipes, configurations and pipelines, kept word for word. moto has none of it.
+
+No instance starts and no AMI is made: StartImagePipelineExecution is refused.
+"""
+
+import copy
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError
+from ultracluster_local.state import remembered
+
+__all__ = ["handlers"]
+
+handlers = Handlers(service="imagebuilder")
+
+_NOT_KEPT = frozenset({"clientToken", "dryRun", "semanticVersion"})
+
+
+def _things(request: Request) -> dict[str, dict[str, Any]]:
+    return remembered("imagebuilder", region=request.region, new=dict)
+
+
+def _get(request: Request, arn: str) -> dict[str, Any]:
+    try:
+        return _things(request)[arn]
+    except KeyError:
+        raise ServiceError("ResourceNotFoundException", f"The resource {arn} does not exist") from None
+
+
+def _keep(request: Request, arn: str, **more: Any) -> dict[str, Any]:
+    things = _things(request)
+    if arn in things:
+        raise ServiceError("ResourceAlreadyExistsException", f"The resource {arn} exists already")
+    given = {key: copy.deepcopy(value) for key, value in request.parameters.items() if key not in _NOT_KEPT}
+    things[arn] = {"tags": {}, **given, "arn": arn, **more}
+    return {"requestId": str(uuid.uuid4()), "clientToken": request.parameters.get("clientToken", "")}
+
+
+def _arn(request: Request, kind: str, *more: str) -> str:
+    name = request.parameters["name"].lower().replace(" ", "-")
+    return request.arn("imagebuilder", "/".join([kind, name, *more]))
+
+
+def _change(request: Request, arn: str) -> Mapping[str, Any]:
+    """Replace all settings but name and tags, as the update calls do."""
+    thing = _get(request, arn)
+    kept = {key: thing[key] for key in ("name", "tags", "arn")}
+    thing.clear()
+    thing |= kept
+    # The call names the thing itself by its ARN, which is no setting of it.
+    thing |= {
+        key: copy.deepcopy(value)
+        for key, value in request.parameters.items()
+        if key not in _NOT_KEPT and value != arn
+    }
+    return {"requestId": str(uuid.uuid4())}
+
+
+def _forget(request: Request, arn: str) -> None:
+    """Delete, unless something refers to it: pipelines go first, then recipes, then the rest."""
+    _get(request, arn)
+    for other in _things(request).values():
+        if other["arn"] != arn and arn in str(other):
+            raise ServiceError("ResourceDependencyException", f"The resource {arn} is used by {other['arn']}")
+    del _things(request)[arn]
+
+
+def _refers(request: Request, *names: str) -> None:
+    for name in names:
+        if name in request.parameters:
+            _get(request, request.parameters[name])
+
+
+# Components
+
+
+@handlers("CreateComponent")
+def create_component(request: Request) -> Mapping[str, Any]:
+    """Create a component; a name has a version once."""
+    version = request.parameters["semanticVersion"]
+    arn = f"{_arn(request, 'component')}/{version}/1"
+    return _keep(request, arn, version=version, type="BUILD") | {"componentBuildVersionArn": arn}
+
+
+@handlers("GetComponent")
+def get_component(request: Request) -> Mapping[str, Any]:
+    """Show a component, with its document."""
+    return {"component": _get(request, request.parameters["componentBuildVersionArn"])}
+
+
+@handlers("DeleteComponent")
+def delete_component(request: Request) -> Mapping[str, Any]:
+    """Delete a component that no recipe has."""
+    _forget(request, request.parameters["componentBuildVersionArn"])
+    return {"componentBuildVersionArn": request.parameters["componentBuildVersionArn"]}
+
+
+# Recipes
+
+
+@handlers("CreateImageRecipe")
+def create_image_recipe(request: Request) -> Mapping[str, Any]:
+    """Create a recipe over existing components; a name has a version once."""
+    for component in request.parameters.get("components") or []:
+        _get(request, component["componentArn"])
+    version = request.parameters["semanticVersion"]
+    arn = f"{_arn(request, 'image-recipe')}/{version}"
+    return _keep(request, arn, version=version, type="AMI") | {"imageRecipeArn": arn}
+
+
+@handlers("GetImageRecipe")
+def get_image_recipe(request: Request) -> Mapping[str, Any]:
+    """Show a recipe."""
+    return {"imageRecipe": _get(request, request.parameters["imageRecipeArn"])}
+
+
+@handlers("DeleteImageRecipe")
+def delete_image_recipe(request: Request) -> Mapping[str, Any]:
+    """Delete a recipe that no pipeline has."""
+    _forget(request, request.parameters["imageRecipeArn"])
+    return {"imageRecipeArn": request.parameters["imageRecipeArn"]}
+
+
+# Infrastructure
+
+
+@handlers("CreateInfrastructureConfiguration")
+def create_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
+    """Create a configuration."""
+    arn = _arn(request, "infrastructure-configuration")
+    return _keep(request, arn) | {"infrastructureConfigurationArn": arn}
+
+
+@handlers("GetInfrastructureConfiguration")
+def get_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
+    """Show a configuration."""
+    arn = request.parameters["infrastructureConfigurationArn"]
+    return {"infrastructureConfiguration": _get(request, arn)}
+
+
+@handlers("UpdateInfrastructureConfiguration")
+def update_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
+    """Replace its settings."""
+    return _change(request, request.parameters["infrastructureConfigurationArn"])
+
+
+@handlers("DeleteInfrastructureConfiguration")
+def delete_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
+    """Delete a configuration that no pipeline has."""
+    _forget(request, request.parameters["infrastructureConfigurationArn"])
+    return {}
+
+
+# Distribution
+
+
+@handlers("CreateDistributionConfiguration")
+def create_distribution_configuration(request: Request) -> Mapping[str, Any]:
+    """Create a configuration."""
+    arn = _arn(request, "distribution-configuration")
+    return _keep(request, arn) | {"distributionConfigurationArn": arn}
+
+
+@handlers("GetDistributionConfiguration")
+def get_distribution_configuration(request: Request) -> Mapping[str, Any]:
+    """Show a configuration."""
+    arn = request.parameters["distributionConfigurationArn"]
+    return {"distributionConfiguration": _get(request, arn)}
+
+
+@handlers("UpdateDistributionConfiguration")
+def update_distribution_configuration(request: Request) -> Mapping[str, Any]:
+    """Replace its settings."""
+    return _change(request, request.parameters["distributionConfigurationArn"])
+
+
+@handlers("DeleteDistributionConfiguration")
+def delete_distribution_configuration(request: Request) -> Mapping[str, Any]:
+    """Delete a configuration that no pipeline has."""
+    _forget(request, request.parameters["distributionConfigurationArn"])
+    return {}
+
+
+# Pipelines
+
+_PARTS_OF_PIPELINE = ("imageRecipeArn", "infrastructureConfigurationArn", "distributionConfigurationArn")
+
+
+@handlers("CreateImagePipeline")
+def create_image_pipeline(request: Request) -> Mapping[str, Any]:
+    """Create a pipeline over existing parts."""
+    _refers(request, *_PARTS_OF_PIPELINE)
+    arn = _arn(request, "image-pipeline")
+    return _keep(request, arn) | {"imagePipelineArn": arn}
+
+
+@handlers("GetImagePipeline")
+def get_image_pipeline(request: Request) -> Mapping[str, Any]:
+    """Show a pipeline."""
+    return {"imagePipeline": _get(request, request.parameters["imagePipelineArn"])}
+
+
+@handlers("UpdateImagePipeline")
+def update_image_pipeline(request: Request) -> Mapping[str, Any]:
+    """Replace its settings."""
+    _refers(request, *_PARTS_OF_PIPELINE)
+    return _change(request, request.parameters["imagePipelineArn"])
+
+
+@handlers("DeleteImagePipeline")
+def delete_image_pipeline(request: Request) -> Mapping[str, Any]:
+    """Delete a pipeline."""
+    _forget(request, request.parameters["imagePipelineArn"])
+    return {"imagePipelineArn": request.parameters["imagePipelineArn"]}
+
+
+@handlers("ListImagePipelines")
+def list_image_pipelines(request: Request) -> Mapping[str, Any]:
+    """Show all pipelines."""
+    return {"imagePipelineList": [one for arn, one in _things(request).items() if ":image-pipeline/" in arn]}
+
+
+@handlers("StartImagePipelineExecution")
+def start_image_pipeline_execution(request: Request) -> Mapping[str, Any]:
+    """Refuse: no instance starts here, so there would never be an AMI."""
+    _get(request, request.parameters["imagePipelineArn"])
+    raise ServiceError("InvalidRequestException", "The local AWS makes no AMI: nothing runs in it")
+
+
+# Tags
+
+
+@handlers("TagResource")
+def tag_resource(request: Request) -> Mapping[str, Any]:
+    """Add or replace tags."""
+    _get(request, request.parameters["resourceArn"])["tags"] |= request.parameters["tags"]
+    return {}
+
+
+@handlers("UntagResource")
+def untag_resource(request: Request) -> Mapping[str, Any]:
+    """Remove tags."""
+    tags = _get(request, request.parameters["resourceArn"])["tags"]
+    for key in request.parameters["tagKeys"]:
+        tags.pop(key, None)
+    return {}
+
+
+@handlers("ListTagsForResource")
+def list_tags_for_resource(request: Request) -> Mapping[str, Any]:
+    """Show tags."""
+    return {"tags": _get(request, request.parameters["resourceArn"])["tags"]}

@@ -1,0 +1,73 @@
+"""EC2 Image Builder of the local AWS: what it keeps, and what it refuses."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from ultracluster_local import LocalAws
+
+pytestmark = pytest.mark.deploy
+
+
+@pytest.fixture
+def builder(local_aws: LocalAws) -> Any:
+    return local_aws.client("imagebuilder", "us-east-2")
+
+
+def component(builder: Any, version: str = "1.0.0") -> str:
+    answer = builder.create_component(name="Nodes", semanticVersion=version, platform="Linux", data="x")
+    return str(answer["componentBuildVersionArn"])
+
+
+def code(call: Any, **parameters: Any) -> str:
+    with pytest.raises(ClientError) as caught:
+        call(**parameters)
+    return str(caught.value.response["Error"]["Code"])
+
+
+def test_a_name_has_a_version_once(builder: Any) -> None:
+    arn = component(builder)
+    assert arn == "arn:aws:imagebuilder:us-east-2:123456789012:component/nodes/1.0.0/1"
+    assert code(component, builder=builder) == "ResourceAlreadyExistsException"
+    component(builder, "1.0.1")
+    shown = builder.get_component(componentBuildVersionArn=arn)["component"]
+    assert (shown["name"], shown["version"], shown["data"]) == ("Nodes", "1.0.0", "x")
+
+
+def test_what_is_used_is_not_deleted_and_what_is_missing_is_not_used(builder: Any) -> None:
+    arn = component(builder)
+    parts = {"name": "nodes", "semanticVersion": "1.0.0", "parentImage": "ami-0123456789abcdef0"}
+    recipe = builder.create_image_recipe(**parts, components=[{"componentArn": arn}])["imageRecipeArn"]
+    assert code(builder.delete_component, componentBuildVersionArn=arn) == "ResourceDependencyException"
+    other = {**parts, "name": "other"}
+    missing = arn.replace("nodes", "gone")
+    assert (
+        code(builder.create_image_recipe, **other, components=[{"componentArn": missing}])
+        == "ResourceNotFoundException"
+    )
+    builder.delete_image_recipe(imageRecipeArn=recipe)
+    builder.delete_component(componentBuildVersionArn=arn)
+    assert code(builder.get_component, componentBuildVersionArn=arn) == "ResourceNotFoundException"
+
+
+def test_tags_are_changed_by_the_arn_with_its_slashes(builder: Any) -> None:
+    arn = component(builder)
+    builder.tag_resource(resourceArn=arn, tags={"a": "1", "b": "2"})
+    builder.untag_resource(resourceArn=arn, tagKeys=["a"])
+    assert builder.list_tags_for_resource(resourceArn=arn)["tags"] == {"b": "2"}
+
+
+def test_a_call_that_is_not_here_is_refused_by_name(builder: Any) -> None:
+    with pytest.raises(ClientError, match="The local AWS has no imagebuilder ListWorkflows") as caught:
+        builder.list_workflows()
+    assert caught.value.response["Error"]["Code"] == "InvalidAction"
+
+
+def test_no_pipeline_is_started_because_no_ami_would_come_of_it(builder: Any) -> None:
+    profile = {"name": "nodes", "instanceProfileName": "nodes"}
+    place = builder.create_infrastructure_configuration(**profile)["infrastructureConfigurationArn"]
+    arn = builder.create_image_pipeline(name="nodes", infrastructureConfigurationArn=place)[
+        "imagePipelineArn"
+    ]
+    assert code(builder.start_image_pipeline_execution, imagePipelineArn=arn) == "InvalidRequestException"
