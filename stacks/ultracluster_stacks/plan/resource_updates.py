@@ -56,7 +56,7 @@ class Safe(StrEnum):
 
     ANY = "any"
     GROWS = "grows"
-    """Only from one number to a larger one."""
+    """Only from one number to a larger one; the service refuses a smaller one."""
     KEEPS_LONGER = "keeps longer"
     """Only to a larger number, or to none at all, which is for ever."""
 
@@ -89,7 +89,6 @@ STATEFUL: Final[Mapping[str, Mapping[PropertyPath, Safe]]] = MappingProxyType(
             ("LustreConfiguration", "MetadataConfiguration", "Iops"): Safe.GROWS,
             ("LustreConfiguration", "WeeklyMaintenanceStartTime"): Safe.ANY,
             ("LustreConfiguration", "DailyAutomaticBackupStartTime"): Safe.ANY,
-            ("LustreConfiguration", "AutomaticBackupRetentionDays"): Safe.GROWS,
         },
         "AWS::FSx::DataRepositoryAssociation": {("Tags",): Safe.ANY, ("S3", "AutoImportPolicy"): Safe.ANY},
         "AWS::S3::Bucket": {

@@ -90,7 +90,10 @@ def _data(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str,
         )
     elif safe is not None:
         for one in change.properties:
-            if one.path[0] not in _POLICIES and not _is_safe(one, safe):
+            if _shrinks(one, safe):
+                reason = f"{'.'.join(one.path)} cannot become smaller; the service refuses it"
+                yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
+            elif one.path[0] not in _POLICIES and not _is_safe(one, safe):
                 where = ".".join(one.path)
                 yield _stop(
                     change,
@@ -107,6 +110,10 @@ def _is_safe(change: PropertyChange, safe: Mapping[tuple[str, ...], Safe]) -> bo
             longer = rule is Safe.KEEPS_LONGER and change.after is None
             return rule is Safe.ANY or longer or _grows(change.before, change.after)
     return False
+
+
+def _shrinks(change: PropertyChange, safe: Mapping[tuple[str, ...], Safe]) -> bool:
+    return safe.get(change.path) is Safe.GROWS and _grows(change.after, change.before)
 
 
 def _grows(before: Any, after: Any) -> bool:

@@ -35,10 +35,14 @@ FILE_SYSTEM = {
     "Type": "AWS::FSx::FileSystem",
     "DeletionPolicy": "Retain",
     "UpdateReplacePolicy": "Retain",
-    "Properties": {"StorageCapacity": 4800, "LustreConfiguration": {"DeploymentType": "PERSISTENT_2"}},
+    "Properties": {
+        "FileSystemTypeVersion": "2.15",
+        "StorageCapacity": 4800,
+        "LustreConfiguration": {"DeploymentType": "PERSISTENT_2"},
+    },
 }
 TEMPLATE = {"Resources": {"Files": FILE_SYSTEM, "Topic": {"Type": "AWS::SNS::Topic", "Properties": {}}}}
-SHRUNK = "change:a-Storage/Files"
+CHANGED = "change:a-Storage/Files"
 
 
 def edited(path: str, value: Any) -> dict[str, Any]:
@@ -154,41 +158,41 @@ def test_a_dangerous_change_ends_with_3_and_says_how_to_allow_it(run: Run, proje
 
 
 def test_a_word_that_allows_nothing_is_refused(run: Run, project: Path) -> None:
-    write_assembly(project / "new", edited("StorageCapacity", 2400))
+    write_assembly(project / "new", edited("FileSystemTypeVersion", "2.12"))
 
-    outcome = run("plan", "--against", "old", "--allow", SHRUNK, "--allow", "replace:a-Storage/Other")
+    outcome = run("plan", "--against", "old", "--allow", CHANGED, "--allow", "replace:a-Storage/Other")
 
     assert outcome.code == 2
     assert outcome.stderr.startswith("UC9203")
-    assert SHRUNK in outcome.stderr
+    assert CHANGED in outcome.stderr
 
 
 def test_json_holds_everything(run: Run, project: Path) -> None:
-    write_assembly(project / "new", edited("StorageCapacity", 2400))
+    write_assembly(project / "new", edited("FileSystemTypeVersion", "2.12"))
 
-    outcome = run("plan", "--against", "old", "--json", "--allow", SHRUNK)
+    outcome = run("plan", "--against", "old", "--json", "--allow", CHANGED)
 
     told = json.loads(outcome.stdout)
-    assert (outcome.code, told["stopped"], told["allowed"], told["against"]) == (0, False, [SHRUNK], "old")
+    assert (outcome.code, told["stopped"], told["allowed"], told["against"]) == (0, False, [CHANGED], "old")
     (stack,) = told["stacks"]
     assert (stack["cluster"], stack["name"], stack["state"]) == ("a-us-east-2", "a-Storage", "changed")
     (change,) = stack["changes"]
     assert change["action"] == "update in place"
     assert change["properties"] == [
-        {"path": "StorageCapacity", "before": 4800, "after": 2400, "replaces": False, "cause": ""}
+        {"path": "FileSystemTypeVersion", "before": "2.15", "after": "2.12", "replaces": False, "cause": ""}
     ]
-    assert [(stop["kind"], stop["allow"]) for stop in change["stops"]] == [("data", SHRUNK)]
+    assert [(stop["kind"], stop["allow"]) for stop in change["stops"]] == [("data", CHANGED)]
 
 
 def test_markdown_quotes_what_a_template_says(run: Run, project: Path) -> None:
-    write_assembly(project / "new", edited("StorageCapacity", "`|</details>"))
+    write_assembly(project / "new", edited("FileSystemTypeVersion", "`|</details>"))
 
     outcome = run("plan", "--against", "old", "--markdown")
 
     assert outcome.code == 3
     assert outcome.stdout.startswith("### Stopped for 1 reasons")
-    assert f"`--allow {SHRUNK}`" in outcome.stdout
-    assert "`StorageCapacity: 4800 -> '\\|</details>`" in outcome.stdout
+    assert f"`--allow {CHANGED}`" in outcome.stdout
+    assert "`FileSystemTypeVersion: 2.15 -> '\\|</details>`" in outcome.stdout
 
 
 def test_json_and_markdown_together_are_refused(run: Run, project: Path) -> None:
@@ -197,7 +201,7 @@ def test_json_and_markdown_together_are_refused(run: Run, project: Path) -> None
 
 
 def test_compares_with_what_is_deployed(run: Run, project: Path, deployed: Callable[..., None]) -> None:
-    write_assembly(project / "new", edited("StorageCapacity", 2400))
+    write_assembly(project / "new", edited("FileSystemTypeVersion", "2.12"))
 
     for template in (TEMPLATE, json.dumps(TEMPLATE)):  # boto3 gives JSON as values, YAML as text
         deployed(CloudFormation(template))

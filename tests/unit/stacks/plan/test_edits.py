@@ -91,7 +91,11 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
         {"data", "refused"},
     ),
     "subnet of a file system": (put(FILE_SYSTEM, "SubnetIds", ["subnet-0"]), {"data", "refused"}),
-    "a smaller file system": (put(FILE_SYSTEM, "StorageCapacity", 2400), {"data"}),
+    "a smaller file system": (put(FILE_SYSTEM, "StorageCapacity", 2400), {"refused"}),
+    "a file system without backups": (
+        put(FILE_SYSTEM, "LustreConfiguration.AutomaticBackupRetentionDays", 0),
+        {"data"},
+    ),
     "another Lustre version": (put(FILE_SYSTEM, "FileSystemTypeVersion", "2.12"), {"data"}),
     "a file system that a deletion takes along": (life(FILE_SYSTEM, "DeletionPolicy", None), {"data"}),
     "a file system that a replacement takes along": (
@@ -261,7 +265,7 @@ def test_property_order_and_spelling_are_no_change(base: Stacks) -> None:
 
 def test_a_word_allows_one_thing_and_not_what_would_fail(base: Stacks) -> None:
     edited = Stacks(base.stacks)
-    put(FILE_SYSTEM, "StorageCapacity", 2400)(edited)
+    put(FILE_SYSTEM, "FileSystemTypeVersion", "2.12")(edited)
     plan = compare(base.stacks, edited.stacks)
     (stop,) = plan.stops()
 

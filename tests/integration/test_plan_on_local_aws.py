@@ -1,0 +1,154 @@
+"""What a plan says is what the local AWS then does: every edit of the plan's tests is deployed, stack by stack."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+from tests.unit.stacks.plan.conftest import Stacks
+from tests.unit.stacks.plan.test_edits import DANGEROUS, SAFE
+
+from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly
+from ultracluster_stacks.plan import Action, Plan, StackTemplate, compare
+from ultracluster_stacks.plan.resource_updates import MOVING_IDS
+
+pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+
+Ids = dict[str, dict[str, str]]
+
+# The local AWS refuses these, as CloudFormation does, for reasons that a template does not show.
+NOT_DEPLOYABLE = {
+    "a type that nobody knows": "no such type",
+    "properties of a custom resource": "no function behind it",
+    "a condition that comes": "the template has no such condition",
+    "no checkpoint bucket": "what refers to it is still there",
+    "no queue": "what refers to it is still there",
+    "no role of the nodes": "what refers to it is still there",
+}
+EDITS = {name: edit for name, (edit, _) in DANGEROUS.items()} | SAFE
+
+
+class Deployed:
+    """The quick start on the local AWS."""
+
+    def __init__(self, local: LocalAws, directory: Path) -> None:
+        self.local = local
+        self.directory = directory
+        self.base = [one.stack for one in assembled_stacks(directory)]
+        self.cloudformation = local.client("cloudformation", self.base[0].region)
+
+    def start(self) -> None:
+        self.local.reset()
+        results = deploy_assembly(self.local, self.directory)
+        assert {result.status for result in results} == {"CREATE_COMPLETE"}
+
+    def restore(self) -> None:
+        """Go back to the quick start, in place where that works: a file system cannot shrink again."""
+        if self.deploy(self.base) is not None:
+            self.start()
+
+    def ids(self) -> Ids:
+        """Physical ids by stack and logical id."""
+        return {
+            stack.name: {
+                one["LogicalResourceId"]: one["PhysicalResourceId"]
+                for one in self.cloudformation.describe_stack_resources(StackName=stack.name)[
+                    "StackResources"
+                ]
+            }
+            for stack in self.base
+        }
+
+    def deploy(self, stacks: list[StackTemplate]) -> str | None:
+        """Update stack by stack as `cdk deploy` does; return the one that failed."""
+        for stack in stacks:
+            try:
+                self.cloudformation.update_stack(
+                    StackName=stack.name,
+                    TemplateBody=json.dumps(stack.template),
+                    Capabilities=["CAPABILITY_NAMED_IAM"],
+                )
+            except self.cloudformation.exceptions.ClientError as error:
+                if "No updates" not in str(error):
+                    raise
+                continue
+            (described,) = self.cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
+            if described["StackStatus"] != "UPDATE_COMPLETE":
+                return stack.name
+        return None
+
+
+@pytest.fixture(scope="module")
+def deployed(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    directory = tmp_path_factory.mktemp("plan") / "cdk.out"
+    done = synthesize_rollout(QUICKSTART, directory)
+    assert done.returncode == 0, done.stderr
+    deployed = Deployed(local_aws_server, directory)
+    deployed.start()
+    yield deployed
+    local_aws_server.reset()
+
+
+@pytest.mark.parametrize("name", [name for name in EDITS if name not in NOT_DEPLOYABLE])
+def test_ids_change_where_the_plan_says_and_nowhere_else(deployed: Deployed, name: str) -> None:
+    edited = Stacks(deployed.base)
+    EDITS[name](edited)
+    plan = compare(deployed.base, edited.stacks)
+    before = deployed.ids()
+
+    failed = deployed.deploy(edited.stacks)
+    after = deployed.ids()
+
+    try:
+        assert failed == expected_failure(plan)
+        through = [stack.name for stack in deployed.base]
+        through = through[: through.index(failed)] if failed else through
+        assert moves(before, after, through) == expected_moves(plan, through)
+    finally:
+        deployed.restore()
+
+
+def expected_failure(plan: Plan) -> str | None:
+    refused = [
+        stack.name
+        for stack in plan.stacks
+        if any(stop.allow is None for one in (stack, *stack.changes) for stop in one.stops)
+    ]
+    return refused[0] if refused else None
+
+
+def moves(before: Ids, after: Ids, stacks: list[str]) -> dict[str, str]:
+    """What happened to each physical id: new, other or gone."""
+    found = {}
+    for stack in stacks:
+        for logical_id in {**before[stack], **after[stack]}:
+            old, new = before[stack].get(logical_id), after[stack].get(logical_id)
+            if old != new:
+                found[logical_id] = "new" if old is None else "gone" if new is None else "other"
+    return found
+
+
+def expected_moves(plan: Plan, stacks: list[str]) -> dict[str, str]:
+    said = {
+        Action.ADD: "new",
+        Action.REPLACE: "other",
+        Action.REMOVE: "gone",
+        Action.RETAIN: "gone",
+    }
+    changes = [change for stack in plan.stacks if stack.name in stacks for change in stack.changes]
+    return {
+        change.logical_id: said.get(change.action, "other")
+        for change in changes
+        if change.action in said or change.resource_type in MOVING_IDS
+    }
+
+
+def test_reads_back_what_is_deployed_and_finds_no_difference(deployed: Deployed) -> None:
+    looked_for = [AssembledStack(account=None, stack=stack) for stack in deployed.base]
+
+    read = deployed_stacks(looked_for, client=deployed.local.client, account=None)
+
+    assert [one.state for one in compare(read, deployed.base).stacks] == ["same"] * 3
