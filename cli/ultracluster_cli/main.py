@@ -18,6 +18,7 @@ COMMANDS = {
     "capacity": "ultracluster_cli.capacity",
     "demo": "ultracluster_cli.demo",
     "deploy": "ultracluster_cli.deploy",
+    "explain": "ultracluster_cli.explain",
     "jobs": "ultracluster_cli.jobs",
     "local": "ultracluster_cli.local",
     "plan": "ultracluster_cli.plan",

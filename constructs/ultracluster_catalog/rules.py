@@ -57,6 +57,7 @@ RULES: dict[str, Rule] = {
     "UC2106": Rule("A wave's name is used once."),
     "UC2107": Rule("Tags keep the limits that AWS sets for keys, values and their number."),
     "UC2108": Rule("The rollout file holds no credentials."),
+    "UC2201": Rule("A cluster that is named on the command line exists in the rollout."),
     # UC3, network
     "UC3001": Rule("A count that goes into the size of a subnet is not negative."),
     "UC3002": Rule("A subnet has an address for everything that the cluster puts into it."),

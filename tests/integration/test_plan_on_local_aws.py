@@ -106,7 +106,9 @@ def test_ids_change_where_the_plan_says_and_nowhere_else(deployed: Deployed, nam
         assert failed == expected_failure(plan)
         through = [stack.name for stack in deployed.base]
         through = through[: through.index(failed)] if failed else through
-        assert moves(before, after, through) == expected_moves(plan, through)
+        uncertain = {c.logical_id for s in plan.stacks for c in s.changes if c.action is Action.MAY_REPLACE}
+        found = {name: what for name, what in moves(before, after, through).items() if name not in uncertain}
+        assert found == expected_moves(plan, through)
     finally:
         deployed.restore()
 

@@ -36,9 +36,11 @@ def property_changes(
     seen = set()
     for path, was, becomes in differences(written(old), written(new)):
         forces = _forces(path, rules)
-        # CloudFormation decides on replacement by the expression, not by its value (github.com/aws/aws-cdk/issues/38492).
-        if forces is False and canonical(was) == canonical(becomes):
-            continue
+        if canonical(was) == canonical(becomes):
+            if forces is False:
+                continue
+            # CloudFormation may go by the expression and not by its value (github.com/aws/aws-cdk/issues/38492).
+            forces = None
         seen.add(path)
         yield PropertyChange(path=path, before=was, after=becomes, replaces=forces)
     for path, value, cause, certain in moved_parts(new, stack, moves):

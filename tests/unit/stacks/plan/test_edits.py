@@ -118,6 +118,12 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
     ),
     "no export of checkpoints": (put(LINK, "S3.AutoExportPolicy", None), {"data"}),
     "another path of checkpoints": (put(LINK, "FileSystemPath", "/other"), {"data"}),
+    "another spelling of what forces a replacement": (
+        lambda stacks: stacks.properties(LINK).update(
+            DataRepositoryPath={"Fn::Sub": "s3://${" + stacks.find(BUCKET, "Checkpoints")[1] + "}"}
+        ),
+        {"data"},
+    ),
     "logs that go earlier": (put(LOGS, "RetentionInDays", 1), {"data"}),
     "what a life cycle remembers": (put("AWS::SSM::Parameter", "Value", "[]"), {"data"}),
     "addresses of the network": (

@@ -1,0 +1,58 @@
+"""`ultracluster explain`: where does each value of a cluster come from?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ultracluster_cli.output import print_json, print_table
+
+__all__ = ["app", "explain"]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def explain(
+    rollout: Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")],
+    cluster: Annotated[
+        str | None, typer.Argument(metavar="CLUSTER", help="Name of one cluster. Default: all clusters.")
+    ] = None,
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead of tables (docs/command-line.md).")
+    ] = False,
+) -> None:
+    """Show each value of a cluster and what gives it: the cluster, the defaults of the file, or what is built in."""
+    import dataclasses  # noqa: PLC0415 - not for the help
+
+    from ultracluster_catalog.findings import Finding, FindingsError, quote  # noqa: PLC0415 - likewise
+    from ultracluster_stacks.config.explain import explain_rollout  # noqa: PLC0415 - pydantic; likewise
+
+    explained = explain_rollout(rollout)
+    chosen = [one for one in explained if cluster in (None, one.name)]
+    if not chosen:
+        problem = f"got the cluster {quote(cluster)}, which the rollout does not have"
+        allowed = ", ".join(one.name for one in explained)
+        raise FindingsError([Finding(code="UC2201", problem=problem, allowed=allowed, location=str(rollout))])
+    if as_json:
+        print_json({"clusters": [dataclasses.asdict(one) for one in chosen]})
+        return
+    for one in chosen:
+        rows = [
+            {
+                "value": value.path,
+                "is": value.note if value.value is None and value.note else _shown(value.value),
+                "given_by": value.given_by,
+                "where": value.location,
+            }
+            for value in one.values
+        ]
+        title = f"{one.name} in {one.region}, wave {one.wave}"
+        print_table(columns=["value", "is", "given_by", "where"], rows=rows, title=title)
+
+
+def _shown(value: object) -> str:
+    import json  # noqa: PLC0415 - not for the help
+
+    return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -1,0 +1,104 @@
+"""Where each value of a rollout comes from: the cluster, the defaults of the file, or what is built in."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from ultracluster_stacks.config.defaults import origin
+from ultracluster_stacks.config.loader import load_rollout
+from ultracluster_stacks.config.problem import Loc, loc_text
+from ultracluster_stacks.config.yaml_source import YamlSource, read_yaml
+
+__all__ = ["ExplainedCluster", "ExplainedValue", "explain_rollout"]
+
+_CLUSTER_DEPTH = 4  # waves, index, clusters, index
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExplainedValue:
+    """One value of a cluster.
+
+    Attributes:
+        path: Where it is in the cluster, such as ``file_system.storage_capacity_gib``.
+        value: What it is, in plain values. None for what was not given and has no fixed default; see `note`.
+        given_by: ``cluster``, ``defaults`` or ``built in``.
+        location: File and line that give it; empty for what is built in.
+        note: What a built-in None means, in the words of the schema; else empty.
+    """
+
+    path: str
+    value: Any
+    given_by: Literal["cluster", "defaults", "built in"]
+    location: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExplainedCluster:
+    """One cluster with all its values.
+
+    Attributes:
+        wave: Name of its wave.
+        name: Its name.
+        region: Its Region.
+        values: Its values, in the order of the schema.
+    """
+
+    wave: str
+    name: str
+    region: str
+    values: tuple[ExplainedValue, ...]
+
+
+def explain_rollout(path: str | os.PathLike[str]) -> tuple[ExplainedCluster, ...]:
+    """Read a rollout file and say of each value of each cluster where it comes from.
+
+    Args:
+        path: The rollout file.
+
+    Raises:
+        FindingsError: The file is wrong, as `load_rollout` says.
+    """
+    config = load_rollout(path).config
+    source = read_yaml(path)
+    return tuple(
+        ExplainedCluster(
+            wave=wave.name,
+            name=cluster.name,
+            region=cluster.region,
+            values=tuple(_values(cluster, ("waves", w, "clusters", c), source)),
+        )
+        for w, wave in enumerate(config.waves)
+        for c, cluster in enumerate(wave.clusters)
+    )
+
+
+def _values(value: Any, loc: Loc, source: YamlSource, note: str = "") -> Iterator[ExplainedValue]:
+    """Go down to what cannot be divided: mappings merge key by key, lists of values are given as a whole."""
+    if isinstance(value, BaseModel):
+        for name, info in type(value).model_fields.items():
+            note = (info.description or "").partition("Default: ")[2].rstrip(".")
+            yield from _values(getattr(value, name), (*loc, name), source, note)
+    elif isinstance(value, Mapping) and value:
+        for key, part in value.items():
+            yield from _values(part, (*loc, key), source)
+    elif isinstance(value, tuple) and any(isinstance(part, BaseModel) for part in value):
+        for index, part in enumerate(value):
+            yield from _values(part, (*loc, index), source)
+    else:
+        yield _explained(value, loc, source, note)
+
+
+def _explained(value: Any, loc: Loc, source: YamlSource, note: str) -> ExplainedValue:
+    place = origin(source.values, loc)
+    given = place in source.lines
+    return ExplainedValue(
+        path=loc_text(loc[_CLUSTER_DEPTH:]),
+        value=list(value) if isinstance(value, tuple) else value,
+        given_by="built in" if not given else "defaults" if place[0] == "defaults" else "cluster",
+        location=f"{source.name}:{source.line(place)}" if given else "",
+        note="" if given or value is not None else note,
+    )
