@@ -19,6 +19,7 @@ COMMANDS = {
     "demo": "ultracluster_cli.demo",
     "deploy": "ultracluster_cli.deploy",
     "explain": "ultracluster_cli.explain",
+    "init": "ultracluster_cli.init",
     "jobs": "ultracluster_cli.jobs",
     "local": "ultracluster_cli.local",
     "plan": "ultracluster_cli.plan",

@@ -317,4 +317,6 @@ RULES: dict[str, Rule] = {
     "UC9204": Rule("A plan looks into the account that its stacks belong to."),
     "UC9205": Rule("The templates of deployed stacks can be read."),
     "UC9206": Rule("A plan against the local AWS finds one that runs."),
+    "UC9207": Rule("A new project gets a folder of its own."),
+    "UC9208": Rule("An example that is named on the command line exists."),
 }

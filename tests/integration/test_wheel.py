@@ -1,5 +1,6 @@
 """The library as somebody else gets it: a wheel, installed elsewhere, used by an app in another folder."""
 
+import json
 import subprocess
 import sys
 import zipfile
@@ -48,15 +49,21 @@ def test_the_wheel_holds_our_packages_and_nothing_called_constructs(wheel: Path)
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == PACKAGES
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
     assert "ultracluster/scripts/node-boot.sh" in names
+    assert "ultracluster_stacks/plan/replacement.json" in names
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("site")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", directory, wheel],
+        check=True,
+    )
+    return directory
 
 
 @pytest.mark.synth
-def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
-    installed = tmp_path / "site"
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", installed, wheel],
-        check=True,
-    )
+def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     source = (ROOT / "examples/own-app/app.py").read_text()
@@ -73,3 +80,35 @@ def test_an_app_elsewhere_synthesizes_a_cluster_from_the_wheel(wheel: Path, tmp_
     # The installed copy was used, not the one of this checkout.
     assert Path(done.stdout.strip()).is_relative_to(installed)
     assert "AWS::Batch::JobDefinition" in (tmp_path / "cdk.out/Training.template.json").read_text()
+
+
+@pytest.mark.synth
+@pytest.mark.deploy
+def test_a_new_project_passes_its_own_tests_and_deploys_from_the_wheel(
+    installed: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+
+    def run(*arguments: str, folder: Path = project) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=folder,
+            env=bare_environment(PYTHONPATH=str(installed)),
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert Path(
+        run("-c", "import ultracluster_cli as c; print(c.__file__)", folder=tmp_path).strip()
+    ).is_relative_to(installed)
+    run("-m", "ultracluster_cli", "init", str(project), "--name", "ours", "--nodes", "2", folder=tmp_path)
+    (project / "node_modules").symlink_to(ROOT / "node_modules")  # in place of npm ci
+
+    assert "1 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
+    told = json.loads(run("-m", "ultracluster_cli", "deploy", "--local", "--json"))
+    (cluster,) = told["clusters"]
+    assert cluster["nodes"] == 2
+    assert {stack["status"] for stack in cluster["stacks"]} == {"CREATE_COMPLETE"}

@@ -11,7 +11,7 @@ from ultracluster_stacks.config.problem import Loc
 __all__ = ["set_values"]
 
 
-def set_values(text: str, values: Mapping[Loc, str]) -> str:
+def set_values(text: str, values: Mapping[Loc, str | int]) -> str:
     """Give values to places of a YAML text, whether the text has them already or not.
 
     Places are found by the positions that the YAML parser gives. A key that is missing is written before the first key
@@ -22,7 +22,7 @@ def set_values(text: str, values: Mapping[Loc, str]) -> str:
         values: The new value of each place. Lists on the way to it, and what they have at its index, must exist.
 
     Returns:
-        The text with the values in double quotes.
+        The text with the values, text of them in double quotes.
     """
     for loc, value in reversed(list(values.items())):  # each new key comes before those that are there
         text = _set_value(text, loc, json.dumps(value))  # a JSON string is a YAML string

@@ -80,6 +80,16 @@ def test_an_export_that_nobody_imports_may_change() -> None:
     assert list(plan.stops()) == []
 
 
+def test_a_revision_of_a_job_definition_reaches_what_names_it() -> None:
+    def stacks(attempts: int) -> list[StackTemplate]:
+        job = {"Type": "AWS::Batch::JobDefinition", "Properties": {"RetryStrategy": {"Attempts": attempts}}}
+        return [stack(J=job, T=topic(DisplayName={"Ref": "J"}))]
+
+    changes = compare(stacks(1), stacks(2)).stacks[0].changes
+
+    assert [(one.logical_id, one.action) for one in changes] == [("J", Action.UPDATE), ("T", Action.UPDATE)]
+
+
 def test_what_may_be_replaced_makes_others_that_follow_it_uncertain() -> None:
     def stacks(size: int) -> list[StackTemplate]:
         custom = {"Type": "Custom::Order", "Properties": {"Size": size}}
