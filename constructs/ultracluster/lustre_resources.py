@@ -29,7 +29,8 @@ def lustre_configuration(
         efa_enabled=True if settings.efa_enabled else None,
         automatic_backup_retention_days=settings.backup_retention_days if backups else None,
         daily_automatic_backup_start_time=settings.backup_start_time,
-        copy_tags_to_backups=True if backups else None,
+        # Apart from the retention, since it is set at creation: backups can be turned on later, this cannot.
+        copy_tags_to_backups=True if settings.copy_tags_to_backups else None,
     )
 
 

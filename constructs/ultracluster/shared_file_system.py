@@ -51,6 +51,7 @@ class SharedFileSystem(Construct):
         associations: Sequence[DataRepositoryAssociation] = (),
         backup_retention_days: int = 0,
         backup_start_time: str | None = None,
+        copy_tags_to_backups: bool = False,
         mount_path: str = "/fsx",
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
@@ -63,8 +64,8 @@ class SharedFileSystem(Construct):
             deployment_type: ``PERSISTENT_2``, or ``SCRATCH_2`` for data that may be lost with a server: it is not
                 replicated. Changing it replaces the file system. Default: ``PERSISTENT_2``.
             storage_type: ``SSD``, or ``INTELLIGENT_TIERING``, which grows with its data, answers in tens of
-                milliseconds where its cache does not, and cannot be linked to S3. Changing it replaces the file
-                system. Default: ``SSD``.
+                milliseconds where its cache does not, and cannot be linked to S3. Set at creation: a change
+                means a new file system. Default: ``SSD``.
             storage_capacity_gib: Size in GiB: 1200, 2400 or a multiple of 2400. A client gets 5 Gbps from each
                 object server, and there is about one per 2400 GiB. Default: 4800; none with Intelligent-Tiering.
             per_unit_storage_throughput: MB/s for each TiB: 125, 250, 500 or 1000. Default: 250; none for
@@ -80,17 +81,19 @@ class SharedFileSystem(Construct):
                 they can grow later, not shrink. Default: left to FSx, by the size; with Intelligent-Tiering, which
                 takes 6000 or 12000, it is 6000.
             efa_clients: Instance type of clients that mount over EFA, such as ``p5.48xlarge``; the trn2 family
-                cannot. It makes fewer and larger object servers, in steps of 4,800 to 38,400 GiB on SSD. Changing
-                between a type and none replaces the file system. Default: clients mount over TCP.
+                cannot. It makes fewer and larger object servers, in steps of 4,800 to 38,400 GiB on SSD. Set at
+                creation: a change means a new file system. Default: clients mount over TCP.
             data_compression: Whether Lustre compresses with LZ4. Default: it does.
             kms_key: Key of your own for data at rest. Changing it replaces the file system. Default: the key that
                 AWS manages for FSx.
             checkpoint_bucket: Bucket that the checkpoint folder is imported from and exported to. Default: none.
             checkpoint_path: Folder that is joined to the bucket. Default: ``/checkpoints``.
             associations: More folders that are joined with S3; 8 with the checkpoint folder. Default: none.
-            backup_retention_days: Days to keep daily backups, 1 to 90, with the tags of the file system; not with
-                ``SCRATCH_2`` and not when the file system is joined with S3. Default: 0, no backups.
+            backup_retention_days: Days to keep daily backups, 1 to 90; not with ``SCRATCH_2`` and not when the file
+                system is joined with S3. Default: 0, no backups.
             backup_start_time: When they start, ``HH:MM`` in UTC. Default: left to FSx.
+            copy_tags_to_backups: Whether backups get the tags of the file system. Set at creation: changing it
+                replaces the file system. Default: they do not.
             mount_path: Where nodes and jobs mount it. Default: ``/fsx``.
             removal_policy: What happens to it when it leaves the stack or is replaced. Default: it is kept.
 
@@ -110,6 +113,7 @@ class SharedFileSystem(Construct):
             efa_enabled=efa_clients is not None,
             backup_retention_days=backup_retention_days,
             backup_start_time=backup_start_time,
+            copy_tags_to_backups=copy_tags_to_backups,
         ).with_defaults()
         joined = [(f"Association{each.file_system_path}", each) for each in associations]
         if checkpoint_bucket is not None:
@@ -186,8 +190,7 @@ class SharedFileSystem(Construct):
             file_system_id: Its id, such as ``fs-0123456789abcdef0``.
             mount_name: Its Lustre mount name, such as ``abcdefgh``.
             dns_name: Its DNS name. Default: the one that FSx gives in the Region of the stack.
-            zone_id: Zone id of its Availability Zone, such as ``use2-az3``, to be compared with that of the network:
-                traffic between zones is slower and paid. Default: not compared, with a warning.
+            zone_id: Its zone id, such as ``use2-az3``, to be compared. Default: not compared, with a warning.
             security_group: Its security group, to which the rules for the nodes are added, as they are to the group
                 of the nodes. EC2 refuses a rule that exists already. Default: no rule is added, with a warning.
             efa_enabled: Whether the file system is EFA-enabled. Default: clients mount over TCP.

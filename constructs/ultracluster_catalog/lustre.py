@@ -72,6 +72,7 @@ class LustreSettings:
         efa_enabled: Whether clients can reach it over EFA.
         backup_retention_days: Days to keep automatic backups, 0 for no backups.
         backup_start_time: When they start, ``HH:MM`` in UTC. None leaves it to FSx.
+        copy_tags_to_backups: Whether its tags go to its backups.
         file_system_type_version: Lustre version.
     """
 
@@ -86,6 +87,7 @@ class LustreSettings:
     efa_enabled: bool = False
     backup_retention_days: int = 0
     backup_start_time: str | None = None
+    copy_tags_to_backups: bool = False
     file_system_type_version: str = METADATA_CONFIGURATION_VERSION
 
     def with_defaults(self) -> "LustreSettings":

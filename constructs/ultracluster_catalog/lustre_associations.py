@@ -100,14 +100,18 @@ def _check_whole(
                 problem=f"got {len(associations)} with {what}, which cannot be linked to S3",
                 remedy="Leave them out, or use PERSISTENT_2 or SCRATCH_2 on SSD",
             )
-    if settings.backup_retention_days > 0:
-        yield Finding(
-            code="UC5014",
-            path="backup_retention_days",
-            problem=f"got {quote(settings.backup_retention_days)} for a file system that is linked to S3, of which "
-            "FSx takes no backups",
-            remedy="Leave it out: S3 holds the data; or link nothing",
-        )
+    for name, asked in (
+        ("backup_retention_days", settings.backup_retention_days > 0),
+        ("copy_tags_to_backups", settings.copy_tags_to_backups),
+    ):
+        if asked:
+            yield Finding(
+                code="UC5014",
+                path=name,
+                problem=f"got {quote(getattr(settings, name))} for a file system that is linked to S3, of which FSx "
+                "takes no backups",
+                remedy="Leave it out: S3 holds the data; or link nothing",
+            )
     if len(associations) > DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM:
         yield Finding(
             code="UC5021",

@@ -198,6 +198,13 @@ def _check_backups(settings: LustreSettings) -> Iterator[Finding]:
             problem=f"got {quote(days)} with {settings.deployment_type}, of which FSx takes no backups",
             remedy="Leave it out, or use PERSISTENT_2",
         )
+    if settings.copy_tags_to_backups and settings.deployment_type.startswith("SCRATCH"):
+        yield Finding(
+            code="UC5014",
+            path="copy_tags_to_backups",
+            problem=f"got true with {settings.deployment_type}, of which FSx takes no backups",
+            remedy="Leave it out, or use PERSISTENT_2",
+        )
     if start is None:
         return
     if not re.fullmatch(_TIME_OF_DAY, start):

@@ -143,6 +143,7 @@ class StorageStack(cdk.Stack):
             ],
             backup_retention_days=given.backup_retention_days,
             backup_start_time=given.backup_start_time,
+            copy_tags_to_backups=given.copy_tags_to_backups,
         )
 
 

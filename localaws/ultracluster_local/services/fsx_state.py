@@ -97,6 +97,7 @@ def check(file_system: Mapping[str, Any], associations: Iterable[Mapping[str, An
         metadata_iops=metadata.get("Iops"),
         efa_enabled=lustre.get("EfaEnabled", False),
         backup_retention_days=lustre.get("AutomaticBackupRetentionDays", 0),
+        copy_tags_to_backups=lustre.get("CopyTagsToBackups", False),
         file_system_type_version=file_system["FileSystemTypeVersion"],
     )
     joined = [

@@ -31,7 +31,7 @@ class FileSystemConfig(ConfigModel):
     storage_type: Literal["SSD", "INTELLIGENT_TIERING"] = Field(
         default="SSD",
         description="`INTELLIGENT_TIERING` grows with its data and is paid by throughput, read cache, data and requests; "
-        "it cannot be joined with S3. Changing it replaces the file system.",
+        "it cannot be joined with S3. Set at creation: a change means a new file system.",
     )
     storage_capacity_gib: Annotated[int, Between(code="UC5101", least=1_200, most=100_000_000)] | None = (
         Field(
@@ -67,7 +67,8 @@ class FileSystemConfig(ConfigModel):
     )
     efa: bool = Field(
         default=False,
-        description="Whether nodes mount over EFA, which the trn2 family cannot. Changing it replaces the file system.",
+        description="Whether nodes mount over EFA, which the trn2 family cannot. Set at creation: a change means a "
+        "new file system.",
     )
     data_compression: bool = Field(
         default=True, description="Whether data is compressed with LZ4 when it is written."
@@ -93,6 +94,10 @@ class FileSystemConfig(ConfigModel):
     backup_start_time: str | None = Field(
         default=None,
         description='When daily backups start: HH:MM in UTC, in quotes, such as "03:30". Default: left to FSx.',
+    )
+    copy_tags_to_backups: bool = Field(
+        default=False,
+        description="Whether backups get the tags of the file system. Changing it replaces the file system.",
     )
     file_system_id: (
         Annotated[str, Form(code="UC5030", pattern=FILE_SYSTEM_ID, allowed="fs- and 17 hexadecimal digits")]
@@ -158,6 +163,7 @@ class FileSystemConfig(ConfigModel):
             efa_enabled=self.efa,
             backup_retention_days=self.backup_retention_days,
             backup_start_time=self.backup_start_time,
+            copy_tags_to_backups=self.copy_tags_to_backups,
         ).with_defaults()
 
     @property

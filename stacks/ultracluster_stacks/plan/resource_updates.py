@@ -61,13 +61,15 @@ class Safe(StrEnum):
     """Only to a larger number, or to none at all, which is for ever."""
 
 
-# "Update requires: Replacement" in the documentation of AWS::FSx::FileSystem and missing in the registry; UpdateFileSystem of
-# botocore 1.44.5 has none of them either (2026-11-20).
+# Given to CreateFileSystem only: UpdateFileSystem of botocore 1.44.5 has none of them, and the registry's schema omits them. The
+# documentation of AWS::FSx::FileSystem says "Replacement" of CopyTagsToBackups and DeploymentType, and "No interruption" of the
+# others, which no call could do (read 2026-11-21); the worse is taken.
 _DOCUMENTED: Final[Mapping[str, frozenset[PropertyPath]]] = MappingProxyType(
     {
         "AWS::FSx::FileSystem": frozenset(
             {
                 ("StorageType",),
+                ("LustreConfiguration", "CopyTagsToBackups"),
                 ("LustreConfiguration", "DeploymentType"),
                 ("LustreConfiguration", "DriveCacheType"),
                 ("LustreConfiguration", "EfaEnabled"),
@@ -87,6 +89,8 @@ STATEFUL: Final[Mapping[str, Mapping[PropertyPath, Safe]]] = MappingProxyType(
             ("LustreConfiguration", "PerUnitStorageThroughput"): Safe.ANY,
             ("LustreConfiguration", "DataCompressionType"): Safe.ANY,
             ("LustreConfiguration", "MetadataConfiguration", "Iops"): Safe.GROWS,
+            ("LustreConfiguration", "ThroughputCapacity"): Safe.GROWS,
+            ("LustreConfiguration", "DataReadCacheConfiguration"): Safe.ANY,  # holds copies only
             ("LustreConfiguration", "WeeklyMaintenanceStartTime"): Safe.ANY,
             ("LustreConfiguration", "DailyAutomaticBackupStartTime"): Safe.ANY,
         },

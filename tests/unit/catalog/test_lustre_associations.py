@@ -65,8 +65,11 @@ def test_some_file_systems_cannot_be_joined(changes: dict[str, Any], count: int)
 
 
 def test_what_is_joined_is_not_backed_up() -> None:
-    settings = LustreSettings(backup_retention_days=7)
-    assert _codes(*_many(1), settings=settings) == [("UC5014", "backup_retention_days")]
+    settings = LustreSettings(backup_retention_days=7, copy_tags_to_backups=True)
+    assert _codes(*_many(1), settings=settings) == [
+        ("UC5014", "backup_retention_days"),
+        ("UC5014", "copy_tags_to_backups"),
+    ]
     assert check_associations([], settings=settings) == []
 
 

@@ -127,6 +127,7 @@ def test_a_persistent_file_system_is_backed_up() -> None:
 def test_a_scratch_file_system_is_not() -> None:
     scratch: dict[str, Any] = {"deployment_type": "SCRATCH_2", "storage_capacity_gib": 1200}
     assert _codes(**scratch, backup_retention_days=0) == []
+    assert _codes(**scratch, copy_tags_to_backups=True) == [("UC5014", "copy_tags_to_backups")]
     assert _codes(**scratch, backup_retention_days=1) == [("UC5014", "backup_retention_days")]
 
 

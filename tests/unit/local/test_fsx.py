@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import botocore.session
 import pytest
 from botocore.exceptions import ClientError
 
 from ultracluster_local import LocalAws
+from ultracluster_local.cloudformation.resource_types.fsx import PROVIDERS
 
 _SSD: dict[str, Any] = {
     "DeploymentType": "PERSISTENT_2",
@@ -172,3 +174,12 @@ def test_a_file_system_has_backups_or_links(fsx: Any) -> None:
     fsx.delete_backup(BackupId=kept["BackupId"])
     with pytest.raises(ClientError, match="BackupNotFound"):
         fsx.describe_backups(BackupIds=[kept["BackupId"]])
+
+
+def test_what_is_set_at_creation_is_what_no_update_takes() -> None:
+    model = botocore.session.get_session().get_service_model("fsx")
+    given = model.shape_for("CreateFileSystemLustreConfiguration").members
+    updated = model.shape_for("UpdateFileSystemLustreConfiguration").members
+    provider = PROVIDERS["AWS::FSx::FileSystem"]
+    paths = provider.create_only("AWS::FSx::FileSystem", {}, {})
+    assert {path[1] for path in paths if path[0] == "LustreConfiguration"} == set(given) - set(updated)

@@ -124,7 +124,6 @@ def test_a_rollout_has_a_file_system_that_tiers(tmp_path: Path, monkeypatch: pyt
     assert system["Properties"]["KmsKeyId"] == _KEY
     assert system["Properties"]["LustreConfiguration"] == {
         "AutomaticBackupRetentionDays": 7,
-        "CopyTagsToBackups": True,
         "DailyAutomaticBackupStartTime": "03:30",
         "DataCompressionType": "LZ4",
         "DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 64},

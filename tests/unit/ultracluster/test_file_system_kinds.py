@@ -72,11 +72,15 @@ def test_numbers_of_every_kind_may_be_left_to_the_deployment(stack: cdk.Stack) -
     assert lustre["AutomaticBackupRetentionDays"] == {"Ref": "BackupRetentionDays"}
 
 
-def test_backups_carry_the_tags_of_the_file_system(stack: cdk.Stack) -> None:
+def test_backups_can_be_turned_on_later_without_replacing_the_file_system(stack: cdk.Stack) -> None:
     lustre = define(stack, **_BACKUPS)["LustreConfiguration"]
     assert lustre["AutomaticBackupRetentionDays"] == 7
     assert lustre["DailyAutomaticBackupStartTime"] == "03:30"
-    assert lustre["CopyTagsToBackups"] is True
+    assert "CopyTagsToBackups" not in lustre
+
+
+def test_backups_get_the_tags_when_that_was_typed(stack: cdk.Stack) -> None:
+    assert define(stack, copy_tags_to_backups=True)["LustreConfiguration"]["CopyTagsToBackups"] is True
 
 
 def test_what_is_joined_with_s3_is_not_backed_up(stack: cdk.Stack) -> None:

@@ -11,11 +11,16 @@ _TAGS = Tagging(service="fsx", target="ResourceARN", attribute="ResourceARN")
 
 
 class _FileSystem(ApiProvider):
-    """A file system. The registry's schema omits settings that FSx cannot change; the type's documentation has them."""
+    """A file system. The registry's schema omits settings that FSx cannot change: those that UpdateFileSystem lacks."""
 
     def create_only(self, resource_type: str, old: Properties, new: Properties) -> frozenset[tuple[str, ...]]:
-        """Add the settings that the documentation of the type marks "Update requires: Replacement"."""
+        """Add what is given to CreateFileSystem only.
+
+        The type's documentation (read 2026-11) says replacement of two of them, CopyTagsToBackups and DeploymentType,
+        and no interruption of the others, which no call of FSx could do.
+        """
         lustre = (
+            "CopyTagsToBackups",
             "DeploymentType",
             "DriveCacheType",
             "EfaEnabled",
@@ -23,8 +28,8 @@ class _FileSystem(ApiProvider):
             "ImportPath",
             "ImportedFileChunkSize",
         )
-        documented = {("StorageType",), *(("LustreConfiguration", name) for name in lustre)}
-        return super().create_only(resource_type, old, new) | documented
+        at_creation = {("StorageType",), *(("LustreConfiguration", name) for name in lustre)}
+        return super().create_only(resource_type, old, new) | at_creation
 
 
 PROVIDERS: Mapping[str, Provider] = {
