@@ -6,6 +6,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from ultracluster import ClusterNetwork, UltraCluster
+from ultracluster_stacks.blocked_queues import notify_of_blocked_queues
 from ultracluster_stacks.capacity_sources import capacity_sources, fair_share, source_names, wait_limits
 from ultracluster_stacks.config import ClusterConfig, machine_of
 from ultracluster_stacks.job_definitions import define_jobs
@@ -59,12 +60,15 @@ class ClusterStack(cdk.Stack):
             wait_limits=wait_limits(config.queue),
             tags={"Name": config.name, "ultracluster:cluster": config.name, **config.tags},
         )
+        queues = [(cluster.queue, config.queue.notify_blocked)]
         for queue in config.further_queues:
-            cluster.add_queue(
+            further = cluster.add_queue(
                 queue.name,
                 sources=source_names(queue),
                 priority=queue.priority,
                 fair_share=fair_share(queue),
                 wait_limits=wait_limits(queue),
             )
+            queues.append((further, queue.notify_blocked))
+        notify_of_blocked_queues(self, [each for each, wanted in queues if wanted])
         define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()))

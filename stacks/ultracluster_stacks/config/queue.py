@@ -74,6 +74,11 @@ class QueueConfig(ConfigModel):
         description="Names of the capacity that the queue uses, in order of preference, up to three: those of "
         "`further_capacity`, and `capacity` for that of the cluster. Default: all.",
     )
+    notify_blocked: bool = Field(
+        default=False,
+        description="Whether AWS Batch's event about a blocked queue goes to the topic `BlockedQueues` of the cluster. "
+        "Default: it does not.",
+    )
     wait_limits: WaitLimitsConfig = Field(
         default_factory=WaitLimitsConfig,
         description="When a job that waits at the head is cancelled. Default: never.",
