@@ -24,6 +24,8 @@ __all__ = ["handlers"]
 
 handlers = Handlers(service="batch")
 
+_MOST_ENVIRONMENTS = 3  # of a queue, API Reference of CreateJobQueue, botocore 1.44.5
+
 
 # Compute environments
 
@@ -123,7 +125,12 @@ def create_job_queue(request: Request) -> Mapping[str, Any]:
 def _check_queue(request: Request, given: dict[str, Any]) -> None:
     """Replace names of environments by ARNs, as Batch shows them; refuse what does not exist."""
     batch = batch_of(request.region)
-    for entry in given.get("computeEnvironmentOrder") or []:
+    order = given.get("computeEnvironmentOrder") or []
+    if len(order) > _MOST_ENVIRONMENTS:
+        raise client_error(
+            f"A job queue takes at most {_MOST_ENVIRONMENTS} compute environments, got {len(order)}"
+        )
+    for entry in order:
         environment = get(batch.environments, "computeEnvironmentName", entry["computeEnvironment"])
         entry["computeEnvironment"] = environment["computeEnvironmentArn"]
     if given.get("schedulingPolicyArn"):

@@ -75,6 +75,14 @@ def test_environment_that_a_queue_uses_cannot_go(batch: Any) -> None:
     assert batch.describe_compute_environments()["computeEnvironments"] == []
 
 
+def test_a_queue_takes_three_environments_and_no_fourth(batch: Any) -> None:
+    order = [{"order": number, "computeEnvironment": "nodes"} for number in range(1, 5)]
+    batch.create_job_queue(jobQueueName="three", priority=1, computeEnvironmentOrder=order[:3])
+    with pytest.raises(ClientError, match="at most 3") as caught:
+        batch.create_job_queue(jobQueueName="four", priority=1, computeEnvironmentOrder=order)
+    assert code(caught) == "ClientException"
+
+
 def test_each_registration_is_a_revision_and_the_newest_active_one_is_used(batch: Any) -> None:
     second = batch.register_job_definition(jobDefinitionName="job", type="multinode", nodeProperties=NODES)
     assert second["revision"] == 2

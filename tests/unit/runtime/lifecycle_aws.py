@@ -20,6 +20,7 @@ __all__ = [
     "ENVIRONMENT",
     "FAULTS",
     "FOREIGN",
+    "FURTHER_QUEUE",
     "NODES",
     "OTHER",
     "QUEUE",
@@ -32,6 +33,7 @@ __all__ = [
 ACCOUNT = "arn:aws:batch:us-east-2:123456789012"
 ENVIRONMENT = f"{ACCOUNT}:compute-environment/ours"
 OTHER = f"{ACCOUNT}:compute-environment/other"
+FURTHER_QUEUE = f"{ACCOUNT}:job-queue/urgent"
 QUEUE = f"{ACCOUNT}:job-queue/training"
 TOPIC = "arn:aws:sns:us-east-2:123456789012:notices"
 RESERVATION = "cr-0123456789abcdef0"
@@ -105,6 +107,7 @@ class FakeAws:
             "single": "RUNNING",
             "waits": "RUNNABLE",
         }
+        self.further_jobs: set[str] = set()  # of these jobs, which are in the further queue
         self.hosts = {"multi#0": NODES[0], "multi#1": NODES[1], "single": FOREIGN}
         self.templates: dict[str, str] = {}
         self.terminated: dict[str, str] = {}
@@ -230,7 +233,12 @@ class FakeAws:
         shown = [
             {"jobId": job, "jobName": job}
             for job, status in self.jobs.items()
-            if status == asked["jobStatus"] and (job.startswith(f"{parent}#") if parent else "#" not in job)
+            if status == asked["jobStatus"]
+            and (
+                job.startswith(f"{parent}#")
+                if parent
+                else "#" not in job and (job in self.further_jobs) == (asked["jobQueue"] == FURTHER_QUEUE)
+            )
         ]
         return {"jobSummaryList": shown}
 

@@ -12,6 +12,7 @@ from tests.unit.runtime.lifecycle_aws import (
     ENVIRONMENT,
     FAULTS,
     FOREIGN,
+    FURTHER_QUEUE,
     NODES,
     OTHER,
     RESERVATION,
@@ -24,6 +25,7 @@ from tests.unit.runtime.lifecycle_aws import (
 from ultracluster_runtime.lifecycle import handler as function
 from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE, LifecycleError, look_after
 from ultracluster_runtime.lifecycle.memory import Memory
+from ultracluster_runtime.lifecycle.view import Cluster
 
 pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients, and every call fails in every way
 
@@ -172,6 +174,16 @@ def test_the_queue_stays_open_for_what_serves_it_or_will(
     assert aws.environments[OTHER]["state"] == state
 
 
+@pytest.mark.parametrize("further", ["", FURTHER_QUEUE])
+def test_jobs_of_a_further_queue_are_ended_like_all_others(aws: FakeAws, further: str) -> None:
+    now = drains(aws)
+    aws.further_jobs = {"multi"}
+    given = cluster(further_job_queues=tuple(filter(None, [further])))
+    look_after(given, aws.clients, now)
+    assert list(aws.terminated) == (["multi"] if further else [])
+    assert aws.calls.count("UpdateJobQueue") == 1  # the further queue itself stays as it is
+
+
 def test_waits_for_the_payment_of_an_extension(aws: FakeAws) -> None:
     now = drains(aws)
     aws.extensions = [{"CapacityBlockExtensionStatus": "payment-pending"}]
@@ -283,8 +295,15 @@ def test_the_function_takes_its_cluster_from_the_environment(
         "UC_TOPIC": given.topic,
         "UC_MEMORY": given.memory,
         "UC_CHECKPOINT_LEAD_SECONDS": "1200",
+        "UC_FURTHER_JOB_QUEUES": FURTHER_QUEUE,
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(function, "_clients", lambda: aws.clients)
+    asked: list[Cluster] = []
+    looked = function.look_after
+    monkeypatch.setattr(
+        function, "look_after", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))
+    )
     function.handler({"detail-type": "anything"}, None)
     assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
+    assert asked == [cluster(further_job_queues=(FURTHER_QUEUE,))]
