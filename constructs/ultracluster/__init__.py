@@ -14,6 +14,7 @@ from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.compile_cache import CompileCache
 from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.dataset_bucket import DatasetBucket
+from ultracluster.fabric_gate import FabricGate
 from ultracluster.fair_share import FairShare
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.neuron_ami import NeuronAmi
@@ -23,6 +24,7 @@ from ultracluster.precompile_job import PrecompileJob
 from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.single_node_job import SingleNodeJob
+from ultracluster.smoke_train import SmokeTrain
 from ultracluster.training_image_repository import PublicGalleryCache, TrainingImageRepository
 from ultracluster.training_queue import TrainingQueue
 from ultracluster.ultra_cluster import UltraCluster
@@ -46,6 +48,7 @@ __all__ = [
     "ComputeEnvironment",
     "DataRepositoryAssociation",
     "DatasetBucket",
+    "FabricGate",
     "FairShare",
     "MultiNodeJob",
     "NeuronAmi",
@@ -59,6 +62,7 @@ __all__ = [
     "SageMakerTrainingQueue",
     "SharedFileSystem",
     "SingleNodeJob",
+    "SmokeTrain",
     "SpotCapacity",
     "TrainingImageRepository",
     "TrainingQueue",
