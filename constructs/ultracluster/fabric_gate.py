@@ -1,14 +1,16 @@
 """A job before the paid job, which refuses a fabric on which training would hang or crawl."""
 
+from collections.abc import Sequence
 from importlib import resources
 
 from aws_cdk import Duration
 from constructs import Construct
 
-from ultracluster.job import job_processes
+from ultracluster.job import Job
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.neuron_settings import NeuronSettings
 
 __all__ = ["FabricGate"]
 
@@ -18,8 +20,8 @@ class FabricGate(MultiNodeJob):
 
     It counts the interfaces that libfabric sees from inside the image, since a device that is missing there turns EFA
     into TCP without a word, and measures an all-reduce over all NeuronCores of all nodes with nccom-test. The image must
-    hold python3, libfabric for EFA and, on Neuron types, aws-neuronx-tools and Open MPI; it needs no SSH. Let the paid
-    job depend on it when both are submitted.
+    hold python3, libfabric for EFA and, on Neuron types, aws-neuronx-tools and Open MPI; it needs no SSH. Name it in
+    `after` of the paid job.
     """
 
     def __init__(
@@ -30,9 +32,11 @@ class FabricGate(MultiNodeJob):
         queue: TrainingQueue,
         image: str,
         node_count: int | None = None,
+        neuron: NeuronSettings | None = None,
         least_bandwidth: float | None = None,
         most_latency: float | None = None,
         patience: Duration | None = None,
+        after: Sequence[Job] = (),
     ) -> None:
         """Define the gate.
 
@@ -42,11 +46,13 @@ class FabricGate(MultiNodeJob):
             queue: Queue of the job that it protects.
             image: Image of that job: what counts is what its own libfabric sees.
             node_count: Nodes of that job. Default: all nodes of the queue.
+            neuron: Settings of that job: how many logical NeuronCores there are. Default: their own defaults.
             least_bandwidth: Bus bandwidth in GiB/s (nccom-test writes GB/s) that an all-reduce of 1 GiB must reach.
                 Default: any, and the log says what was measured. AWS publishes no floor, and published
                 measurements of one type differ by a factor of seven.
             most_latency: Microseconds that an all-reduce of 1 KiB may take. Default: any.
             patience: How long to wait for the nodes, and then for nccom-test. Default: 15 minutes each.
+            after: Jobs that have to succeed before. Default: none.
 
         Raises:
             FindingsError: If the type has no EFA (UC6150), a bound is not above zero (UC6151), or the job does not
@@ -56,7 +62,8 @@ class FabricGate(MultiNodeJob):
         findings = _check(queue, least_bandwidth=least_bandwidth, most_latency=most_latency)
         if findings:
             raise FindingsError(findings)
-        ranks = job_processes(queue, None) if queue.nodes.instance_type.neuron_devices else 0
+        machine = queue.nodes.instance_type
+        ranks = neuron.processes_per_node(machine) if neuron else machine.logical_neuron_cores
         script = (
             resources.files("ultracluster").joinpath("scripts/fabric_gate.py").read_text(encoding="ascii")
         )
@@ -74,6 +81,8 @@ class FabricGate(MultiNodeJob):
             command=command,
             node_count=node_count,
             launcher="raw",
+            neuron=neuron,
+            after=after,
             timeout=Duration.seconds(3 * waits.to_seconds()),
         )
 

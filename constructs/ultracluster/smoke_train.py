@@ -1,5 +1,6 @@
 """A job before the paid job, which finds cores and links that compute or deliver wrongly."""
 
+from collections.abc import Sequence
 from importlib import resources
 from typing import Literal
 
@@ -7,9 +8,12 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
+from ultracluster.job import Job
 from ultracluster.multi_node_job import MultiNodeJob
+from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.neuron_settings import NeuronSettings
 
 __all__ = ["SmokeTrain"]
 
@@ -19,7 +23,7 @@ class SmokeTrain(MultiNodeJob):
 
     All ranks see the same batches, so that every loss must equal every other to the last bit; the log names the ranks
     that differ, with their nodes. It also shows that the image, the launcher and the collectives work together. The
-    image must hold torch with the framework for the device. Let the paid job depend on it when both are submitted.
+    image must hold torch with the framework for the device. Name it in `after` of the paid job.
     """
 
     def __init__(
@@ -31,10 +35,12 @@ class SmokeTrain(MultiNodeJob):
         image: str,
         node_count: int | None = None,
         processes_per_node: int | None = None,
-        compile_cache: CompileCache | None = None,
+        compile_cache: CompileCache | PosixCompileCache | None = None,
+        neuron: NeuronSettings | None = None,
         device: Literal["xla", "neuron", "cuda"] | None = None,
         steps: int = 5,
         timeout: Duration | None = None,
+        after: Sequence[Job] = (),
     ) -> None:
         """Define the job.
 
@@ -46,11 +52,13 @@ class SmokeTrain(MultiNodeJob):
             node_count: Nodes of that job. Default: all nodes of the queue.
             processes_per_node: Processes on each node. Default: one for each logical NeuronCore or GPU.
             compile_cache: Compile cache to use. Default: none.
+            neuron: Settings of that job. Default: their own defaults.
             device: What torch calls the device: ``xla`` for torch-neuronx, ``neuron`` for TorchNeuron, ``cuda`` for
                 GPUs. Default: ``xla`` on Neuron types, else ``cuda``.
             steps: Steps of training, 2 or more: what a collective delivered shows in the next step's loss.
                 Default: 5.
             timeout: When it is ended. Default: after 30 minutes, compilation included.
+            after: Jobs that have to succeed before, such as a `FabricGate`. Default: none.
 
         Raises:
             FindingsError: If there are less than two steps (UC6152), or the job does not fit the queue.
@@ -72,5 +80,7 @@ class SmokeTrain(MultiNodeJob):
             node_count=node_count,
             processes_per_node=processes_per_node,
             compile_cache=compile_cache,
+            neuron=neuron,
+            after=after,
             timeout=timeout or Duration.minutes(30),
         )

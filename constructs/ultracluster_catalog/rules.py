@@ -202,6 +202,7 @@ RULES: dict[str, Rule] = {
     "UC6150": Rule("A fabric gate looks at nodes with EFA."),
     "UC6151": Rule("A bound on a fabric is above zero."),
     "UC6152": Rule("A smoke training takes two steps or more."),
+    "UC6153": Rule("The gates of a job have names of their own."),
     "UC6201": Rule("A command about jobs knows their Region."),
     "UC6202": Rule("A cluster that is named has one job queue."),
     "UC6203": Rule("A job that is submitted is one that the cluster defines."),

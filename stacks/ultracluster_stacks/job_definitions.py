@@ -60,4 +60,33 @@ def _define(cluster: UltraCluster, job: JobConfig, after: Sequence[Job]) -> Job:
         return cluster.add_precompile_job(
             job.name, instance_type=job.instance_type, method=job.method, phase=job.phase, **common
         )
+    common["after"] = [*after, *_gates(cluster, job, after)]
     return cluster.add_multi_node_job(job.name, node_count=job.nodes, **common)
+
+
+def _gates(cluster: UltraCluster, job: JobConfig, after: Sequence[Job]) -> list[Job]:
+    """Add the gates of a job, each behind what the job waits for, so that they run just before it."""
+    gates, added = job.gates, list[Job]()
+    if gates.fabric:
+        fabric = cluster.add_fabric_gate(
+            f"{job.name}-fabric",
+            image=job.image,
+            node_count=job.nodes,
+            neuron=job.neuron.settings(),
+            least_bandwidth=gates.least_bandwidth,
+            most_latency=gates.most_latency,
+            after=after,
+        )
+        added.append(fabric)
+    if gates.smoke:
+        smoke = cluster.add_smoke_train(
+            f"{job.name}-smoke",
+            image=job.image,
+            node_count=job.nodes,
+            processes_per_node=job.processes_per_node if job.launcher == "torchrun" else None,
+            neuron=job.neuron.settings(),
+            device=gates.device,
+            after=[*after, *added],
+        )
+        added.append(smoke)
+    return added

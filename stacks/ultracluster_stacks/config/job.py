@@ -10,6 +10,7 @@ from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.submission_tags import MOST_ARRAY_JOBS
 from ultracluster_stacks.config.credentials import names_credential
 from ultracluster_stacks.config.field_rules import Between, Form, Known, refusal
+from ultracluster_stacks.config.gates import GatesConfig
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
 from ultracluster_stacks.config.neuron import NeuronConfig
@@ -136,4 +137,8 @@ class JobConfig(ConfigModel):
     phase: Literal["all", "collect", "compile"] = Field(
         default="all",
         description="What a precompile job does: all; collect graphs only; or compile those collected before.",
+    )
+    gates: GatesConfig = Field(
+        default_factory=GatesConfig,
+        description="Jobs that have to succeed before this one; submitting it submits them first. Default: none.",
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ultracluster_catalog.capacity_blocks import drain_before_end
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.neuron_containers import container_of_reference
-from ultracluster_stacks.config import job_kind_rules
+from ultracluster_stacks.config import gates, job_kind_rules
 from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Problem, shown
 from ultracluster_stacks.config.queue_rules import used
@@ -187,6 +187,7 @@ JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem
     launcher_has_a_command,
     launcher_starts_processes,
     timeout_is_within_capacity,
+    *gates.RULES,
     image_is_pinned,
     image_is_near,
     image_runs_on_chips,

@@ -4,8 +4,9 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.neighbours import IMAGE, of_type, only, queue
 
-from ultracluster import CompileCache, FabricGate, SmokeTrain
+from ultracluster import CompileCache, FabricGate, MultiNodeJob, SmokeTrain
 from ultracluster_catalog.findings import FindingsError
+from ultracluster_catalog.neuron_settings import NeuronSettings
 
 pytestmark = pytest.mark.synth
 
@@ -68,6 +69,27 @@ def test_a_fabric_gate_holds_the_bounds_that_are_given(stack: cdk.Stack) -> None
 def test_a_gate_fits_into_a_job_definition(stack: cdk.Stack) -> None:
     FabricGate(stack, "Gate", queue=queue(stack), image=IMAGE)
     assert len(str(only(stack, "AWS::Batch::JobDefinition"))) < 24 * 1024  # AWS Batch quotas, read 2026-10
+
+
+def test_gates_follow_the_logical_neuroncores_of_the_job(stack: cdk.Stack) -> None:
+    FabricGate(
+        stack,
+        "Gate",
+        queue=queue(stack),
+        image=IMAGE,
+        neuron=NeuronSettings(logical_nc_config=1),
+    )
+    given = arguments(stack)
+    assert given[given.index("--ranks-per-node") + 1] == "128"
+
+
+def test_the_paid_job_waits_for_both_gates(stack: cdk.Stack) -> None:
+    training = queue(stack)
+    fabric = FabricGate(stack, "Fabric", queue=training, image=IMAGE)
+    smoke = SmokeTrain(stack, "Smoke", queue=training, image=IMAGE, after=[fabric])
+    MultiNodeJob(stack, "Pretrain", queue=training, image=IMAGE, command=["train.py"], after=[smoke])
+    tags = [each["Properties"].get("Tags") for each in of_type(stack, "AWS::Batch::JobDefinition")]
+    assert tags == [None, {"ultracluster:after": "Fabric"}, {"ultracluster:after": "Smoke"}]
 
 
 @pytest.mark.parametrize("name", ["least_bandwidth", "most_latency"])

@@ -276,6 +276,13 @@ def test_the_valid_rollout_has_no_findings(findings: Findings) -> None:
             f"{_JOB}.processes_per_node",
             "got 2 processes on a node with the launcher jax",
         ),
+        (
+            "image: 1",
+            "gates: {least_bandwidth: 0}\n            image: 1",
+            "UC6151",
+            f"{_JOB}.gates.least_bandwidth",
+            "got 0. Allowed: 1 to 10,000",
+        ),
         ("[train.py]", "[]", "UC6142", f"{_JOB}.command", "got no command"),
         ("image: 1", "attempts: 11\n            image: 1", "UC6104", f"{_JOB}.attempts", "1 to 10"),
         (

@@ -51,6 +51,17 @@ _ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
         ([("image: 1", "processes_per_node: 128\n            image: 1")], "UC6103"),
         ([("image: 1", "launcher: jax\n            processes_per_node: 1\n            image: 1")], "UC6140"),
         ([("[train.py]", "[x]")], "UC6142"),
+        ([("image: 1", "gates: {fabric: true, smoke: true}\n            image: 1")], "UC6150"),
+        (
+            [
+                (
+                    "image: 1",
+                    "gates: {fabric: true, least_bandwidth: 1, most_latency: 1}\n            image: 1",
+                )
+            ],
+            "UC6151",
+        ),
+        ([("name: pretrain", "name: pretrain-fabric\n            gates: {fabric: true}")], "UC6153"),
         ([("image: 1", "attempts: 10\n            image: 1")], "UC6104"),
         ([("image: 1", "timeout_hours: 70\n            image: 1")], "UC6105"),
         ([_ON_DEMAND, ("image: 1", "timeout_hours: 71\n            image: 1")], "UC6105"),
