@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.neuron_images import IMAGE_KINDS
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 
@@ -86,7 +86,7 @@ def resolve(
 def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
     findings = []
     if image not in IMAGE_KINDS or IMAGE_KINDS[image].parameter is None:
-        findings.append(Finding(code="UC4050", problem=f"got {image!r}", allowed=_LINES, path="--image"))
+        findings.append(Finding(code="UC4050", problem=f"got {quote(image)}", allowed=_LINES, path="--image"))
     if parameter and baked:
         findings.append(
             Finding(

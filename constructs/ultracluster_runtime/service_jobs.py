@@ -16,6 +16,9 @@ from ultracluster_catalog.sagemaker import MOST_SERVICE_PAYLOAD_BYTES, TRAINING_
 
 __all__ = ["training_job", "training_job_submission"]
 
+_MOST_ATTEMPTS = 10
+_HIGHEST_PRIORITY = 9999
+
 
 def training_job(
     *,
@@ -109,6 +112,11 @@ def training_job_submission(
         submission["schedulingPriority"] = priority
     problems = _problems("sagemaker", "CreateTrainingJob", request)
     problems += _problems("batch", "SubmitServiceJob", submission)
+    # botocore's model has no bounds here; these are those of the API reference.
+    if attempts not in range(1, _MOST_ATTEMPTS + 1):
+        problems.append(f"got {quote(attempts)} attempts, outside 1 to {_MOST_ATTEMPTS}")
+    if priority is not None and priority not in range(_HIGHEST_PRIORITY + 1):
+        problems.append(f"got priority {quote(priority)}, outside 0 to {_HIGHEST_PRIORITY}")
     if len(payload.encode()) > MOST_SERVICE_PAYLOAD_BYTES:
         problems.append(f"{len(payload.encode()):,} bytes, more than {MOST_SERVICE_PAYLOAD_BYTES:,}")
     if problems:

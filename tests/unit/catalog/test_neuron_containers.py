@@ -1,8 +1,15 @@
+from pathlib import Path
+
 import pytest
 
 from ultracluster_catalog.findings import FindingsError
 from ultracluster_catalog.instance_types import INSTANCE_TYPES, get_instance_type
-from ultracluster_catalog.neuron import LAST_XLA_TRAINING_IMAGE, runs_torchneuron
+from ultracluster_catalog.neuron import (
+    ECS_NEURON_AMI_PARAMETER,
+    LAST_XLA_TRAINING_IMAGE,
+    NEURON_DLAMI_PARAMETERS,
+    runs_torchneuron,
+)
 from ultracluster_catalog.neuron_containers import (
     NEURON_CONTAINERS,
     container_of_reference,
@@ -71,3 +78,11 @@ def test_every_tag_is_pinned_to_its_sdk() -> None:
     for row in NEURON_CONTAINERS:
         if row.tag is not None:
             assert f"-sdk{row.sdk}-" in row.tag
+
+
+def test_the_page_about_images_lists_every_tag_and_every_line_of_amis() -> None:
+    page = Path(__file__).parents[3].joinpath("docs/images.md").read_text()
+    for row in NEURON_CONTAINERS:
+        assert (f"`{row.repository}:{row.tag}`" if row.tag else "tag not found in a source of record") in page
+    for parameter in (*NEURON_DLAMI_PARAMETERS, ECS_NEURON_AMI_PARAMETER):
+        assert f"`{parameter}`" in page

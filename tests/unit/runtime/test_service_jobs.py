@@ -72,6 +72,16 @@ def test_refuses_what_sagemaker_does_not_know() -> None:
     )
 
 
+def test_refuses_what_batch_does_not_take() -> None:
+    request = training_job(**JOB)
+    assert "Invalid type for parameter quotaShareName" in refusal(request, share=None)
+    for attempts in (0, 11):
+        assert f"got {attempts} attempts" in refusal(request, attempts=attempts)
+    for priority in (-1, 10_000):
+        assert f"got priority {priority}" in refusal(request, priority=priority)
+    assert training_job_submission(request, **SUBMISSION, attempts=1, priority=0)
+
+
 def test_refuses_a_request_that_batch_does_not_carry() -> None:
     size = len(json.dumps(training_job(**JOB, environment={"A": ""}), separators=(",", ":")))
     fits = "a" * (10 * 1024 - size)

@@ -1,0 +1,124 @@
+"""Service environments, quota shares and service jobs of the local AWS: what it keeps, and what it refuses."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from ultracluster_local import LocalAws
+
+pytestmark = pytest.mark.deploy
+
+TRN2 = "ml.trn2.48xlarge"
+
+
+@pytest.fixture
+def batch(local_aws: LocalAws) -> Any:
+    return local_aws.client("batch", "us-east-2")
+
+
+def environment(batch: Any, *limits: tuple[str, int], name: str = "one") -> str:
+    answer = batch.create_service_environment(
+        serviceEnvironmentName=name,
+        serviceEnvironmentType="SAGEMAKER_TRAINING",
+        capacityLimits=[{"capacityUnit": unit, "maxCapacity": number} for unit, number in limits],
+    )
+    return str(answer["serviceEnvironmentArn"])
+
+
+def policy(batch: Any, *, shares: bool = True) -> str:
+    kind: dict[str, Any] = (
+        {"quotaSharePolicy": {"idleResourceAssignmentStrategy": "FIFO"}}
+        if shares
+        else {"fairsharePolicy": {}}
+    )
+    return str(batch.create_scheduling_policy(name="policy", **kind)["arn"])
+
+
+def queue(batch: Any, *environments: str, name: str = "queue", **more: str) -> str:
+    order = [{"order": index, "serviceEnvironment": one} for index, one in enumerate(environments, 1)]
+    answer = batch.create_job_queue(
+        jobQueueName=name,
+        priority=1,
+        jobQueueType="SAGEMAKER_TRAINING",
+        serviceEnvironmentOrder=order,
+        **more,
+    )
+    return str(answer["jobQueueArn"])
+
+
+def share(batch: Any, name: str = "research") -> str:
+    answer = batch.create_quota_share(
+        quotaShareName=name,
+        jobQueue="queue",
+        capacityLimits=[{"capacityUnit": TRN2, "maxCapacity": 1}],
+        resourceSharingConfiguration={"strategy": "RESERVE"},
+        preemptionConfiguration={"inSharePreemption": "DISABLED"},
+    )
+    return str(answer["quotaShareArn"])
+
+
+def submit(batch: Any, **more: str) -> str:
+    job = {"jobName": "job", "jobQueue": "queue", "serviceJobType": "SAGEMAKER_TRAINING"}
+    return str(batch.submit_service_job(**{"serviceRequestPayload": "{}"} | job | more)["jobId"])
+
+
+def refused(why: str) -> Any:
+    return pytest.raises(ClientError, match=why)
+
+
+def test_quota_shares_need_one_environment_of_their_own_with_limits_by_type(batch: Any) -> None:
+    plain = environment(batch, ("NUM_INSTANCES", 4), name="plain")
+    typed = environment(batch, (TRN2, 4), name="typed")
+    shares = policy(batch)
+    with refused("not NUM_INSTANCES"):
+        queue(batch, plain, schedulingPolicyArn=shares)
+    with refused("exactly one service environment"):
+        queue(batch, typed, plain, schedulingPolicyArn=shares)
+    queue(batch, typed, schedulingPolicyArn=shares)
+    with refused("connected to queue already"):
+        queue(batch, typed, name="other", schedulingPolicyArn=shares)
+    with refused("found existing JobQueue relationship: queue"):
+        batch.delete_service_environment(serviceEnvironment="typed")
+
+
+def test_limits_are_by_type_or_of_all_together(batch: Any) -> None:
+    for limits in ([(TRN2, 1), (TRN2, 2)], [("NUM_INSTANCES", 1), (TRN2, 1)]):
+        with refused("capacityLimits must have"):
+            environment(batch, *limits)
+
+
+def test_a_job_names_a_share_exactly_when_its_queue_has_them(batch: Any) -> None:
+    queue(batch, environment(batch, (TRN2, 4)), schedulingPolicyArn=policy(batch))
+    arn = share(batch)
+    with refused("exactly when the queue has quota shares"):
+        submit(batch)
+    with refused("Quota share evaluation does not exist"):
+        submit(batch, quotaShareName="evaluation")
+    job = submit(batch, quotaShareName="research")
+    assert batch.describe_service_job(jobId=job)["status"] == "RUNNABLE"
+    waiting = batch.list_service_jobs(jobQueue="queue", jobStatus="RUNNABLE")["jobSummaryList"]
+    assert [one["jobId"] for one in waiting] == [job]
+    assert batch.list_service_jobs(jobQueue="queue")["jobSummaryList"] == []
+    with refused("found existing quota share: research"):
+        batch.delete_job_queue(jobQueue="queue")
+    batch.delete_quota_share(quotaShareArn=arn)
+    batch.delete_job_queue(jobQueue="queue")
+
+
+def test_a_queue_without_quota_shares_has_none(batch: Any) -> None:
+    queue(batch, environment(batch, ("NUM_INSTANCES", 4)), schedulingPolicyArn=policy(batch, shares=False))
+    with refused("queue has no quota share policy"):
+        share(batch)
+    with refused("exactly when the queue has quota shares"):
+        submit(batch, quotaShareName="research")
+    submit(batch)
+
+
+def test_a_payload_is_json_of_at_most_ten_kib(batch: Any) -> None:
+    queue(batch, environment(batch, ("NUM_INSTANCES", 4)))
+    submit(batch, serviceRequestPayload='"' + "a" * (10 * 1024 - 2) + '"')
+    with refused("larger than 10240 bytes"):
+        submit(batch, serviceRequestPayload='"' + "a" * (10 * 1024 - 1) + '"')
+    with refused("is not JSON"):
+        submit(batch, serviceRequestPayload="{")
