@@ -17,6 +17,7 @@ from ultracluster.launcher import Launcher
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError, Severity
+from ultracluster_catalog.neuron_containers import check_container
 from ultracluster_catalog.neuron_settings import NeuronSettings
 from ultracluster_catalog.submission_tags import AFTER_TAG
 
@@ -84,7 +85,8 @@ class Job(Construct):
         if compile_cache is not None:
             compile_cache.grant_use(self._role)
         doubts = [doubt for other in after for doubt in other.doubts_about(self)]
-        for finding in (*findings, *doubts):
+        images = check_container(image, queue.nodes.instance_type)
+        for finding in (*findings, *images, *doubts):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
 
     def _define(

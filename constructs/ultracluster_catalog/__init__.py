@@ -159,6 +159,7 @@ if TYPE_CHECKING:
         NEURON_CONTAINERS,
         PUBLIC_GALLERY,
         NeuronContainer,
+        check_container,
         container_of_reference,
         neuron_container,
     )
@@ -395,6 +396,7 @@ __all__ = [
     "capacity_block_quotas",
     "check_associations",
     "check_block_duration",
+    "check_container",
     "check_file_system",
     "check_free_addresses",
     "check_instance_type",

@@ -16,6 +16,7 @@ __all__ = [
     "NEURON_CONTAINERS",
     "PUBLIC_GALLERY",
     "NeuronContainer",
+    "check_container",
     "container_of_reference",
     "neuron_container",
 ]
@@ -175,6 +176,27 @@ def neuron_container(framework: Framework, instance_type: InstanceType) -> Neuro
             )
         ]
     )
+
+
+def check_container(image: str, instance_type: InstanceType) -> list[Finding]:
+    """Warn about one of AWS's images, or a copy of it, that is not made for the chips of a type.
+
+    Args:
+        image: Reference of a container image.
+        instance_type: Where it shall run.
+    """
+    row = container_of_reference(image)
+    if row is None or instance_type.accelerator in row.accelerators:
+        return []
+    return [
+        Finding(
+            code="UC6330",
+            problem=f"{row.repository} with {row.framework} of SDK {row.sdk} is made for "
+            f"{', '.join(sorted(row.accelerators))}; {instance_type.name} has {instance_type.accelerator}",
+            remedy="Choose an image that docs/images.md lists for these chips",
+            path="image",
+        )
+    ]
 
 
 def container_of_reference(image: str) -> NeuronContainer | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.capacity_blocks import drain_before_end
 from ultracluster_catalog.instance_types import get_instance_type
-from ultracluster_catalog.neuron_containers import container_of_reference
+from ultracluster_catalog.neuron_containers import check_container
 from ultracluster_stacks.config import gates, job_kind_rules
 from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Problem, shown
@@ -161,16 +161,8 @@ def image_is_near(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Proble
 
 def image_runs_on_chips(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """Warn about one of AWS's images, or a copy of it, that is not made for the chips of the nodes."""
-    container = container_of_reference(job.image)
-    chip = machine_of(cluster).accelerator
-    if container is not None and chip not in container.accelerators:
-        yield Problem(
-            loc=("image",),
-            code="UC6330",
-            problem=f"{container.repository} with {container.framework} of SDK {container.sdk} is made for "
-            f"{', '.join(sorted(container.accelerators))}; {cluster.instance_type} has {chip}",
-            remedy="Choose an image that docs/images.md lists for these chips",
-        )
+    for finding in check_container(job.image, machine_of(cluster)):
+        yield Problem(loc=("image",), code=finding.code, problem=finding.problem, remedy=finding.remedy)
 
 
 RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (

@@ -1,0 +1,27 @@
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from tests.unit.ultracluster.neighbours import queue
+
+from ultracluster import MultiNodeJob, SingleNodeJob
+from ultracluster_catalog.instance_types import get_instance_type
+from ultracluster_catalog.neuron_containers import neuron_container
+
+pytestmark = pytest.mark.synth
+
+REGISTRY = "123456789012.dkr.ecr.us-east-2.amazonaws.com/neuron"
+
+
+@pytest.mark.parametrize(("made_for", "warns"), [("trn2.48xlarge", True), ("trn1.32xlarge", False)])
+def test_a_job_warns_about_an_image_that_is_not_made_for_its_chips(
+    stack: cdk.Stack, made_for: str, warns: bool
+) -> None:
+    image = neuron_container("vllm", get_instance_type(made_for)).uri(REGISTRY)
+    nodes = queue(stack, instance_type="trn1.32xlarge")
+    MultiNodeJob(stack, "Many", queue=nodes, image=image, command=["train.py"])
+    SingleNodeJob(stack, "One", queue=nodes, image=image, command=["train.py"])
+
+    found = assertions.Annotations.from_stack(stack).find_warning(
+        "*", assertions.Match.string_like_regexp("UC6330.*trn1.32xlarge has Trainium")
+    )
+    assert len(found) == (2 if warns else 0)
