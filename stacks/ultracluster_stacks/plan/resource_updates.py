@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 __all__ = [
+    "ASSOCIATION",
     "COMPUTE_ENVIRONMENT",
     "IDENTITY_TYPES",
     "JOB_CARRIERS",
@@ -35,6 +36,7 @@ __all__ = [
 PropertyPath = tuple[str, ...]
 """Where a property is, such as ``("LustreConfiguration", "EfaEnabled")``; ``*`` stands for any part."""
 
+ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
 COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
 
 
@@ -94,7 +96,7 @@ STATEFUL: Final[Mapping[str, Mapping[PropertyPath, Safe]]] = MappingProxyType(
             ("LustreConfiguration", "WeeklyMaintenanceStartTime"): Safe.ANY,
             ("LustreConfiguration", "DailyAutomaticBackupStartTime"): Safe.ANY,
         },
-        "AWS::FSx::DataRepositoryAssociation": {("Tags",): Safe.ANY, ("S3", "AutoImportPolicy"): Safe.ANY},
+        ASSOCIATION: {("Tags",): Safe.ANY, ("S3", "AutoImportPolicy"): Safe.ANY},
         "AWS::S3::Bucket": {
             ("Tags",): Safe.ANY,
             ("BucketEncryption",): Safe.ANY,  # what is stored stays as it was written

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from ultracluster_stacks.plan.changes import Action, PropertyChange, ResourceChange, Stop, StopKind
 from ultracluster_stacks.plan.resource_updates import (
+    ASSOCIATION,
     COMPUTE_ENVIRONMENT,
     IDENTITY_TYPES,
     JOB_CARRIERS,
@@ -40,7 +41,7 @@ def stops_of(change: ResourceChange, before: Mapping[str, Any], after: Mapping[s
     if before.get("Type") != after.get("Type") and after:
         reason = "its type changes under the same logical id, which CloudFormation refuses"
         return (Stop(kind=StopKind.REFUSED, reason=reason, allow=None),)
-    rules = (_data, _protection, _jobs, _identity, _network, _unknown)
+    rules = (_data, _protection, _association, _jobs, _identity, _network, _unknown)
     return tuple(stop for rule in rules for stop in rule(change, before, after))
 
 
@@ -130,6 +131,19 @@ def _protection(
         if after and before.get(policy) in _PROTECTING and after.get(policy) not in _PROTECTING:
             became = after.get(policy, "Delete")
             yield _stop(change, StopKind.DATA, f"its {policy} goes from {before[policy]} to {became}")
+
+
+def _association(
+    change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Stop]:
+    """A new association is made before the old one goes, and FSx wants both paths unique in a file system."""
+    del before, after
+    if change.resource_type != ASSOCIATION or change.action is not Action.REPLACE:
+        return
+    changed = {one.path[0] for one in change.properties}
+    if "FileSystemId" not in changed and not {"FileSystemPath", "DataRepositoryPath"} <= changed:
+        reason = "FSx refuses a second association of the same path before the old one is gone"
+        yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
 
 
 def _jobs(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:

@@ -117,7 +117,11 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
         {"data"},
     ),
     "no export of checkpoints": (put(LINK, "S3.AutoExportPolicy", None), {"data"}),
-    "another path of checkpoints": (put(LINK, "FileSystemPath", "/other"), {"data"}),
+    "another path of checkpoints": (put(LINK, "FileSystemPath", "/other"), {"data", "refused"}),
+    "another place and bucket of checkpoints": (
+        both(put(LINK, "FileSystemPath", "/other"), put(LINK, "DataRepositoryPath", "s3://another")),
+        {"data"},
+    ),
     "another spelling of what forces a replacement": (
         lambda stacks: stacks.properties(LINK).update(
             DataRepositoryPath={"Fn::Sub": "s3://${" + stacks.find(BUCKET, "Checkpoints")[1] + "}"}
