@@ -136,3 +136,27 @@ def test_a_second_deployment_to_the_same_local_aws_changes_nothing(twice: tuple[
     assert said.count(": no changes") == 3
     (cluster,) = told["clusters"]
     assert {stack["status"] for stack in cluster["stacks"]} == {"CREATE_COMPLETE"}
+
+
+def test_a_plan_finds_in_the_local_aws_what_the_cdk_cli_has_deployed(
+    project: Path, twice: tuple[dict[str, Any], str]
+) -> None:
+    assert twice
+    rollout = Path(json.loads((project / "cdk.json").read_text())["context"]["rollout"])
+    edited = project / ".ultracluster" / "edited.yaml"
+    edited.write_text(rollout.read_text().replace("storage_capacity_gib: 4800", "storage_capacity_gib: 2400"))
+
+    outcome = ultracluster(project, "plan", str(edited), "--local", "--json")
+
+    assert outcome.returncode == 3, outcome.stderr
+    stacks = {stack["name"].rpartition("-")[2]: stack for stack in json.loads(outcome.stdout)["stacks"]}
+    assert {name: stack["state"] for name, stack in stacks.items()} == {
+        "Network": "same",
+        "Storage": "changed",
+        "Cluster": "same",
+    }
+    (change,) = stacks["Storage"]["changes"]
+    assert change["path"].endswith("/FileSystem/Resource")
+    assert [(one["path"], one["before"], one["after"]) for one in change["properties"]] == [
+        ("StorageCapacity", 4800, 2400)
+    ]
