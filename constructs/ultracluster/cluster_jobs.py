@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from aws_cdk import Duration
+from aws_cdk import Duration, Tags
 from constructs import Construct
 
 from ultracluster.checkpoint_bucket import CheckpointBucket
@@ -21,6 +21,7 @@ from ultracluster.smoke_train import SmokeTrain
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.neuron_settings import NeuronSettings
+from ultracluster_catalog.submission_tags import QUEUE_TAG
 
 __all__ = ["ClusterJobs"]
 
@@ -47,6 +48,7 @@ class ClusterJobs(Construct):
         attempts: int = 1,
         launcher: Launcher = "torchrun",
         after: Sequence[Job] = (),
+        queue: TrainingQueue | None = None,
     ) -> MultiNodeJob:
         """Add a job that uses the cluster's queue, file system, compile cache and checkpoint bucket.
 
@@ -62,6 +64,7 @@ class ClusterJobs(Construct):
             attempts: How often the job is started when its host is lost, 1 to 10. Default: once.
             launcher: ``torchrun``, ``jax`` or ``raw``. Default: ``torchrun``.
             after: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
+            queue: Queue of the cluster that `ultracluster jobs submit` gives it to. Default: the cluster's own.
 
         Raises:
             FindingsError: If the job does not fit the cluster.
@@ -69,7 +72,7 @@ class ClusterJobs(Construct):
         job = MultiNodeJob(
             self,
             construct_id,
-            queue=self._queue,
+            queue=queue or self._queue,
             image=image,
             command=command,
             node_count=node_count,
@@ -83,6 +86,7 @@ class ClusterJobs(Construct):
             after=after,
         )
         self._grant_checkpoints(job)
+        self._name_queue(job)
         return job
 
     def add_single_node_job(
@@ -99,6 +103,7 @@ class ClusterJobs(Construct):
         attempts: int = 3,
         launcher: Launcher = "torchrun",
         after: Sequence[Job] = (),
+        queue: TrainingQueue | None = None,
     ) -> SingleNodeJob:
         """Add a job of one node, or an array of them, with what the cluster gives to each job.
 
@@ -114,6 +119,7 @@ class ClusterJobs(Construct):
             attempts: How often the job is started when its host is lost, 1 to 10. Default: 3 times.
             launcher: ``torchrun``, ``jax`` or ``raw``. Default: ``torchrun``.
             after: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
+            queue: Queue of the cluster that `ultracluster jobs submit` gives it to. Default: the cluster's own.
 
         Raises:
             FindingsError: If the job does not fit the cluster.
@@ -121,7 +127,7 @@ class ClusterJobs(Construct):
         job = SingleNodeJob(
             self,
             construct_id,
-            queue=self._queue,
+            queue=queue or self._queue,
             image=image,
             command=command,
             processes_per_node=processes_per_node,
@@ -135,6 +141,7 @@ class ClusterJobs(Construct):
             after=after,
         )
         self._grant_checkpoints(job)
+        self._name_queue(job)
         return job
 
     def add_precompile_job(
@@ -214,6 +221,7 @@ class ClusterJobs(Construct):
         most_latency: float | None = None,
         patience: Duration | None = None,
         after: Sequence[Job] = (),
+        queue: TrainingQueue | None = None,
     ) -> FabricGate:
         """Add a job that refuses a fabric on which training would hang or crawl; name it in `after` of that job.
 
@@ -226,14 +234,15 @@ class ClusterJobs(Construct):
             most_latency: Microseconds that an all-reduce of 1 KiB may take. Default: any.
             patience: How long to wait for the nodes, and then for nccom-test. Default: 15 minutes each.
             after: Jobs that have to succeed before. Default: none.
+            queue: Queue of that job. Default: the cluster's own.
 
         Raises:
             FindingsError: If the gate does not fit the cluster.
         """
-        return FabricGate(
+        job = FabricGate(
             self,
             construct_id,
-            queue=self._queue,
+            queue=queue or self._queue,
             image=image,
             node_count=node_count,
             neuron=neuron,
@@ -242,6 +251,8 @@ class ClusterJobs(Construct):
             patience=patience,
             after=after,
         )
+        self._name_queue(job)
+        return job
 
     def add_smoke_train(
         self,
@@ -255,6 +266,7 @@ class ClusterJobs(Construct):
         steps: int = 5,
         timeout: Duration | None = None,
         after: Sequence[Job] = (),
+        queue: TrainingQueue | None = None,
     ) -> SmokeTrain:
         """Add a job that finds cores and links which compute or deliver wrongly; name it in `after` of that job.
 
@@ -268,14 +280,15 @@ class ClusterJobs(Construct):
             steps: Steps of training, 2 or more. Default: 5.
             timeout: When it is ended. Default: after 30 minutes.
             after: Jobs that have to succeed before, such as a `FabricGate`. Default: none.
+            queue: Queue of that job. Default: the cluster's own.
 
         Raises:
             FindingsError: If the job does not fit the cluster.
         """
-        return SmokeTrain(
+        job = SmokeTrain(
             self,
             construct_id,
-            queue=self._queue,
+            queue=queue or self._queue,
             image=image,
             node_count=node_count,
             processes_per_node=processes_per_node,
@@ -286,6 +299,14 @@ class ClusterJobs(Construct):
             timeout=timeout,
             after=after,
         )
+        self._name_queue(job)
+        return job
+
+    def _name_queue(self, job: Job) -> None:
+        if job.queue is not self._queue:
+            Tags.of(job).add(
+                QUEUE_TAG, job.queue.job_queue_arn, include_resource_types=["AWS::Batch::JobDefinition"]
+            )
 
     def _grant_checkpoints(self, job: Job) -> None:
         if self._checkpoint_bucket is not None:

@@ -225,6 +225,7 @@ RULES: dict[str, Rule] = {
     "UC6312": Rule("The sources of a queue are sources of its cluster."),
     "UC6313": Rule("Use of a share is remembered for 10 minutes to a week."),
     "UC6314": Rule("The own queue of a cluster uses every Capacity Block of the cluster."),
+    "UC6315": Rule("A job is given to a queue of its cluster."),
     "UC6330": Rule("A container image of AWS runs on the chips of its nodes.", "warning"),
     "UC6331": Rule("A framework has a container image for the chips of an instance type."),
     "UC6332": Rule("A container image that is asked for has a tag that a source names."),

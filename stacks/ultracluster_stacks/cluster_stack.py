@@ -60,15 +60,16 @@ class ClusterStack(cdk.Stack):
             wait_limits=wait_limits(config.queue),
             tags={"Name": config.name, "ultracluster:cluster": config.name, **config.tags},
         )
-        queues = [(cluster.queue, config.queue.notify_blocked)]
-        for queue in config.further_queues:
-            further = cluster.add_queue(
+        queues = {
+            queue.name: cluster.add_queue(
                 queue.name,
                 sources=source_names(queue),
                 priority=queue.priority,
                 fair_share=fair_share(queue),
                 wait_limits=wait_limits(queue),
             )
-            queues.append((further, queue.notify_blocked))
-        notify_of_blocked_queues(self, [each for each, wanted in queues if wanted])
-        define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()))
+            for queue in config.further_queues
+        }
+        watched = [queues[each.name] for each in config.further_queues if each.notify_blocked]
+        notify_of_blocked_queues(self, [cluster.queue, *watched] if config.queue.notify_blocked else watched)
+        define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)

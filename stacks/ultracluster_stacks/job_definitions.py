@@ -1,11 +1,11 @@
 """The jobs of a rollout's cluster, each after those that it waits for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aws_cdk as cdk
 
-from ultracluster import DatasetBucket, UltraCluster
+from ultracluster import DatasetBucket, TrainingQueue, UltraCluster
 from ultracluster.job import Job
 from ultracluster_stacks.config import JobConfig
 
@@ -13,7 +13,11 @@ __all__ = ["define_jobs"]
 
 
 def define_jobs(
-    cluster: UltraCluster, jobs: Sequence[JobConfig], *, datasets: Sequence[DatasetBucket]
+    cluster: UltraCluster,
+    jobs: Sequence[JobConfig],
+    *,
+    datasets: Sequence[DatasetBucket],
+    queues: Mapping[str, TrainingQueue],
 ) -> dict[str, Job]:
     """Define them.
 
@@ -21,6 +25,7 @@ def define_jobs(
         cluster: Where to add them.
         jobs: The jobs; what they wait for is among them and makes no circle.
         datasets: Buckets that every job may read.
+        queues: The further queues by name.
 
     Returns:
         The jobs by name.
@@ -31,7 +36,7 @@ def define_jobs(
     def define(job: JobConfig) -> Job:
         if job.name not in defined:
             after = [define(configs[name]) for name in job.depends_on]
-            made = defined[job.name] = _define(cluster, job, after)
+            made = defined[job.name] = _define(cluster, job, after, queues.get(job.queue or ""))
             for dataset in datasets:
                 dataset.grant_read(made)
         return defined[job.name]
@@ -41,7 +46,7 @@ def define_jobs(
     return defined
 
 
-def _define(cluster: UltraCluster, job: JobConfig, after: Sequence[Job]) -> Job:
+def _define(cluster: UltraCluster, job: JobConfig, after: Sequence[Job], queue: TrainingQueue | None) -> Job:
     common: dict[str, Any] = {
         "image": job.image,
         "command": job.command,
@@ -55,16 +60,18 @@ def _define(cluster: UltraCluster, job: JobConfig, after: Sequence[Job]) -> Job:
     if job.attempts is not None:
         common["attempts"] = job.attempts
     if job.kind == "single-node":
-        return cluster.add_single_node_job(job.name, array_size=job.array_size, **common)
+        return cluster.add_single_node_job(job.name, array_size=job.array_size, queue=queue, **common)
     if job.kind == "precompile":
         return cluster.add_precompile_job(
             job.name, instance_type=job.instance_type, method=job.method, phase=job.phase, **common
         )
-    common["after"] = [*after, *_gates(cluster, job, after)]
-    return cluster.add_multi_node_job(job.name, node_count=job.nodes, **common)
+    common["after"] = [*after, *_gates(cluster, job, after, queue)]
+    return cluster.add_multi_node_job(job.name, node_count=job.nodes, queue=queue, **common)
 
 
-def _gates(cluster: UltraCluster, job: JobConfig, after: Sequence[Job]) -> list[Job]:
+def _gates(
+    cluster: UltraCluster, job: JobConfig, after: Sequence[Job], queue: TrainingQueue | None
+) -> list[Job]:
     """Add the gates of a job, each behind what the job waits for, so that they run just before it."""
     gates, added = job.gates, list[Job]()
     if gates.fabric:
@@ -76,6 +83,7 @@ def _gates(cluster: UltraCluster, job: JobConfig, after: Sequence[Job]) -> list[
             least_bandwidth=gates.least_bandwidth,
             most_latency=gates.most_latency,
             after=after,
+            queue=queue,
         )
         added.append(fabric)
     if gates.smoke:
@@ -87,6 +95,7 @@ def _gates(cluster: UltraCluster, job: JobConfig, after: Sequence[Job]) -> list[
             neuron=job.neuron.settings(),
             device=gates.device,
             after=[*after, *added],
+            queue=queue,
         )
         added.append(smoke)
     return added

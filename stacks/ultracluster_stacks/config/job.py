@@ -59,13 +59,18 @@ _Variable = Annotated[
 
 
 class JobConfig(ConfigModel):
-    """One job definition. A job is submitted to the queue of its cluster."""
+    """One job definition. A job is submitted to a queue of its cluster."""
 
     name: Name = Field(description="Name of the job, once in a cluster: lower case, digits and hyphens.")
     kind: Literal["multi-node", "single-node", "precompile"] = Field(
         default="multi-node",
         description="multi-node; single-node, which has one node for itself; or precompile, which fills the compile "
         "cache on one small on-demand node. Default: multi-node.",
+    )
+    queue: Name | None = Field(
+        default=None,
+        description="Name of the further queue that `ultracluster jobs submit` gives the job to. Default: the cluster's "
+        "own queue.",
     )
     image: Annotated[
         str,

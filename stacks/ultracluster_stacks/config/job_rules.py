@@ -9,6 +9,7 @@ from ultracluster_catalog.capacity_blocks import drain_before_end
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.neuron_containers import check_container
 from ultracluster_stacks.config import gates, job_kind_rules
+from ultracluster_stacks.config.capacity import CapacityConfig
 from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Problem, shown
 from ultracluster_stacks.config.queue_rules import used
@@ -35,33 +36,53 @@ def job_names_are_unique(cluster: "ClusterConfig") -> Iterator[Problem]:
             seen.add(name)
 
 
+def job_has_a_queue(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+    """A job goes to the cluster's own queue, or to one that the cluster has; a precompile job has one of its own."""
+    names = [each.name for each in cluster.further_queues]
+    if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
+        yield Problem(
+            loc=("queue",),
+            code="UC6315",
+            problem=f"got {shown(job.queue)} for a {job.kind} job",
+            allowed="" if job.kind == "precompile" else ", ".join(names),
+            remedy="Leave it out: it has a queue of its own"
+            if job.kind == "precompile"
+            else "Name one of further_queues, or leave it out for the cluster's own queue",
+        )
+
+
 def job_fits_cluster(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """A job that asks for more nodes than there are waits for ever."""
     most = max(
-        (each.max_nodes or cluster.nodes for each in used(cluster, cluster.queue).values()),
-        default=cluster.nodes,
+        (each.max_nodes or cluster.nodes for each in _behind(cluster, job).values()), default=cluster.nodes
     )
     if job.kind == "multi-node" and job.nodes is not None and job.nodes > most:
         yield Problem(
             loc=("nodes",),
             code="UC6101",
-            problem=f"got {job.nodes} nodes, but the cluster has {most}",
+            problem=f"got {job.nodes} nodes, but {'the cluster' if job.queue is None else 'its queue'} has {most}",
             allowed=f"1 to {most}",
         )
 
 
-def queue_starts_job(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def queue_starts_job(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """AWS Batch runs no multi-node jobs on Spot nodes; one that comes to them waits for ever."""
-    for name, source in used(cluster, cluster.queue).items():
-        if source.market_type == "spot":
+    for name, source in _behind(cluster, job).items():
+        if source.market_type == "spot" and job.kind == "multi-node":
             yield Problem(
-                loc=(),
+                loc=("queue",),
                 code="UC6308",
-                problem=f"the queue of the cluster has Spot nodes ({shown(name)}), on which AWS Batch runs no "
-                "multi-node jobs: one that comes to them waits for ever, at the head of all others",
-                remedy="Name the other capacity in queue.capacity, and give the Spot nodes a queue of their own in "
-                "further_queues",
+                problem=f"its queue has Spot nodes ({shown(name)}), on which AWS Batch runs no multi-node jobs: one that "
+                "comes to them waits for ever, at the head of all others",
+                remedy="Give it a queue without them; queue.capacity and further_queues say what each queue uses",
             )
+
+
+def _behind(cluster: "ClusterConfig", job: "JobConfig") -> dict[str, CapacityConfig]:
+    """The capacity behind a job's queue; none where the cluster has no such queue."""
+    own = {None: cluster.queue}
+    queue = (own | {each.name: each for each in cluster.further_queues}).get(job.queue)
+    return used(cluster, queue) if queue else {}
 
 
 def nodes_can_talk(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
@@ -172,6 +193,7 @@ RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
 """Rules over all jobs of a cluster."""
 
 JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem]], ...]] = (
+    job_has_a_queue,
     job_fits_cluster,
     queue_starts_job,
     nodes_can_talk,

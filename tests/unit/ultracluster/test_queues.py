@@ -15,6 +15,7 @@ from tests.unit.ultracluster.neighbours import (
     ZONE,
     block,
     new_stack,
+    of_type,
     only,
     queue,
 )
@@ -259,6 +260,9 @@ def test_spot_nodes_get_a_queue_of_their_own(stack: cdk.Stack) -> None:
     assert [each.source_name for each in cluster.queue.environments] == [None]
     assert [each.source_name for each in spot.environments] == ["spot", None]
     assert cluster.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
+    cluster.add_single_node_job("Evaluate", image=IMAGE, command=["evaluate.py"], queue=spot)
+    tags = [each["Properties"].get("Tags") for each in of_type(stack, "AWS::Batch::JobDefinition")]
+    assert tags == [None, {"ultracluster:queue": stack.resolve(spot.job_queue_arn)}]
     assert spot.has_spot
     assert not cluster.queue.has_spot
 

@@ -127,7 +127,7 @@ def test_a_cluster_has_capacity_of_several_kinds(load: Load) -> None:
             "UC6310",
             "further_queues[1].name",
         ),
-        ([_ON_DEMAND, further("name: spot, market_type: spot")], "UC6308", "jobs[0]"),
+        ([_ON_DEMAND, further("name: spot, market_type: spot")], "UC6308", "jobs[0].queue"),
         (
             [_ON_DEMAND, ("trn2.48xlarge", "trn2u.48xlarge"), further("name: spot, market_type: spot")],
             "UC4104",
@@ -166,6 +166,49 @@ def test_says_what_is_wrong_and_where(
 def test_takes_the_other_side(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
     found = findings(*edits)
     assert code not in {finding.code for finding in found}, found
+
+
+SMALL = "further_queues: [{name: small, capacity: [spot]}]"
+SPOT = further("name: spot, market_type: spot, max_nodes: 2")
+
+
+def job(text: str) -> tuple[str, str]:
+    """Add fields to the job."""
+    return "          - name: pretrain", f"          - name: pretrain\n            {text}"
+
+
+@pytest.mark.parametrize(
+    ("edits", "codes"),
+    [
+        ([_ON_DEMAND, SPOT, lines(f"queue: {{capacity: [capacity]}}\n        {SMALL}"), job("queue: small")], {"UC6308"}),
+        (
+            [
+                _ON_DEMAND,
+                SPOT,
+                lines(f"queue: {{capacity: [capacity]}}\n        {SMALL}"),
+                job("kind: single-node\n            queue: small"),
+            ],
+            set(),
+        ),
+        ([_ON_DEMAND, SPOT, job("kind: single-node")], set()),
+        ([lines("further_queues: [{name: other}]"), job("queue: othr")], {"UC6315"}),
+        ([lines("further_queues: [{name: other}]"), job("queue: other")], set()),
+        ([lines("further_queues: [{name: other}]"), job("kind: precompile\n            queue: other")], {"UC6315"}),
+        (
+            [further(SPILL), lines("further_queues: [{name: less, capacity: [spill]}]"), job("queue: less\n            nodes: 3")],
+            {"UC6101"},
+        ),
+        (
+            [further(SPILL), lines("further_queues: [{name: less, capacity: [spill]}]"), job("queue: less\n            nodes: 2")],
+            set(),
+        ),
+    ],
+)  # fmt: skip
+def test_a_job_fits_the_queue_that_it_is_given_to(
+    findings: Findings, edits: list[tuple[str, str]], codes: set[str]
+) -> None:
+    checked = {"UC6308", "UC6315", "UC6101"}
+    assert {each.code for each in findings(*edits)} & checked == codes
 
 
 def test_one_wrong_item_does_not_hide_what_is_wrong_before_it(findings: Findings) -> None:
