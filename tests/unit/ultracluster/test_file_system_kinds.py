@@ -102,6 +102,8 @@ def test_efa_opens_all_traffic_between_the_groups_and_asks_for_a_large_file_syst
         rules = [each["Properties"] for each in of_type(stack, f"AWS::EC2::SecurityGroup{direction}")]
         lustre = [each for each in rules if each["Description"] == "Lustre"]
         assert {each["IpProtocol"] for each in lustre} == {"-1"}
+        assert len(lustre) == len(pairs)  # EC2 refuses a second rule that says the same
+        assert not any("FromPort" in each for each in lustre)
         assert {(str(each[source]), str(each[target])) for each in lustre} == pairs
 
 
