@@ -67,10 +67,11 @@ class LustreFigures:
     Attributes:
         object_servers: Servers that hold the data of files.
         addresses: Addresses that it takes from its subnet.
-        baseline_mb_per_s: Throughput of the whole file system in MB/s that it always has, for writes and for reads
-            that no cache answers.
+        baseline_mb_per_s: Throughput of the whole file system in MB/s that it always has, for reads that no cache
+            answers.
+        write_mb_per_s: The same for writes, such as those of a checkpoint.
         node_gbps: The most that one node can get while the others are idle, in Gbit/s.
-        node_mb_per_s: The most that each node gets when all work at the same time, in MB/s.
+        node_mb_per_s: The most that each node gets when all read at the same time, in MB/s.
         usd_per_month: List price of the storage for a month in USD. None when no dated source says it.
         price: The price behind it, with source and date, or the reason why it is not known.
         not_priced: What is paid beside that, or instead.
@@ -79,6 +80,7 @@ class LustreFigures:
     object_servers: int
     addresses: int
     baseline_mb_per_s: float
+    write_mb_per_s: float
     node_gbps: float
     node_mb_per_s: float
     usd_per_month: Decimal | None
@@ -118,6 +120,7 @@ def file_system_figures(
         object_servers=servers,
         addresses=file_system_interfaces(settings),
         baseline_mb_per_s=baseline,
+        write_mb_per_s=throughput_mb_per_s(settings, writing=True),
         node_gbps=node_gbps,
         node_mb_per_s=min(node_gbps * _MB_PER_S_OF_A_GBPS, baseline / nodes),
         usd_per_month=None if amount is None else amount * capacity,
@@ -193,13 +196,14 @@ def file_system_interfaces(settings: LustreSettings) -> int:
     return servers + ceil(iops / _METADATA_IOPS_PER_SERVER)
 
 
-def throughput_mb_per_s(settings: LustreSettings) -> float:
+def throughput_mb_per_s(settings: LustreSettings, *, writing: bool = False) -> float:
     """Give the baseline disk throughput of the whole file system in MB/s.
 
     FSx counts 1,000 GiB as one TiB here: 2,400 GiB at 50 MB/s per TiB is 120 MB/s in its own example.
 
     Args:
         settings: The file system.
+        writing: Whether that for writes is meant, which is half on SCRATCH_2. Default: that for reads.
 
     Raises:
         FindingsError: UC5001 or UC5002 for a tier that does not exist.
@@ -207,7 +211,8 @@ def throughput_mb_per_s(settings: LustreSettings) -> float:
     if settings.storage_type == INTELLIGENT_TIERING:
         return settings.throughput_capacity or 0
     tier = get_lustre_tier(settings.deployment_type, settings.per_unit_storage_throughput)
-    return (settings.storage_capacity_gib or 0) * tier.mb_per_s_per_tib / 1000
+    of_a_tib = (tier.write_mb_per_s_per_tib if writing else None) or tier.mb_per_s_per_tib
+    return (settings.storage_capacity_gib or 0) * of_a_tib / 1000
 
 
 def client_throughput_gbps(*, object_servers: int, network_gbps: float = CLIENT_GBPS) -> float:

@@ -22,6 +22,7 @@ class LustreTier:
         per_unit_storage_throughput: What CreateFileSystem takes, in MB/s per TiB. None for scratch types, which
             take none.
         mb_per_s_per_tib: Baseline disk throughput in MB/s per TiB of storage.
+        write_mb_per_s_per_tib: The same for writes. None where the guide gives one figure for both.
         small_capacities_gib: Storage capacities below the first step, in GiB.
         capacity_step_gib: Every multiple of it is a storage capacity, in GiB.
         gib_per_object_server: Storage behind one object server, in GiB.
@@ -37,6 +38,7 @@ class LustreTier:
     capacity_step_gib: int
     gib_per_object_server: int
     efa_capacity_step_gib: int | None = None
+    write_mb_per_s_per_tib: int | None = None
 
     def allows(self, storage_capacity_gib: int, *, efa_enabled: bool = False) -> bool:
         """Whether a file system of this tier can have that storage capacity."""
@@ -90,6 +92,7 @@ LUSTRE_TIERS: Final = (
         storage_type="SSD",
         per_unit_storage_throughput=None,
         mb_per_s_per_tib=200,
+        write_mb_per_s_per_tib=100,
         small_capacities_gib=(1200,),
         capacity_step_gib=2400,
         gib_per_object_server=2400,

@@ -35,6 +35,15 @@ def test_few_nodes_are_limited_by_the_object_servers_and_many_by_the_disks() -> 
     assert _figures(nodes=64, per_unit_storage_throughput=1000).node_mb_per_s == 75
 
 
+def test_scratch_writes_at_half_its_speed() -> None:
+    # FSx for Lustre User Guide, performance of SSD storage: 200 (read), 100 (write).
+    scratch = _figures(deployment_type="SCRATCH_2", storage_capacity_gib=2400)
+    assert (scratch.baseline_mb_per_s, scratch.write_mb_per_s) == (480, 240)
+    assert _figures().write_mb_per_s == _figures().baseline_mb_per_s
+    tiered = _figures(**_TIERED)
+    assert tiered.write_mb_per_s == tiered.baseline_mb_per_s == 4000
+
+
 @pytest.mark.parametrize(("gib", "gbps"), [(2400, 5), (45_600, 95), (48_000, 100), (96_000, 100)])
 def test_a_node_gets_five_gbps_from_each_server_up_to_a_hundred(gib: int, gbps: float) -> None:
     assert _figures(storage_capacity_gib=gib).node_gbps == gbps

@@ -47,6 +47,7 @@ def test_says_what_the_file_system_will_do_and_cost(run: Run, quickstart: Path) 
         "object_servers": 2,
         "addresses": 3,
         "baseline_mb_per_s": 1200,
+        "write_mb_per_s": 1200,
         "node_gbps": 10,
         "node_mb_per_s": 300,
         "usd_per_month": None,
