@@ -96,13 +96,13 @@ class LustreSettings:
         That is 4,800 GiB of SSD, 250 MB/s for each TiB of PERSISTENT_2, and with Intelligent-Tiering 4,000 MB/s and
         6,000 metadata IOPS. Its read cache has no default: it can cost more than all the rest.
         """
-        if self.storage_type == INTELLIGENT_TIERING:
+        persistent = self.deployment_type == "PERSISTENT_2"
+        if self.storage_type == INTELLIGENT_TIERING and persistent:
             return replace(
                 self,
                 throughput_capacity=_or(self.throughput_capacity, THROUGHPUT_CAPACITIES[0]),
                 metadata_iops=_or(self.metadata_iops, INTELLIGENT_TIERING_METADATA_IOPS[0]),
             )
-        persistent = self.deployment_type == "PERSISTENT_2"
         return replace(
             self,
             storage_capacity_gib=_or(self.storage_capacity_gib, 4800),

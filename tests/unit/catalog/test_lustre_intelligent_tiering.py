@@ -67,6 +67,11 @@ def test_only_persistent_2_tiers(deployment_type: str) -> None:
     assert ("UC5010", "storage_type") in found
 
 
+def test_scratch_that_tiers_is_one_mistake() -> None:
+    settings = LustreSettings(deployment_type="SCRATCH_2", storage_type="INTELLIGENT_TIERING")
+    assert [each.code for each in check_file_system(settings.with_defaults())] == ["UC5010"]
+
+
 def test_a_storage_type_is_that_of_the_tier() -> None:
     hdd = {"deployment_type": "PERSISTENT_1", "per_unit_storage_throughput": 12, "storage_capacity_gib": 6000}
     assert _codes(**hdd, storage_type="HDD") == []
