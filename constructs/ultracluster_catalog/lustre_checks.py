@@ -44,7 +44,7 @@ def check_file_system(settings: LustreSettings) -> list[Finding]:
 
 
 def _check_storage(settings: LustreSettings) -> Iterator[Finding]:
-    if settings.storage_type == INTELLIGENT_TIERING and settings.deployment_type == "PERSISTENT_2":
+    if _tiers(settings):
         yield from _check_foreign(settings, ("storage_capacity_gib", "per_unit_storage_throughput"))
         yield from _check_throughput_capacity(settings)
         yield from _check_read_cache(settings)
@@ -64,6 +64,10 @@ def _check_storage(settings: LustreSettings) -> Iterator[Finding]:
             )
         yield from _check_capacity(tier, settings)
     yield from _check_foreign(settings, ("throughput_capacity", "read_cache", "read_cache_gib"))
+
+
+def _tiers(settings: LustreSettings) -> bool:
+    return settings.storage_type == INTELLIGENT_TIERING and settings.deployment_type == "PERSISTENT_2"
 
 
 def _check_foreign(settings: LustreSettings, names: Iterable[str]) -> Iterator[Finding]:
@@ -155,7 +159,7 @@ def _check_efa(settings: LustreSettings) -> Iterator[Finding]:
 
 def _check_metadata_iops(settings: LustreSettings) -> Iterator[Finding]:
     iops = settings.metadata_iops
-    tiered = settings.storage_type == INTELLIGENT_TIERING
+    tiered = _tiers(settings)
     if iops is not None:
         yield from _check_metadata_configuration(
             settings, feature="provisioned metadata IOPS", path="metadata_iops"
