@@ -1,14 +1,19 @@
 """`ultracluster ami`: which AMI a rollout shall be pinned to."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron_images import IMAGE_KINDS
 from ultracluster_cli.output import print_findings, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.image_places import ClusterImage
 
 __all__ = ["app", "resolve"]
 
@@ -35,6 +40,9 @@ def resolve(
     baked: Annotated[
         str | None, typer.Option(help="Name of a NeuronAmi, whose newest AMI is taken, instead of --image.")
     ] = None,
+    cluster: Annotated[
+        list[str] | None, typer.Option(help="Only this cluster; may be repeated. Default: all.")
+    ] = None,
     write: Annotated[
         bool, typer.Option("--write", help="Write the ids into the rollout. Default: show them only.")
     ] = False,
@@ -48,7 +56,8 @@ def resolve(
     from ultracluster_stacks.config.source_file import read_source_file  # noqa: PLC0415 - with the others
 
     _check_choice(image, parameter, baked)
-    places = cluster_images(rollout)
+    everywhere = cluster_images(rollout)
+    places, warnings = _choose(everywhere, cluster or [], neuron_only=not (parameter or baked))
     found = find_images(
         clients_of(profile),
         regions=sorted({place.region for place in places}),
@@ -56,7 +65,7 @@ def resolve(
         parameter=parameter,
         baked=baked,
     )
-    warnings = [] if parameter or baked else _lacks(image)
+    warnings += [] if parameter or baked else _lacks(image)
     now = datetime.now(UTC)
     rows: list[dict[str, Any]] = [
         {
@@ -72,7 +81,8 @@ def resolve(
     ]
     if write:
         text = read_source_file(rollout)
-        new = with_images(text, places, {region: one.image_id for region, one in found.items()})
+        ids = {region: one.image_id for region, one in found.items()}
+        new = with_images(text, places, ids, others=len(places) < len(everywhere))
         rollout.write_text(new, encoding="utf-8", newline="")
         warnings += load_rollout(rollout).warnings
     print_findings(warnings)
@@ -95,6 +105,37 @@ def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
         )
     if findings:
         raise FindingsError(findings)
+
+
+def _choose(
+    places: "Sequence[ClusterImage]", names: Sequence[str], *, neuron_only: bool
+) -> "tuple[list[ClusterImage], list[Finding]]":
+    """The clusters that are named and that an AMI of AWS for Neuron is for."""
+    known = {place.cluster for place in places}
+    if unknown := [name for name in names if name not in known]:
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC4060",
+                    problem=f"got {quote(name)}",
+                    allowed=", ".join(sorted(known)) or "the rollout has no cluster",
+                    path="--cluster",
+                )
+                for name in unknown
+            ]
+        )
+    chosen, findings = [], []
+    for place in places:
+        machine = INSTANCE_TYPES.get(place.instance_type)  # None: one that the rollout describes
+        if names and place.cluster not in names:
+            continue
+        if neuron_only and machine is not None and not machine.is_neuron:
+            problem = f"{place.cluster} is left as it is: {machine.name} has {machine.accelerator}, no Neuron"
+            remedy = "Give its AMI with --parameter and --cluster, or write it into the rollout"
+            findings.append(Finding(code="UC4059", problem=problem, remedy=remedy))
+        else:
+            chosen.append(place)
+    return chosen, findings
 
 
 def _lacks(image: str) -> list[Finding]:

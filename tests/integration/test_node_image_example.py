@@ -1,5 +1,7 @@
 """examples/node-image on the local AWS: deployed, moved to a newer parent, and deleted. No AMI is made by any of it."""
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,9 +20,11 @@ REGION = "us-east-2"
 NEWER = "ami-00000000000000001"
 
 
-def synthesize(directory: Path, app: Path = EXAMPLE) -> Path:
+@pytest.fixture(scope="module")
+def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("node-image") / "cdk.out"
     done = subprocess.run(
-        [sys.executable, str(app)],
+        [sys.executable, str(EXAMPLE)],
         env=bare_environment(CDK_OUTDIR=str(directory)),
         cwd=directory.parent,
         text=True,
@@ -29,11 +33,6 @@ def synthesize(directory: Path, app: Path = EXAMPLE) -> Path:
     )
     assert done.returncode == 0, done.stderr
     return directory
-
-
-@pytest.fixture(scope="module")
-def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return synthesize(tmp_path_factory.mktemp("node-image") / "cdk.out")
 
 
 def test_the_template_is_clean(assembly: Path) -> None:
@@ -54,9 +53,18 @@ def test_a_newer_parent_makes_a_new_recipe_and_changes_the_pipeline_in_place(
     data = builder.get_component(componentBuildVersionArn=used["componentArn"])["component"]["data"]
     assert "export UC_MODE='bake'" in data
 
-    newer = tmp_path / "app.py"
-    newer.write_text(EXAMPLE.read_text().replace("ami-0123456789abcdef0", NEWER))
-    other = synthesize(tmp_path / "cdk.out", newer)
+    other = tmp_path / "cdk.out"
+    shutil.copytree(assembly, other)
+    path = other / "NodeImage.template.json"
+    template = json.loads(path.read_text())
+    (changing,) = [
+        one for one in template["Resources"].values() if one["Type"] == "AWS::ImageBuilder::ImageRecipe"
+    ]
+    changing["Properties"] |= {
+        "ParentImage": NEWER,
+        "Name": "nodes-0123456789ab",
+    }  # as the construct names it anew
+    path.write_text(json.dumps(template))
     assert [each.status for each in deploy_assembly(local_aws, other)] == ["UPDATE_COMPLETE"]
     (after,) = builder.list_image_pipelines()["imagePipelineList"]
     assert after["arn"] == before["arn"]

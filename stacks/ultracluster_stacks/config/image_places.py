@@ -1,7 +1,7 @@
 """Where a rollout file says which AMI each cluster uses, and writing other ids there."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ class ClusterImage:
         loc: Place of the cluster.
         cluster: Its name.
         region: Its Region.
+        instance_type: Name of its instance type.
         image_id: What it says now, of its own or by the defaults; empty when nothing does.
         inherited: Whether it has no AMI of its own, so that the defaults decide.
     """
@@ -32,6 +33,7 @@ class ClusterImage:
     loc: Loc
     cluster: str
     region: str
+    instance_type: str
     image_id: str
     inherited: bool
 
@@ -61,6 +63,7 @@ def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
                 loc=loc,
                 cluster=str(cluster["name"]),
                 region=str(cluster["region"]),
+                instance_type=str(cluster["instance_type"]),
                 image_id=str(cluster.get(_KEY) or ""),
                 inherited=_KEY not in own,
             )
@@ -68,7 +71,9 @@ def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
     return found
 
 
-def with_images(text: str, images: list[ClusterImage], ids: Mapping[str, str]) -> str:
+def with_images(
+    text: str, images: Sequence[ClusterImage], ids: Mapping[str, str], *, others: bool = False
+) -> str:
     """Give the text of a rollout file with other AMIs; all else stays as its author wrote it.
 
     The id goes to the defaults when every cluster takes its AMI from there and all are in one Region; else to each
@@ -76,11 +81,12 @@ def with_images(text: str, images: list[ClusterImage], ids: Mapping[str, str]) -
 
     Args:
         text: The file.
-        images: What `cluster_images` found in it.
+        images: The clusters to write for, of those that `cluster_images` found in it.
         ids: The new id for each Region.
+        others: Whether the file has more clusters, whose AMIs stay. Default: no.
     """
     regions = {image.region for image in images}
-    if len(regions) == 1 and all(image.inherited and image.image_id for image in images):
+    if not others and len(regions) == 1 and all(image.inherited and image.image_id for image in images):
         return set_values(text, {("defaults", _KEY): ids[regions.pop()]})
     return set_values(text, {(*image.loc, _KEY): ids[image.region] for image in images})
 

@@ -68,12 +68,50 @@ def test_warns_that_an_ami_of_aws_lacks_what_nodes_need_and_not_about_ones_own(
     assert len(asked) == 2
 
 
+TWO = VALID.replace(
+    "        jobs:\n",
+    """\
+      - name: compare
+        region: us-east-2
+        zone_id: use2-az3
+        instance_type: p5.48xlarge
+        nodes: 1
+        capacity: {market_type: on-demand}
+        jobs:
+""",
+)
+
+
+def test_leaves_the_ami_of_gpus_alone_unless_it_is_given(
+    asked: list[dict[str, Any]],
+    resolve: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(TWO)
+    assert resolve("--write", "--json") == 0
+    out = json.loads(capsys.readouterr().out)
+    assert [row["cluster"] for row in out["clusters"]] == ["train"]
+    assert out["warnings"][0].startswith("UC4059: compare is left as it is: p5.48xlarge has")
+    # Not into the defaults, from which the GPUs take theirs.
+    assert "  image_id: ami-0123456789abcdef0\n" in path.read_text()
+    assert path.read_text().count(NEW) == 1
+
+    path.write_text(TWO)
+    assert resolve("--parameter", "/gpu", "--cluster", "compare", "--write", "--json") == 0
+    assert [row["cluster"] for row in json.loads(capsys.readouterr().out)["clusters"]] == ["compare"]
+    assert path.read_text().count(NEW) == 1
+    assert len(asked) == 2
+
+
 @pytest.mark.parametrize(
     ("options", "codes"),
     [
         (["--image", "own"], ["UC4050"]),
         (["--image", "ubuntu", "--baked", "nodes", "--parameter", "/p"], ["UC4050", "UC4057"]),
         (["--profile", "nobody"], ["UC4056"]),
+        (["--cluster", "train", "--cluster", "nobody"], ["UC4060"]),
     ],
 )
 def test_refuses_what_cannot_be_looked_for(
