@@ -7,7 +7,7 @@ from aws_cdk import Duration, Tags
 from constructs import Construct
 
 from ultracluster.block_lifecycle import BlockLifecycle
-from ultracluster.capacity import Capacity, CapacityBlock
+from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_jobs import ClusterJobs
 from ultracluster.cluster_network import ClusterNetwork
@@ -19,7 +19,7 @@ from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.sources import named, sources_of, used_by_queue
 from ultracluster.training_queue import TrainingQueue
-from ultracluster.unreserved_capacity import OnDemandCapacity
+from ultracluster.unreserved_capacity import SpotCapacity
 from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_type import InstanceType
@@ -79,8 +79,9 @@ class UltraCluster(ClusterJobs):
             nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
                 themselves. Default: ``batch``.
             placement: ``auto``, ``none``, or a cluster placement group. Default: ``auto``: what the capacity can
-                use, so none for a Capacity Block and a new one for on-demand nodes. A group that is given is for the
-                on-demand nodes where there are several sources.
+                use, so none for a Capacity Block and a new one for on-demand nodes. Where there are
+                several sources, a group that is given is for those that can be in it: not for blocks, for Spot, or for
+                reservations with a group of their own.
             tags: Tags for instances, volumes and network interfaces. Default: none.
             checkpoint_lead: How long before the drain of a Capacity Block running jobs are told to write a
                 checkpoint. Default: 20 minutes.
@@ -280,10 +281,13 @@ def _placement(
     *,
     alone: bool,
 ) -> ClusterPlacement | None:
-    if isinstance(placement, ClusterPlacement) and (
-        alone or source is None or isinstance(source, OnDemandCapacity)
-    ):
-        return placement
+    if isinstance(placement, ClusterPlacement):
+        own_group = (
+            isinstance(source, (CapacityReservation, ReservationGroup)) and source.placement_group_name
+        )
+        if alone or not (own_group or isinstance(source, (CapacityBlock, SpotCapacity))):
+            return placement
+        return ClusterPlacement.for_capacity(scope, named("Placement", source), source)
     if placement == "none":
         return None
     return ClusterPlacement.for_capacity(scope, named("Placement", source), source)

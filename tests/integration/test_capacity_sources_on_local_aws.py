@@ -11,6 +11,7 @@ from tests.unit.stacks.conftest import ROOT, synthesize_rollout
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
 from ultracluster_local.seed import seed_capacity_block
+from ultracluster_runtime.jobs.queues import find_definition, find_queue
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
@@ -106,6 +107,17 @@ def test_sources_are_tried_in_order_changed_without_replacement_and_all_removed(
         "small": 1,
     }
     assert len(environments(local_aws)) == 4
+
+    # `ultracluster jobs` finds each queue by its name in the rollout, and the queue that a job is meant for.
+    def client(service: str) -> Any:
+        return local_aws.client(service, REGION)
+
+    shown = queues(local_aws)
+    for name, queue in shown.items():
+        found = find_queue("research", region=REGION, client=client, name=name or None)
+        assert found.arn == queue["jobQueueArn"]
+    evaluate = find_definition("evaluate", queue=found, client=client)
+    assert evaluate["tags"]["ultracluster:queue"] == shown["small"]["jobQueueArn"]
 
     # The block's environment alone is closed and opened, and its queue stays open for the other sources.
     block, *others = (each["computeEnvironment"] for each in queues(local_aws)[""]["computeEnvironmentOrder"])

@@ -14,7 +14,7 @@ from ultracluster_catalog.nic_layouts import (
     check_task_interface,
     network_interfaces,
 )
-from ultracluster_stacks.config.capacity import most_nodes
+from ultracluster_stacks.config.capacity import most_nodes, sources
 from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Problem, shown
 
@@ -173,7 +173,9 @@ def interfaces_are_legal(cluster: "ClusterConfig") -> Iterator[Problem]:
 def placement_fits_capacity(cluster: "ClusterConfig") -> Iterator[Problem]:
     """EC2 refuses a Capacity Block in a placement group, or launches a part of it."""
     placement = cluster.network.placement
-    if cluster.capacity.market_type == "capacity-block" and placement not in {"auto", "none"}:
+    if placement in {"auto", "none"}:
+        return
+    if all(capacity.market_type == "capacity-block" for _, capacity in sources(cluster)):
         yield Problem(
             loc=("network", "placement"),
             code="UC4020",

@@ -314,10 +314,14 @@ def test_the_life_cycle_names_what_the_queue_launches_into_instead(stack: cdk.St
         BlockLifecycle(stack, "Lifecycle", block=block(), queue=whole.queue)
 
 
-def test_a_placement_group_of_yours_is_for_the_on_demand_nodes(stack: cdk.Stack) -> None:
+def test_a_placement_group_of_yours_is_for_what_can_be_in_it(stack: cdk.Stack) -> None:
     mine = ClusterPlacement(stack, "Mine", placement_group_name="mine")
-    whole = cluster(stack, block(), SPILL, placement=mine)
-    assert [each.placement for each in whole.node_groups] == [None, mine]
+    outside = CapacityReservation.from_reservation_id(
+        "cr-00000000000000001", zone_id=ZONE, name="outside", max_nodes=1
+    )
+    whole = cluster(stack, block(), RESERVED, outside, SPILL, placement=mine, queue_sources=[None, "spill"])
+    names = [each.placement.placement_group_name if each.placement else None for each in whole.node_groups]
+    assert names == [None, "near", "mine", "mine"]
 
 
 def test_a_reservation_can_be_made_inside_the_group(stack: cdk.Stack) -> None:

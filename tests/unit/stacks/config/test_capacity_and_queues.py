@@ -158,6 +158,7 @@ def test_says_what_is_wrong_and_where(
         ([_ON_DEMAND, lines("queue: {wait_limits: {insufficient_capacity: 24, exceeds_environments: 1}}")], "UC6307"),
         ([lines("queue: {wait_limits: {exceeds_nodes: 24}}")], "UC6306"),
         ([lines("queue: {priority: 0}")], "UC6305"),
+        ([further(SPILL), ("{cidr: 10.0.0.0/16}", "{cidr: 10.0.0.0/16, placement: mine}")], "UC4020"),
         ([lines("queue: {shares: {a*: 1000, b: 1}}")], "UC6302"),
         ([_ON_DEMAND, further("name: spot, market_type: spot"), lines("queue: {capacity: [capacity]}")], "UC6308"),
         ([_ON_DEMAND, further("name: spot, market_type: spot, max_price_percent: 60"), _NO_JOBS], "UC6308"),
