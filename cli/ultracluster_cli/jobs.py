@@ -43,7 +43,7 @@ def submit(
     ],
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- COMMAND...]", help="What torchrun starts instead, after --."),
+        typer.Argument(metavar="[-- COMMAND...]", help="What the launcher starts instead, after --."),
     ] = None,
     *,
     nodes: Annotated[int | None, typer.Option(help="Nodes. Default: those of the job.")] = None,
@@ -54,20 +54,27 @@ def submit(
     timeout: Annotated[
         str | None, typer.Option(help="End each attempt after this time, such as 12h.")
     ] = None,
+    after: Annotated[
+        list[str] | None, typer.Option(help="Id of a job that has to succeed before; may be repeated.")
+    ] = None,
+    array_size: Annotated[
+        int | None, typer.Option(help="Jobs of an array, 2 to 10,000. Default: what the job says.")
+    ] = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Without the jobs that it depends on.")] = False,
     queue_name: _Queue = None,
     region: _Region = None,
     profile: _Profile = None,
     as_json: _Json = False,
 ) -> None:
-    """Submit a job that the cluster defines."""
+    """Submit a job that the cluster defines, after the jobs that it depends on."""
     from ultracluster_cli.jobs_session import (  # noqa: PLC0415 - boto3; not for the help
         answers,
         open_region,
         read_duration,
         read_variables,
     )
+    from ultracluster_cli.jobs_submission import submit_all  # noqa: PLC0415
     from ultracluster_runtime.jobs.queues import find_definition, find_queue  # noqa: PLC0415
-    from ultracluster_runtime.jobs.submission import submission  # noqa: PLC0415
 
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
@@ -76,28 +83,33 @@ def submit(
     with answers():
         queue = find_queue(cluster, region=region, client=client, name=queue_name)
         definition = find_definition(job, queue=queue, client=client)
-        fair_share, most_nodes = queue.limits(client)
-        run = name or (job if ":" not in job else str(definition["jobDefinitionName"]))
-        arguments = submission(
-            name=run,
-            queue=queue.arn,
-            definition=definition,
-            fair_share=fair_share,
-            most_nodes=most_nodes,
-            nodes=nodes,
-            share=share,
-            environment=variables,
-            priority=priority,
-            timeout_seconds=seconds,
-            command=command or (),
-        )
-    with answers("If no answer came, look with `ultracluster jobs list` before submitting it again"):
-        submitted = client("batch").submit_job(**arguments)
+    submitted = submit_all(
+        definition,
+        queue=queue,
+        client=client,
+        name=name or (job if ":" not in job else str(definition["jobDefinitionName"])),
+        named_queue=queue_name is not None,
+        alone=alone,
+        after=after or [],
+        share=share,
+        settings={
+            "nodes": nodes,
+            "environment": variables,
+            "priority": priority,
+            "timeout_seconds": seconds,
+            "command": command or (),
+            "array_size": array_size,
+        },
+    )
+    run = submitted[-1]
     if as_json:
-        print_json({"job": submitted["jobId"], "arn": submitted.get("jobArn"), "name": run})
-    else:
-        say(f"Submitted {run} as:")
-        typer.echo(submitted["jobId"])
+        before = [{"job": one.job_id, "name": one.name} for one in submitted[:-1]]
+        print_json({"job": run.job_id, "arn": run.arn, "name": run.name, "after": before})
+        return
+    for one in submitted[:-1]:
+        say(f"Submitted {one.name} before it as {one.job_id}")
+    say(f"Submitted {run.name} as:")
+    typer.echo(run.job_id)
 
 
 @app.command("list")

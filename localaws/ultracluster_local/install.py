@@ -34,6 +34,7 @@ from ultracluster_local.services import (
     fsx_backups,
     public_images,
     s3,
+    s3_request_metrics,
     sqs,
 )
 from ultracluster_local.services.handlers import ServiceError
@@ -79,6 +80,7 @@ def install() -> None:
     ec2_instances.install()
     public_images.install()
     s3.install()
+    s3_request_metrics.install()
     sqs.install()
     LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
     BaseResponse.call_action = _refusing(BaseResponse.call_action)

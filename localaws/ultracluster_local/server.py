@@ -5,7 +5,7 @@ import logging
 import socket
 import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -94,8 +94,9 @@ def _front(
         begun: list[Any] = []
 
         def begin(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            # Flask's page for a path that no service has; S3 answers its own 404s in XML.
-            if status.startswith("404") and ("Content-Type", _FLASK_PAGE) in headers:
+            # Flask's page for a path that no service has; S3 answers its own 404s in XML, and to HEAD without any body.
+            page = ("Content-Type", _FLASK_PAGE) in headers and not _asks_s3_for_an_object(environ)
+            if status.startswith("404") and page:
                 begun.append(status)
                 return lambda _: None
             return start_response(status, headers, *rest)
@@ -139,6 +140,10 @@ def _ours_first(application: Any) -> Callable[[dict[str, Any], Any], Iterable[by
         return [json.dumps(body).encode()]
 
     return answer
+
+
+def _asks_s3_for_an_object(environ: Mapping[str, Any]) -> bool:
+    return environ["REQUEST_METHOD"] == "HEAD" and "/s3/" in environ.get("HTTP_AUTHORIZATION", "")
 
 
 _RESETS = frozenset({"POST /moto-api/reset", "POST /_ultracluster/reset"})

@@ -10,8 +10,9 @@ from botocore.exceptions import ClientError
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.queues import QUEUE_NAME_TAG
+from ultracluster_runtime.jobs.dependencies import job_name
 
-__all__ = ["Client", "Queue", "find_definition", "find_queue", "find_queues", "region_of"]
+__all__ = ["Client", "Queue", "definitions_of", "find_definition", "find_queue", "find_queues", "region_of"]
 
 Client = Callable[[str], Any]
 """Gives the boto3 client of a service, always in the same Region."""
@@ -170,6 +171,21 @@ def _no_cluster(problem: str, remedy: str) -> FindingsError:
     return FindingsError([Finding(code="UC6202", problem=problem, remedy=remedy)])
 
 
+def definitions_of(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]:
+    """Give the job definitions of a queue's cluster, as AWS Batch describes them.
+
+    Args:
+        queue: A queue of the cluster.
+        client: Gives boto3 clients.
+    """
+    named = list(queue.definitions)
+    return (
+        list(client("batch").describe_job_definitions(jobDefinitions=named)["jobDefinitions"])
+        if named
+        else []
+    )
+
+
 def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, Any]:
     """Find the definition of a job.
 
@@ -185,16 +201,15 @@ def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, A
         FindingsError: UC6203 if it is none of the cluster's.
     """
     batch = client("batch")
-    named = list(queue.definitions)
-    ours = list(batch.describe_job_definitions(jobDefinitions=named)["jobDefinitions"]) if named else []
+    ours = definitions_of(queue, client=client)
     for definition in ours:
-        if job in (_job_name(definition), definition["jobDefinitionArn"], _with_revision(definition)):
+        if job in (job_name(definition), definition["jobDefinitionArn"], _with_revision(definition)):
             return dict(definition)
     if region_of(job) or ":" in job:
         found = batch.describe_job_definitions(jobDefinitions=[job])["jobDefinitions"]
         if found and found[0]["status"] == "ACTIVE":
             return dict(found[0])
-    names = sorted(_job_name(one) or _with_revision(one) for one in ours)
+    names = sorted(job_name(one) or _with_revision(one) for one in ours)
     raise FindingsError(
         [
             Finding(
@@ -210,11 +225,3 @@ def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, A
 
 def _with_revision(definition: Mapping[str, Any]) -> str:
     return f"{definition['jobDefinitionName']}:{definition['revision']}"
-
-
-def _job_name(definition: Mapping[str, Any]) -> str | None:
-    """The name in the rollout: constructs put it in front of the log streams; CloudFormation chose the other one."""
-    ranges = definition.get("nodeProperties", {}).get("nodeRangeProperties", [])
-    container = ranges[0].get("container", {}) if ranges else definition.get("containerProperties", {})
-    options: Mapping[str, str] = container.get("logConfiguration", {}).get("options", {})
-    return options.get("awslogs-stream-prefix")

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
+from ultracluster_runtime.jobs.dependencies import array_size_of
 
 __all__ = ["DEFAULT_SHARE", "submission"]
 
@@ -18,9 +20,8 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST_PRIORITY: Final = 9_999
 _LEAST_TIMEOUT_SECONDS: Final = 60
 
-# How the command of a job begins that the launcher starts: bash -c SCRIPT ultracluster-launch.
+# Where the command of a job begins that the launcher starts: [neuron_parallel_compile] bash -c SCRIPT ultracluster-launch.
 _LAUNCHER: Final = "ultracluster-launch"
-_LAUNCHER_AT: Final = 3
 
 
 def submission(
@@ -36,6 +37,8 @@ def submission(
     priority: int | None = None,
     timeout_seconds: int | None = None,
     command: Sequence[str] = (),
+    after: Sequence[str] = (),
+    array_size: int | None = None,
 ) -> dict[str, Any]:
     """Give the arguments of SubmitJob.
 
@@ -51,9 +54,11 @@ def submission(
         priority: Scheduling priority within the share, 0 to 9,999. Default: the definition's.
         timeout_seconds: When an attempt is ended, 60 or more. Default: the definition's.
         command: What is started instead. The launcher in front of it stays. Default: the definition's.
+        after: Ids of the jobs that have to succeed before. Default: none.
+        array_size: Jobs of an array. Default: what the definition says, else no array.
 
     Raises:
-        FindingsError: With all that is wrong (UC6010, UC6101, UC6109, UC6204).
+        FindingsError: With all that is wrong (UC6010, UC6101, UC6109, UC6111, UC6113, UC6204).
     """
     variables = dict(environment or {})
     findings = [
@@ -61,6 +66,8 @@ def submission(
         *_check_numbers(priority=priority, timeout_seconds=timeout_seconds),
         *_check_environment(variables),
         *_check_nodes(definition, nodes=nodes, most_nodes=most_nodes),
+        *_check_dependencies(after),
+        *_check_array(definition, array_size),
     ]
     if findings:
         raise FindingsError(findings)
@@ -72,6 +79,11 @@ def submission(
     }
     if fair_share:
         arguments["shareIdentifier"] = share or DEFAULT_SHARE
+    if after:
+        arguments["dependsOn"] = [{"jobId": job_id} for job_id in after]
+    size = array_size_of(definition) if array_size is None else array_size
+    if size is not None:
+        arguments["arrayProperties"] = {"size": size}
     if priority is not None:
         arguments["schedulingPriorityOverride"] = priority
     if timeout_seconds is not None:
@@ -107,8 +119,7 @@ def _overrides(
 
 def _launcher(defined: Sequence[str]) -> list[str]:
     """What stays in front of another command: without the launcher, no node would find the others."""
-    started = len(defined) > _LAUNCHER_AT and defined[_LAUNCHER_AT] == _LAUNCHER
-    return list(defined[: _LAUNCHER_AT + 1]) if started else []
+    return list(defined[: defined.index(_LAUNCHER) + 1]) if _LAUNCHER in defined else []
 
 
 def _check_names(*, name: str, share: str | None, fair_share: bool) -> list[Finding]:
@@ -177,3 +188,22 @@ def _check_nodes(
         remedy = 'Only a definition with an open-ended range such as "0:" can be given other nodes'
         return [Finding(code="UC6204", problem=problem, remedy=remedy, path="--nodes")]
     return []
+
+
+def _check_dependencies(after: Sequence[str]) -> list[Finding]:
+    if len(after) <= MOST_DEPENDENCIES:
+        return []
+    problem, allowed = f"got {len(after)} jobs to wait for", f"up to {MOST_DEPENDENCIES}"
+    return [Finding(code="UC6113", problem=problem, allowed=allowed, path="--after")]
+
+
+def _check_array(definition: Mapping[str, Any], size: int | None) -> list[Finding]:
+    if size is None:
+        return []
+    if "nodeProperties" in definition:
+        problem = f"got {quote(size)} for a job of several nodes, which is never an array"
+        return [Finding(code="UC6111", problem=problem, remedy="Leave it out", path="--array-size")]
+    if 1 < size <= MOST_ARRAY_JOBS:
+        return []
+    allowed = f"2 to {MOST_ARRAY_JOBS:,}"
+    return [Finding(code="UC6111", problem=f"got {quote(size)}", allowed=allowed, path="--array-size")]

@@ -17,6 +17,12 @@ from ultracluster_local.services.batch_state import (
     get,
     milliseconds,
 )
+from ultracluster_local.services.batch_waiting import (
+    add_children,
+    check_array,
+    check_dependencies,
+    settle,
+)
 from ultracluster_local.services.handlers import Handlers, Request, page
 
 __all__ = ["handlers", "set_job_status"]
@@ -101,13 +107,18 @@ def deregister_job_definition(request: Request) -> Mapping[str, Any]:
 
 @handlers("SubmitJob")
 def submit_job(request: Request) -> Mapping[str, Any]:
-    """Queue a job. It is never run: it waits in RUNNABLE until a test moves it."""
+    """Queue a job. It is never run: it waits in RUNNABLE, or for others in PENDING, until a test moves it or them."""
     given = copy.deepcopy(dict(request.parameters))
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
     if queue["state"] != "ENABLED":
         raise client_error(f"Job queue {queue['jobQueueName']} is not enabled")
     definition = _definition(request, given["jobDefinition"])
+    dependencies = given.get("dependsOn") or []
+    check_dependencies(batch, dependencies)
+    array = given.get("arrayProperties")
+    if array:
+        check_array(array["size"], multi_node="nodeProperties" in definition)
     job_id = str(uuid.uuid4())
     job: dict[str, Any] = {
         "jobArn": request.arn("batch", f"job/{job_id}"),
@@ -115,9 +126,10 @@ def submit_job(request: Request) -> Mapping[str, Any]:
         "jobName": given["jobName"],
         "jobQueue": queue["jobQueueArn"],
         "jobDefinition": definition["jobDefinitionArn"],
-        "status": "RUNNABLE",
+        # An array stays PENDING while its jobs go on.
+        "status": "PENDING" if array or dependencies else "RUNNABLE",
         "createdAt": milliseconds(),
-        "dependsOn": given.get("dependsOn") or [],
+        "dependsOn": dependencies,
         "parameters": definition["parameters"] | (given.get("parameters") or {}),
         "tags": given.get("tags") or {},
     }
@@ -131,12 +143,15 @@ def submit_job(request: Request) -> Mapping[str, Any]:
         if key in given:
             job["schedulingPriority" if key == "schedulingPriorityOverride" else key] = given[key]
     batch.jobs[job_id] = job
+    if array:
+        add_children(batch, job, array["size"])
     return {"jobArn": job["jobArn"], "jobName": job["jobName"], "jobId": job_id}
 
 
 @handlers("DescribeJobs")
 def describe_jobs(request: Request) -> Mapping[str, Any]:
     """Show the jobs named; unknown ids are left out, as on Batch."""
+    settle(batch_of(request.region))
     jobs = batch_of(request.region).jobs
     return {
         "jobs": [
@@ -151,7 +166,10 @@ def describe_jobs(request: Request) -> Mapping[str, Any]:
 def list_jobs(request: Request) -> Mapping[str, Any]:
     """Name the jobs of a queue: the RUNNING ones, unless another status is asked for."""
     batch = batch_of(request.region)
-    shown = list(batch.jobs.values())
+    settle(batch)
+    shown = [job for job in batch.jobs.values() if "index" not in job.get("arrayProperties", {})]
+    if array := request.parameters.get("arrayJobId"):
+        shown = [job for job in batch.jobs.values() if job["jobId"].startswith(f"{array}:")]
     if "jobQueue" in request.parameters:
         queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
         shown = [job for job in shown if job["jobQueue"] == queue["jobQueueArn"]]

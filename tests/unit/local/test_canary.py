@@ -45,6 +45,13 @@ TOUCHED = {
     "moto.ec2.models.amis.Ami": None,
     "moto.ssm.models.Parameter": None,
     "moto.ssm.models.ParameterDict._check_loading_status": ["self", "key"],
+    # ultracluster_local/services/s3_request_metrics.py
+    "moto.cloudwatch.models.cloudwatch_backends": None,
+    "moto.cloudwatch.models.CloudWatchBackend.put_metric_data": ["self", "namespace", "metric_data"],
+    "moto.s3.models.s3_backends": None,
+    "moto.s3.responses.S3Response._bucket_response": ["self", "request", "full_url"],
+    "moto.s3.responses.S3Response.key_response": ["self", "request", "full_url", "headers"],
+    "moto.s3.responses.S3Response.parse_bucket_name_from_url": ["self", "request", "url"],
     # ultracluster_local/services/s3.py
     "moto.iam.access_control.PermissionResult.NEUTRAL": None,
     "moto.s3.models.FakeBucket.get_permission": None,

@@ -95,9 +95,37 @@ def test_priority_and_timeout_are_those_of_the_run() -> None:
     assert submit(priority=0)["schedulingPriorityOverride"] == 0
 
 
+def test_another_command_keeps_the_launcher_of_a_precompile_job_too() -> None:
+    precompile = {
+        **ONE_CONTAINER,
+        "containerProperties": {"command": ["neuron_parallel_compile", *LAUNCHER, "train.py"]},
+    }
+    assert submit(precompile, command=["other.py"])["containerOverrides"] == {
+        "command": ["neuron_parallel_compile", *LAUNCHER, "other.py"]
+    }
+
+
+def test_a_job_waits_for_those_that_are_named() -> None:
+    assert submit(after=["a", "b"])["dependsOn"] == [{"jobId": "a"}, {"jobId": "b"}]
+    assert len(submit(after=[str(number) for number in range(20)])["dependsOn"]) == 20
+    assert "dependsOn" not in submit()
+
+
+def test_an_array_has_the_size_of_its_definition_or_of_the_run() -> None:
+    array = {**ONE_CONTAINER, "tags": {"ultracluster:array-size": "8"}}
+    assert submit(array)["arrayProperties"] == {"size": 8}
+    assert submit(array, array_size=10_000)["arrayProperties"] == {"size": 10_000}
+    assert submit(ONE_CONTAINER, array_size=2)["arrayProperties"] == {"size": 2}
+    assert "arrayProperties" not in submit(ONE_CONTAINER)
+
+
 @pytest.mark.parametrize(
     ("definition", "options", "code"),
     [
+        (ONE_CONTAINER, {"array_size": 1}, "UC6111"),
+        (ONE_CONTAINER, {"array_size": 10_001}, "UC6111"),
+        (DEFINITION, {"array_size": 2}, "UC6111"),
+        (DEFINITION, {"after": [str(number) for number in range(21)]}, "UC6113"),
         (DEFINITION, {"nodes": 5}, "UC6101"),
         (DEFINITION, {"nodes": 0}, "UC6101"),
         (FIXED, {"nodes": 2}, "UC6204"),

@@ -177,6 +177,9 @@ class _Bucket(Provider):
         return str(bucket)
 
     def _set(self, context: Context, bucket: str, name: str, value: Any) -> None:
+        if name == "MetricsConfigurations":
+            _set_metrics(context, bucket, value)
+            return
         if name not in _SETTINGS:
             raise ResourceError(
                 f"The local AWS does not carry {name} of AWS::S3::Bucket; see docs/local-aws.md."
@@ -213,6 +216,7 @@ class _Bucket(Provider):
             ("Tags", "GetBucketTagging", lambda answer: answer["TagSet"]),
             ("BucketEncryption", "GetBucketEncryption", _shown_encryption),
             ("LifecycleConfiguration", "GetBucketLifecycleConfiguration", _shown_lifecycle),
+            ("MetricsConfigurations", "ListBucketMetricsConfigurations", _shown_metrics),
         ):
             try:
                 shown[name] = pick(context.call("s3", operation, bucket))
@@ -223,6 +227,9 @@ class _Bucket(Provider):
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Set what changed, remove what is gone."""
         for name in changed_keys(old, new):
+            if name == "MetricsConfigurations":
+                _set_metrics(context, physical_id, new.get(name) or [])
+                continue
             if name in new:
                 self._set(context, physical_id, name, new[name])
                 continue
@@ -270,6 +277,35 @@ def _shown_lifecycle(answer: Mapping[str, Any]) -> dict[str, Any]:
             one["ExpirationInDays"] = rule["Expiration"]["Days"]
         rules.append(one)
     return {"Rules": rules}
+
+
+def _set_metrics(context: Context, bucket: str, wanted: list[Mapping[str, Any]]) -> None:
+    """Put each configuration by its id, and remove those that are gone."""
+    for configuration in wanted:
+        if unknown := set(configuration) - {"Id", "Prefix"}:
+            raise ResourceError(f"The local AWS does not carry {sorted(unknown)} of a metrics configuration")
+        request = {
+            "Bucket": bucket,
+            "Id": configuration["Id"],
+            "MetricsConfiguration": {"Id": configuration["Id"]},
+        }
+        if "Prefix" in configuration:
+            request["MetricsConfiguration"]["Filter"] = {"Prefix": configuration["Prefix"]}
+        context.call("s3", "PutBucketMetricsConfiguration", request)
+    listed = context.call("s3", "ListBucketMetricsConfigurations", {"Bucket": bucket})
+    kept = {configuration["Id"] for configuration in wanted}
+    for configuration in listed.get("MetricsConfigurationList", []):
+        if configuration["Id"] not in kept:
+            request = {"Bucket": bucket, "Id": configuration["Id"]}
+            context.call("s3", "DeleteBucketMetricsConfiguration", request)
+
+
+def _shown_metrics(answer: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    shown = [
+        {"Id": one["Id"], **({"Prefix": one["Filter"]["Prefix"]} if "Filter" in one else {})}
+        for one in answer.get("MetricsConfigurationList", [])
+    ]
+    return shown or None
 
 
 class _BucketPolicy(Provider):
