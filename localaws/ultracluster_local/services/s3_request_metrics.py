@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlparse
 
-import xmltodict
+import xmltodict  # type: ignore[import-untyped]  # comes with moto, without types
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.s3.models import s3_backends
 from moto.s3.responses import S3Response
