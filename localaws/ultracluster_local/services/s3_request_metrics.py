@@ -5,12 +5,13 @@ PUT, all together, and those that were answered with 4xx. Here they are in Cloud
 """
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlparse
 
-import xmltodict  # type: ignore[import-untyped]  # comes with moto, without types
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.s3.models import s3_backends
 from moto.s3.responses import S3Response
@@ -25,6 +26,7 @@ __all__ = ["install"]
 _NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 _COUNTED = {"GET": "GetRequests", "HEAD": "HeadRequests", "PUT": "PutRequests"}
 _CLIENT_ERRORS = range(400, 500)
+_PREFIX = re.compile("<Prefix>(.*?)</Prefix>")
 
 
 @dataclass(slots=True)
@@ -64,9 +66,8 @@ def _metrics_call(bucket: str, query: Mapping[str, list[str]], *, method: str, b
     wanted = query.get("id", [""])[0]
     if method == "PUT":
         text = body.decode() if isinstance(body, bytes) else body
-        chosen = xmltodict.parse(text)["MetricsConfiguration"].get("Filter") or {}
-        prefix = chosen.get("Prefix") or ""
-        kept[wanted] = (prefix, text)
+        prefix = _PREFIX.search(text)
+        kept[wanted] = (unescape(prefix[1]) if prefix else "", text)
         return 200, {}, ""
     if method == "DELETE":
         kept.pop(wanted, None)
