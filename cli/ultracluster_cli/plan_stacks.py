@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from ultracluster_stacks.plan import StackTemplate, read_template
 
 __all__ = ["AssembledStack", "assembled_stacks", "deployed_stacks"]
 
+_AT_ONCE = 8  # a rollout of 90 clusters has 270 stacks; boto3 keeps ten connections by itself
 # A stack of these states holds nothing: CloudFormation or the CDK CLI creates it anew.
 _EMPTY = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE"})
 
@@ -108,8 +110,10 @@ def deployed_stacks(
             )
             for one in elsewhere
         )
-    found = [_deployed(one.stack, client("cloudformation", one.stack.region)) for one in stacks]
-    return [one for one in found if one is not None]
+    clients = {region: client("cloudformation", region) for region in {one.stack.region for one in stacks}}
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        found = pool.map(lambda one: _deployed(one.stack, clients[one.stack.region]), stacks)
+        return [one for one in found if one is not None]
 
 
 def _deployed(stack: StackTemplate, cloudformation: Any) -> StackTemplate | None:

@@ -15,7 +15,7 @@ from ultracluster_stacks.plan.changes import (
     Stop,
 )
 from ultracluster_stacks.plan.expressions import canonical
-from ultracluster_stacks.plan.moves import Moved, Moves, StackKey, export_stops, moved_exports
+from ultracluster_stacks.plan.moves import Moved, Moves, StackKey, export_stops, importers, moved_exports
 from ultracluster_stacks.plan.permissions import widened
 from ultracluster_stacks.plan.properties import property_changes
 from ultracluster_stacks.plan.resource_updates import MOVING_ATTRIBUTES, MOVING_IDS
@@ -36,11 +36,12 @@ def compare(before: Sequence[StackTemplate], after: Sequence[StackTemplate]) -> 
     """
     old_stacks = {stack.key: stack for stack in before}
     judged = _settled([(old_stacks[new.key], new) for new in after if new.key in old_stacks])
+    importing = importers(before)
     stacks = []
     for new in after:
         if new.key in judged:
             old, judgement = old_stacks[new.key], judged[new.key]
-            stacks.append(_changed(old, new, judgement, export_stops(old, new, judgement.moves, before)))
+            stacks.append(_changed(old, new, judgement, export_stops(old, new, judgement.moves, importing)))
         else:
             stacks.append(_whole(new, StackState.NEW))
     defined = {new.key for new in after}

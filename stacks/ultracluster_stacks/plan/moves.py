@@ -1,6 +1,6 @@
 """What has another value although it is written the same: ids of new resources, and exports that give them on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from ultracluster_stacks.plan.expressions import IMPORT, Reference, canonical, i
 from ultracluster_stacks.plan.resource_updates import PropertyPath
 from ultracluster_stacks.plan.templates import StackTemplate
 
-__all__ = ["Moved", "Moves", "StackKey", "export_stops", "moved_exports", "moved_parts"]
+__all__ = ["Moved", "Moves", "StackKey", "export_stops", "importers", "moved_exports", "moved_parts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,10 @@ Moves = Mapping[tuple[StackKey, str], Moved]
 """By stack and logical id or parameter; by Region without a stack and name for exports."""
 
 
+Importers = Mapping[tuple[str, str], list[str]]
+"""Names of stacks by Region and name of the export that they import."""
+
+
 def moved_exports(old: StackTemplate, new: StackTemplate, moves: Moves) -> dict[tuple[StackKey, str], Moved]:
     """Give the exports of a stack whose value changes.
 
@@ -51,8 +55,24 @@ def moved_exports(old: StackTemplate, new: StackTemplate, moves: Moves) -> dict[
     return found
 
 
+def importers(stacks: Iterable[StackTemplate]) -> Importers:
+    """Name the stacks that import each export, sorted.
+
+    Args:
+        stacks: All stacks as they are deployed.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    for stack in sorted(stacks, key=lambda one: one.name):
+        imported = {
+            one.name for one in references(stack.template.get("Resources")) if one.attribute == IMPORT
+        }
+        for name in imported:
+            found.setdefault((stack.region, name), []).append(stack.name)
+    return found
+
+
 def export_stops(
-    old: StackTemplate, new: StackTemplate, moves: Moves, before: Sequence[StackTemplate]
+    old: StackTemplate, new: StackTemplate, moves: Moves, importing: Importers
 ) -> tuple[Stop, ...]:
     """Say which exports in use would change or go; CloudFormation refuses that, whatever the importers become.
 
@@ -60,17 +80,17 @@ def export_stops(
         old: The stack before.
         new: The stack after.
         moves: What moves in it, its exports included.
-        before: All stacks as they are deployed.
+        importing: Who imports what, as it is deployed.
     """
     remaining = _exports(new)
     stops = []
     for name in _exports(old):
         moved = moves.get(_export_key(old.key, name))
-        users = [stack.name for stack in before if stack.region == old.region and _imports(stack, name)]
+        users = importing.get((old.region, name))
         if users and (moved or name not in remaining):
             what = "changes" if name in remaining else "goes"
             certainly = "may refuse" if moved and not moved.certain else "would refuse"
-            reason = f"the export {name} {what} while {', '.join(sorted(users))} imports it; CloudFormation {certainly} the update"
+            reason = f"the export {name} {what} while {', '.join(users)} imports it; CloudFormation {certainly} the update"
             stops.append(Stop(kind=StopKind.REFUSED, reason=reason, allow=None))
     return tuple(stops)
 
@@ -108,7 +128,3 @@ def _exports(stack: StackTemplate) -> dict[str, Any]:
     outputs = (stack.template.get("Outputs") or {}).values()
     named = [(canonical(one["Export"]["Name"]), one.get("Value")) for one in outputs if "Export" in one]
     return {name: value for name, value in named if isinstance(name, str)}
-
-
-def _imports(stack: StackTemplate, export: str) -> bool:
-    return Reference(export, IMPORT) in references(stack.template.get("Resources"))
