@@ -41,6 +41,7 @@ def plan(
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")
     ] = False,
+    svg: Annotated[Path | None, typer.Option(help="Draw the clusters into this SVG file as well.")] = None,
 ) -> None:
     """Say what deploying a rollout would add, change, replace, keep and remove; changes nothing.
 
@@ -59,6 +60,7 @@ def plan(
         wave=wave,
         allowed=allow or [],
         form=form,
+        picture=svg,
     )
     if stopped:
         raise typer.Exit(_STOPPED_EXIT_CODE)

@@ -9,6 +9,7 @@ from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.child_process import run_logged
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.plan_output import plan_json, plan_markdown, print_plan
+from ultracluster_cli.plan_picture import draw_plan
 from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
 from ultracluster_cli.rollout_waves import clusters_of
@@ -31,6 +32,7 @@ def plan_rollout(
     wave: str | None,
     allowed: Sequence[str],
     form: Literal["text", "json", "markdown"],
+    picture: Path | None = None,
 ) -> bool:
     """Print what a deployment would do, and return whether it is stopped.
 
@@ -42,6 +44,7 @@ def plan_rollout(
         wave: Name of the one wave to plan. None for all.
         allowed: Words of what is allowed to happen.
         form: How to print it.
+        picture: SVG file to draw the clusters into. Default: none is drawn.
 
     Raises:
         FindingsError: If the rollout is wrong, a tool is missing, cdk synth fails, what is there cannot be read, or
@@ -75,6 +78,8 @@ def plan_rollout(
                 compared_with = real.name
         plan = compare(before, [one.stack for one in new])
     _check_allowed(plan, allowed)
+    if picture is not None:
+        draw_plan(plan, [one.stack for one in new], picture)
     if form == "json":
         print_json(plan_json(plan, against=compared_with, allowed=allowed))
     elif form == "markdown":

@@ -326,4 +326,5 @@ RULES: dict[str, Rule] = {
     "UC9206": Rule("A plan against the local AWS finds one that runs."),
     "UC9207": Rule("A new project gets a folder of its own."),
     "UC9208": Rule("An example that is named on the command line exists."),
+    "UC9209": Rule("What draws the picture of a plan is installed."),
 }

@@ -2,6 +2,10 @@
 
 import ast
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +73,33 @@ def test_without_a_terminal_and_without_options_it_takes_what_it_proposes(run: R
 
     ((cluster,),) = (wave.clusters for wave in load_rollout(tmp_path / "p" / "rollout.yaml").config.waves)
     assert (cluster.name, cluster.nodes, cluster.instance_type) == ("training", 4, "trn2.48xlarge")
+
+
+@pytest.mark.process
+def test_asks_at_a_terminal_for_what_no_option_says(tmp_path: Path) -> None:
+    person, terminal = pty.openpty()
+    os.write(person, b"us-west-2\nusw2-az4\n\n7\n")  # an empty answer takes what is proposed
+    done = subprocess.run(
+        [sys.executable, "-m", "ultracluster_cli", "init", "p", "--instance-type", "trn1.32xlarge"],
+        cwd=tmp_path,
+        stdin=terminal,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    os.close(terminal)
+    os.close(person)
+
+    assert done.returncode == 0, done.stderr
+    assert "Instance type" not in done.stderr  # an option said it
+    ((cluster,),) = (wave.clusters for wave in load_rollout(tmp_path / "p" / "rollout.yaml").config.waves)
+    assert (cluster.region, cluster.zone_id, cluster.name, cluster.nodes) == (
+        "us-west-2",
+        "usw2-az4",
+        "training",
+        7,
+    )
 
 
 def test_answers_that_make_no_valid_rollout_write_nothing(run: Run, tmp_path: Path) -> None:
