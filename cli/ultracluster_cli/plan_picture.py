@@ -79,13 +79,9 @@ def _draw(panel: Any, cluster: str, boxes: Iterable[Box]) -> None:
     panel.set_title(cluster, loc="left", fontweight="bold", parse_math=False)
     drawn = {}
     for box in boxes:
-        left, bottom, width, height = box.place
+        left, bottom, _, height = box.place
         colour = _COLOURS[box.action]
-        panel.add_patch(
-            _rectangle(
-                (left, bottom), width, height, edgecolor=colour, linewidth=1.2 if box.action is None else 2.2
-            )
-        )
+        panel.add_patch(_rectangle(box.place, colour=colour, line=1.2 if box.action is None else 2.2))
         said = box.title if box.action is None else f"{box.title} ({box.action})"
         panel.text(
             left + 0.1,
@@ -117,10 +113,19 @@ def _draw(panel: Any, cluster: str, boxes: Iterable[Box]) -> None:
             )
 
 
-def _rectangle(*place: Any, **style: Any) -> Any:
+def _rectangle(place: tuple[float, float, float, float], *, colour: str, line: float) -> Any:
     from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415 - as above
 
-    return FancyBboxPatch(*place, boxstyle="round,pad=0,rounding_size=0.08", facecolor="none", **style)
+    left, bottom, width, height = place
+    return FancyBboxPatch(
+        (left, bottom),
+        width,
+        height,
+        boxstyle="round,pad=0,rounding_size=0.08",
+        facecolor="none",
+        edgecolor=colour,
+        linewidth=line,
+    )
 
 
 def boxes_of(plan: Plan, stacks: Sequence[StackTemplate]) -> list[Box]:
