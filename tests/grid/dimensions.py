@@ -1,0 +1,226 @@
+"""The dimensions of the grid as data: each value is a part of a cluster in the rollout file.
+
+A new value is one line. What cannot stand together is in `REFUSED`, each with the code that the rollout file is refused with;
+a test shows that it is.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.grid.pairs import Row, rows
+
+from ultracluster_catalog import get_instance_type, region_of_zone_id
+
+__all__ = ["DIMENSIONS", "REFUSED", "ROWS", "cluster", "name_of"]
+
+_OWN = {
+    "vcpus": 256,
+    "memory_gib": 4096,
+    "accelerator": "Trainium9",
+    "chips": 16,
+    "device_memory_gib": 144,
+    "cores_per_chip": 8,
+    "logical_nc_config": 2,
+    "network_cards": 16,
+    "interfaces_per_card": 2,
+    "gbps_per_card": 400,
+    "ipv4_per_interface": 50,
+    "nvme_disks": 4,
+    "nvme_gb": 1900,
+    "purchase_options": ["on-demand", "capacity-block"],
+    "nitro_generation": 6,
+    "source": "made up for this test",
+    "dated": "2026-11-20",
+}
+
+
+def _machine(name: str, zone_id: str) -> dict[str, Any]:
+    return {"instance_type": name, "zone_id": zone_id, "region": region_of_zone_id(zone_id)}
+
+
+_MACHINES: dict[str, dict[str, Any]] = {
+    "trn1.2xlarge": _machine("trn1.2xlarge", "usw2-az4"),
+    "trn1.32xlarge": _machine("trn1.32xlarge", "use1-az6"),
+    "trn1n.32xlarge": _machine("trn1n.32xlarge", "usw2-az4"),
+    "trn2.3xlarge": _machine("trn2.3xlarge", "apse4-az3"),
+    "trn2.48xlarge": _machine("trn2.48xlarge", "use2-az3"),
+    "trn2u.48xlarge": _machine("trn2u.48xlarge", "use2-az2"),
+    "inf2.48xlarge": _machine("inf2.48xlarge", "use2-az1"),
+    "p4d.24xlarge": _machine("p4d.24xlarge", "use1-az1"),
+    "p5.48xlarge": _machine("p5.48xlarge", "use2-az1"),
+    "p5e.48xlarge": _machine("p5e.48xlarge", "usw2-az3"),
+    "p5en.48xlarge": _machine("p5en.48xlarge", "usw2-az2"),
+    "p6-b300.48xlarge": _machine("p6-b300.48xlarge", "use1-az2"),
+    "a type of one's own": _machine("trn9.48xlarge", "use2-az3") | {"own_instance_type": _OWN},
+}
+
+_BLOCK = {"market_type": "capacity-block", "reservation_id": "RESERVATION"}
+
+DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
+    "machine": _MACHINES,
+    "capacity": {
+        "block": {"capacity": _BLOCK},
+        "block with its window": {
+            "capacity": _BLOCK | {"start": "2026-12-01T12:00:00Z", "end": "2026-12-15T11:30:00Z"}
+        },
+        "reservation": {"capacity": {"market_type": "on-demand", "reservation_id": "RESERVATION"}},
+        "on-demand": {"capacity": {"market_type": "on-demand"}},
+    },
+    "placement": {
+        "auto": {},
+        "none": {"network": {"placement": "none"}},
+        "existing": {"network": {"placement": "PLACEMENT"}},
+    },
+    "nodes": {"1": {"nodes": 1}, "4": {"nodes": 4}, "64": {"nodes": 64}},
+    "layout": {
+        "batch": {},
+        "ec2-guide": {"network": {"nic_layout": "ec2-guide"}},
+        "all-efa": {"network": {"nic_layout": "all-efa"}},
+        "one by one": {"network": {"network_interfaces": "INTERFACES"}},
+    },
+    "network": {
+        "new": {},
+        "narrow": {"network": {"cidr": "172.31.252.0/22", "subnet_prefix": 22}},
+        "with a way out": {"network": {"cidr": "10.9.0.0/16", "nat_gateway": True}},
+        "existing": {"network": {"vpc_id": "VPC", "subnet_id": "SUBNET", "free_addresses": 4000}},
+        "existing with a group": {
+            "network": {
+                "vpc_id": "VPC",
+                "subnet_id": "SUBNET",
+                "security_group_id": "GROUP",
+                "add_efa_rules": True,
+            }
+        },
+    },
+    "file system": {
+        "small": {"file_system": {"storage_capacity_gib": 1200, "per_unit_storage_throughput": 125}},
+        "wide": {"file_system": {"storage_capacity_gib": 24000, "per_unit_storage_throughput": 1000}},
+        "metadata": {
+            "file_system": {"storage_capacity_gib": 4800, "metadata_iops": 12000, "data_compression": False}
+        },
+    },
+    "scratch": {"none": {}, "on instance store": {"scratch_path": "/scratch"}},
+    "jobs": {
+        "none": {},
+        "one": {"jobs": [{"name": "pretrain", "image": "IMAGE", "command": ["train.py"]}]},
+        "several": {
+            "jobs": [
+                {
+                    "name": "pretrain",
+                    "image": "IMAGE",
+                    "command": ["train.py", "--steps", "1000"],
+                    "environment": {"NEURON_RT_LOG_LEVEL": "INFO"},
+                    "timeout_hours": 24,
+                    "attempts": 3,
+                },
+                {"name": "evaluate", "image": "IMAGE", "command": ["eval.py"], "nodes": 1, "launcher": "raw"},
+            ]
+        },
+        "on one node": {"jobs": [{"name": "tune", "image": "IMAGE", "command": ["tune.py"], "nodes": 1}]},
+        "jax": {"jobs": [{"name": "pretrain", "image": "IMAGE", "command": ["t.py"], "launcher": "jax"}]},
+    },
+    "tags": {"none": {}, "some": {"tags": {"team": "research", "cost centre": "4711"}}},
+}
+"""The values of each dimension by their names; words in capitals are filled in for each row."""
+
+
+def _options(row: Row) -> set[str]:
+    part = _MACHINES[row["machine"]]
+    own = part.get("own_instance_type")
+    return set(own["purchase_options"] if own else get_instance_type(part["instance_type"]).purchase_options)
+
+
+def _market(row: Row) -> str:
+    return str(DIMENSIONS["capacity"][row["capacity"]]["capacity"]["market_type"])
+
+
+def _all_nodes_talk(row: Row) -> bool:
+    return row["nodes"] != "1" and row["jobs"] in {"one", "several", "jax"}
+
+
+REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
+    ("machine", "capacity"): ("UC4104", lambda row: _market(row) not in _options(row)),
+    ("machine", "capacity", "nodes"): (
+        "UC4105",
+        lambda row: (
+            row["machine"] == "trn2u.48xlarge" and _market(row) == "capacity-block" and row["nodes"] == "64"
+        ),
+    ),
+    ("machine", "nodes", "jobs"): (
+        "UC6102",
+        lambda row: row["machine"] in {"trn1.2xlarge", "inf2.48xlarge"} and _all_nodes_talk(row),
+    ),
+    ("machine", "scratch"): (
+        "UC4026",
+        lambda row: row["machine"] == "inf2.48xlarge" and row["scratch"] != "none",
+    ),
+    ("capacity", "placement"): (
+        "UC4020",
+        lambda row: _market(row) == "capacity-block" and row["placement"] == "existing",
+    ),
+    ("machine", "nodes", "layout", "network"): (
+        "UC3105",
+        # 1,024 addresses, of which 142 are for AWS, endpoints and the file system: 16 and a task for each node are 1,088.
+        lambda row: (
+            row["network"] == "narrow"
+            and row["layout"] == "all-efa"
+            and row["nodes"] == "64"
+            and len(_cards(row["machine"])) >= 16
+        ),
+    ),
+}
+"""What cannot stand together: the dimensions that say so, the code that it is refused with, and when."""
+
+
+def _cards(machine: str) -> list[tuple[int, bool]]:
+    """Network cards with EFA and without, in order."""
+    part = _MACHINES[machine]
+    if "own_instance_type" in part:
+        return [(card, True) for card in range(_OWN["network_cards"])]  # type: ignore[call-overload]
+    return [(card.index, card.efa) for card in get_instance_type(part["instance_type"]).network_cards]
+
+
+def _refuses(row: Row) -> bool:
+    return any(set(names) <= row.keys() and refused(row) for names, (_code, refused) in REFUSED.items())
+
+
+ROWS: list[Row] = rows({name: list(values) for name, values in DIMENSIONS.items()}, _refuses)
+
+
+def name_of(row: Row) -> str:
+    """Name of the cluster of a row."""
+    return f"g{ROWS.index(row):03d}"
+
+
+def cluster(row: Row, **filled: str) -> dict[str, Any]:
+    """A row as a cluster of the rollout file.
+
+    Args:
+        row: A value for each dimension.
+        **filled: What stands for the words in capitals.
+    """
+    merged: dict[str, Any] = {"name": "grid"}
+    for name, value in row.items():
+        _merge(merged, DIMENSIONS[name][value])
+    # On each card one interface, in an order that no named layout has.
+    interfaces = [
+        {"card": card, "interface_type": "efa" if efa else "interface"}
+        for card, efa in _cards(row["machine"])
+    ]
+    return _fill(merged, filled | {"INTERFACES": interfaces[::-1]})  # type: ignore[no-any-return]
+
+
+def _merge(into: dict[str, Any], part: Mapping[str, Any]) -> None:
+    for key, value in part.items():
+        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = dict(value) if isinstance(value, Mapping) else value
+
+
+def _fill(value: Any, filled: Mapping[str, Any]) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _fill(each, filled) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_fill(each, filled) for each in value]
+    return filled.get(value, value) if isinstance(value, str) else value

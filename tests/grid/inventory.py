@@ -1,0 +1,109 @@
+"""What there is in a Region of an account, asked of the services one by one and not of CloudFormation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local import LocalAws
+
+__all__ = ["LISTED", "PARTS", "RETAINED", "inventory", "remove"]
+
+LISTED: Mapping[str, tuple[str, str, str, str]] = {
+    "AWS::Batch::ComputeEnvironment": (
+        "batch",
+        "describe_compute_environments",
+        "computeEnvironments",
+        "computeEnvironmentArn",
+    ),
+    "AWS::Batch::JobQueue": ("batch", "describe_job_queues", "jobQueues", "jobQueueArn"),
+    "AWS::Batch::SchedulingPolicy": ("batch", "list_scheduling_policies", "schedulingPolicies", "arn"),
+    "AWS::CloudWatch::Alarm": ("cloudwatch", "describe_alarms", "MetricAlarms", "AlarmName"),
+    "AWS::EC2::EIP": ("ec2", "describe_addresses", "Addresses", "AllocationId"),
+    "AWS::EC2::InternetGateway": (
+        "ec2",
+        "describe_internet_gateways",
+        "InternetGateways",
+        "InternetGatewayId",
+    ),
+    "AWS::EC2::LaunchTemplate": ("ec2", "describe_launch_templates", "LaunchTemplates", "LaunchTemplateId"),
+    "AWS::EC2::PlacementGroup": ("ec2", "describe_placement_groups", "PlacementGroups", "GroupName"),
+    "AWS::EC2::RouteTable": ("ec2", "describe_route_tables", "RouteTables", "RouteTableId"),
+    "AWS::EC2::SecurityGroup": ("ec2", "describe_security_groups", "SecurityGroups", "GroupId"),
+    "AWS::EC2::Subnet": ("ec2", "describe_subnets", "Subnets", "SubnetId"),
+    "AWS::EC2::VPC": ("ec2", "describe_vpcs", "Vpcs", "VpcId"),
+    "AWS::EC2::VPCEndpoint": ("ec2", "describe_vpc_endpoints", "VpcEndpoints", "VpcEndpointId"),
+    "AWS::Events::Rule": ("events", "list_rules", "Rules", "Arn"),
+    "AWS::FSx::FileSystem": ("fsx", "describe_file_systems", "FileSystems", "FileSystemId"),
+    "AWS::IAM::InstanceProfile": ("iam", "list_instance_profiles", "InstanceProfiles", "Arn"),
+    "AWS::IAM::Role": ("iam", "list_roles", "Roles", "RoleName"),
+    "AWS::Lambda::Function": ("lambda", "list_functions", "Functions", "FunctionName"),
+    "AWS::Logs::LogGroup": ("logs", "describe_log_groups", "logGroups", "logGroupName"),
+    "AWS::S3::Bucket": ("s3", "list_buckets", "Buckets", "Name"),
+    "AWS::SNS::Topic": ("sns", "list_topics", "Topics", "TopicArn"),
+    "AWS::SSM::Parameter": ("ssm", "describe_parameters", "Parameters", "Name"),
+    "AWS::Scheduler::Schedule": ("scheduler", "list_schedules", "Schedules", "Name"),
+}
+"""How each type is asked for: service, call, list in the answer, id in the list."""
+
+PARTS: Mapping[str, str] = {
+    "AWS::Batch::JobDefinition": "a revision stays as INACTIVE, as in AWS",
+    "AWS::CDK::Metadata": "nothing",
+    "AWS::EC2::NatGateway": "stays as deleted for an hour, as in AWS; its address and subnet are listed",
+    "AWS::EC2::Route": "part of a route table",
+    "AWS::EC2::SecurityGroupEgress": "part of a security group",
+    "AWS::EC2::SecurityGroupIngress": "part of a security group",
+    "AWS::EC2::SubnetRouteTableAssociation": "part of a route table",
+    "AWS::EC2::VPCGatewayAttachment": "part of a VPC",
+    "AWS::FSx::DataRepositoryAssociation": "part of a file system",
+    "AWS::IAM::Policy": "part of a role",
+    "AWS::Lambda::EventInvokeConfig": "part of a function",
+    "AWS::Lambda::Permission": "part of a function",
+    "AWS::S3::BucketPolicy": "part of a bucket",
+    "AWS::SNS::Subscription": "part of a topic",
+    "AWS::SNS::TopicPolicy": "part of a topic",
+}
+"""Types that are not listed by themselves, and why."""
+
+RETAINED = {"AWS::FSx::FileSystem", "AWS::Logs::LogGroup", "AWS::S3::Bucket"}
+"""Types of which something is meant to stay when stacks are deleted."""
+
+
+def inventory(local: LocalAws, region: str) -> dict[str, set[str]]:
+    """Ids of everything there is, by type.
+
+    Args:
+        local: A started local AWS.
+        region: Region to ask.
+    """
+    found = {}
+    for kind, (service, call, listed, key) in LISTED.items():
+        client = local.client(service, region)
+        pages = (
+            client.get_paginator(call).paginate() if client.can_paginate(call) else [getattr(client, call)()]
+        )
+        there = [each for page in pages for each in page.get(listed, [])]
+        found[kind] = {each[key] for each in there if each.get("State") != "deleted"}
+    return found
+
+
+def remove(local: LocalAws, region: str, left: Mapping[str, set[str]]) -> None:
+    """Remove what stacks leave behind, as a person would who no longer wants the data.
+
+    Args:
+        local: A started local AWS.
+        region: Region of what is left.
+        left: Ids of what is left, by type.
+    """
+    fsx, logs, s3 = (local.client(service, region) for service in ("fsx", "logs", "s3"))
+    for file_system in left["AWS::FSx::FileSystem"]:
+        fsx.delete_file_system(FileSystemId=file_system)
+    for group in left["AWS::Logs::LogGroup"]:
+        logs.delete_log_group(logGroupName=group)
+    for bucket in left["AWS::S3::Bucket"]:
+        _empty(s3, bucket)
+        s3.delete_bucket(Bucket=bucket)
+
+
+def _empty(s3: Any, bucket: str) -> None:
+    for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
+        for version in (*page.get("Versions", ()), *page.get("DeleteMarkers", ())):
+            s3.delete_object(Bucket=bucket, Key=version["Key"], VersionId=version["VersionId"])
