@@ -11,6 +11,7 @@ pytestmark = pytest.mark.deploy  # imports moto's services
 
 TOUCHED = {
     # ultracluster_local/install.py
+    "moto.backends.list_of_moto_modules": None,  # kept, and not read for each request
     "moto.awslambda.models.LambdaFunction._invoke_lambda": None,  # ours takes its place
     "moto.batch.responses.BatchResponse._get_action": ["self"],
     "moto.cloudformation.responses.CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER": None,
