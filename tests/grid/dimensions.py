@@ -60,11 +60,13 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
     "machine": _MACHINES,
     "capacity": {
         "block": {"capacity": _BLOCK},
-        "block with its window": {
-            "capacity": _BLOCK | {"start": "2026-12-01T12:00:00Z", "end": "2026-12-15T11:30:00Z"}
-        },
         "reservation": {"capacity": {"market_type": "on-demand", "reservation_id": "RESERVATION"}},
         "on-demand": {"capacity": {"market_type": "on-demand"}},
+        "spot": {"capacity": {"market_type": "spot", "max_price_percent": 60}},
+        "block, then on-demand": {
+            "capacity": _BLOCK | {"start": "2026-12-01T12:00:00Z", "end": "2026-12-15T11:30:00Z"},
+            "further_capacity": [{"name": "overflow", "market_type": "on-demand", "max_nodes": 1}],
+        },
     },
     "placement": {
         "auto": {},
@@ -94,10 +96,47 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "file system": {
         "small": {"file_system": {"storage_capacity_gib": 1200, "per_unit_storage_throughput": 125}},
-        "wide": {"file_system": {"storage_capacity_gib": 24000, "per_unit_storage_throughput": 1000}},
-        "metadata": {
-            "file_system": {"storage_capacity_gib": 4800, "metadata_iops": 12000, "data_compression": False}
+        "backed up": {
+            "file_system": {
+                "storage_capacity_gib": 4800,
+                "metadata_iops": 12000,
+                "data_compression": False,
+                "join_checkpoints": False,
+                "backup_retention_days": 7,
+                "backup_start_time": "03:30",
+            }
         },
+        "over EFA": {
+            "file_system": {
+                "storage_capacity_gib": 9600,
+                "per_unit_storage_throughput": 500,
+                "metadata_iops": 6000,
+                "efa": True,
+            }
+        },
+        "scratch": {"file_system": {"deployment_type": "SCRATCH_2", "storage_capacity_gib": 2400}},
+        "tiering": {
+            "file_system": {
+                "storage_type": "INTELLIGENT_TIERING",
+                "throughput_capacity": 4000,
+                "read_cache": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY",
+                "metadata_iops": 6000,
+                "join_checkpoints": False,
+            }
+        },
+    },
+    "datasets": {"none": {}, "one": {"datasets": [{"name": "corpus"}]}},
+    "compile cache": {
+        "in S3": {},
+        "expiring": {"compile_cache": {"expire_after_days": 90, "expire_compilers": {"2.19": 30}}},
+        "on the file system": {"compile_cache": {"on_file_system": True}},
+    },
+    "queues": {
+        "one": {},
+        "with shares": {
+            "queue": {"priority": 5, "shares": {"research": 3, "team*": 1}, "compute_reservation_percent": 10}
+        },
+        "two": {"further_queues": [{"name": "urgent", "priority": 100}]},
     },
     "scratch": {"none": {}, "on instance store": {"scratch_path": "/scratch"}},
     "jobs": {
@@ -116,12 +155,42 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
                 {"name": "evaluate", "image": "IMAGE", "command": ["eval.py"], "nodes": 1, "launcher": "raw"},
             ]
         },
-        "on one node": {"jobs": [{"name": "tune", "image": "IMAGE", "command": ["tune.py"], "nodes": 1}]},
+        "on one node": {
+            "jobs": [{"name": "tune", "kind": "single-node", "image": "IMAGE", "command": ["tune.py"]}]
+        },
+        "of every kind": {
+            "jobs": [
+                {"name": "warm", "kind": "precompile", "image": "IMAGE", "command": ["python3", "train.py"]},
+                {
+                    "name": "sweep",
+                    "kind": "single-node",
+                    "image": "IMAGE",
+                    "command": ["tune.py"],
+                    "array_size": 16,
+                },
+                {
+                    "name": "pretrain",
+                    "image": "IMAGE",
+                    "command": ["train.py"],
+                    "neuron": {"model_type": "transformer", "auto_cast": "matmult", "optlevel": 1},
+                    "depends_on": ["warm"],
+                },
+            ]
+        },
         "jax": {"jobs": [{"name": "pretrain", "image": "IMAGE", "command": ["t.py"], "launcher": "jax"}]},
     },
     "tags": {"none": {}, "some": {"tags": {"team": "research", "cost centre": "4711"}}},
 }
 """The values of each dimension by their names; words in capitals are filled in for each row."""
+
+
+# Nitro v4 with EFA, and not Trainium2 (FSx for Lustre guide, EFA-enabled file systems).
+_MOUNTS_OVER_EFA = {
+    *("trn1.32xlarge", "trn1n.32xlarge", "p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge", "p6-b300.48xlarge"),
+    "a type of one's own",
+}
+# NeuronCores, and a smaller type with the same chips in the zone.
+_PRECOMPILES = {"trn1.32xlarge"}
 
 
 def _options(row: Row) -> set[str]:
@@ -135,7 +204,7 @@ def _market(row: Row) -> str:
 
 
 def _all_nodes_talk(row: Row) -> bool:
-    return row["nodes"] != "1" and row["jobs"] in {"one", "several", "jax"}
+    return row["nodes"] != "1" and row["jobs"] in {"one", "several", "jax", "of every kind"}
 
 
 REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
@@ -154,6 +223,18 @@ REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
         "UC4026",
         lambda row: row["machine"] == "inf2.48xlarge" and row["scratch"] != "none",
     ),
+    ("machine", "file system"): (
+        "UC5027",
+        lambda row: row["file system"] == "over EFA" and row["machine"] not in _MOUNTS_OVER_EFA,
+    ),
+    ("machine", "jobs"): (
+        "UC6116|UC6011",
+        lambda row: row["jobs"] == "of every kind" and row["machine"] not in _PRECOMPILES,
+    ),
+    ("capacity", "jobs"): (
+        "UC6308",
+        lambda row: row["capacity"] == "spot" and row["jobs"] not in {"none", "on one node"},
+    ),
     ("capacity", "placement"): (
         "UC4020",
         lambda row: _market(row) == "capacity-block" and row["placement"] == "existing",
@@ -163,7 +244,7 @@ REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
         # 1,024 addresses, of which 142 are for AWS, endpoints and the file system: 16 and a task for each node are 1,088.
         lambda row: (
             row["network"] == "narrow"
-            and row["layout"] == "all-efa"
+            and row["layout"] in {"all-efa", "one by one"}
             and row["nodes"] == "64"
             and len(_cards(row["machine"])) >= 16
         ),

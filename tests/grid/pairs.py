@@ -1,9 +1,12 @@
 """Rows over several dimensions in which every pair of values that can stand together does, at least once."""
 
 import itertools
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = ["pairs_of", "rows"]
+
+_CANDIDATES = 24  # more of them save hardly a row
 
 Row = dict[str, str]
 Pair = frozenset[tuple[str, str]]
@@ -16,7 +19,9 @@ def pairs_of(row: Mapping[str, str]) -> set[Pair]:
 
 
 def rows(dimensions: Mapping[str, Sequence[str]], refuses: Refuses) -> list[Row]:
-    """Cover every pair that some row can hold, greedily and always in the same way.
+    """Cover every pair that some row can hold: of some rows that hold the next pair, take the one that covers most.
+
+    The same dimensions always give the same rows.
 
     Args:
         dimensions: The values of each dimension.
@@ -24,13 +29,23 @@ def rows(dimensions: Mapping[str, Sequence[str]], refuses: Refuses) -> list[Row]
             true of the whole.
     """
     open_pairs = dict.fromkeys(_all_pairs(dimensions))
+    orders = [list(dimensions)]
+    shuffle = random.Random(0).shuffle  # noqa: S311 - not a secret
+    for _ in range(_CANDIDATES - 1):
+        orders.append(orders[-1].copy())
+        shuffle(orders[-1])
     chosen: list[Row] = []
     while open_pairs:
         pair = next(iter(open_pairs))
-        row = _complete(dict(pair), dimensions, refuses, open_pairs)
-        if row is None:  # no row can hold it
+        candidates = [
+            row
+            for order in orders
+            if (row := _complete(dict(pair), order, dimensions, refuses, open_pairs)) is not None
+        ]
+        if not candidates:  # no row can hold it
             del open_pairs[pair]
             continue
+        row = max(candidates, key=lambda row: len(pairs_of(row) & open_pairs.keys()))
         for covered in pairs_of(row):
             open_pairs.pop(covered, None)
         chosen.append({name: row[name] for name in dimensions})
@@ -44,12 +59,16 @@ def _all_pairs(dimensions: Mapping[str, Sequence[str]]) -> Iterator[Pair]:
 
 
 def _complete(
-    row: Row, dimensions: Mapping[str, Sequence[str]], refuses: Refuses, open_pairs: Mapping[Pair, None]
+    row: Row,
+    order: Sequence[str],
+    dimensions: Mapping[str, Sequence[str]],
+    refuses: Refuses,
+    open_pairs: Mapping[Pair, None],
 ) -> Row | None:
     """Fill in the dimensions that are missing, the values that cover most first; go back where nothing fits."""
     if refuses(row):
         return None
-    missing = next((name for name in dimensions if name not in row), None)
+    missing = next((name for name in order if name not in row), None)
     if missing is None:
         return row
 
@@ -57,6 +76,8 @@ def _complete(
         return -sum(frozenset({(missing, value), item}) in open_pairs for item in row.items())
 
     for value in sorted(dimensions[missing], key=covers):
-        if (completed := _complete({**row, missing: value}, dimensions, refuses, open_pairs)) is not None:
+        if (
+            completed := _complete({**row, missing: value}, order, dimensions, refuses, open_pairs)
+        ) is not None:
             return completed
     return None
