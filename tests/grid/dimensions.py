@@ -190,7 +190,7 @@ _MOUNTS_OVER_EFA = {
     "a type of one's own",
 }
 # NeuronCores, and a smaller type with the same chips in the zone.
-_PRECOMPILES = {"trn1.32xlarge"}
+_PRECOMPILES = {"trn1.32xlarge", "inf2.48xlarge"}
 
 
 def _options(row: Row) -> set[str]:

@@ -162,6 +162,8 @@ def test_says_what_is_wrong_and_where(
         ([lines("queue: {shares: {a*: 1000, b: 1}}")], "UC6302"),
         ([_ON_DEMAND, further("name: spot, market_type: spot"), lines("queue: {capacity: [capacity]}")], "UC6308"),
         ([_ON_DEMAND, further("name: spot, market_type: spot, max_price_percent: 60"), _NO_JOBS], "UC6308"),
+        ([_ON_DEMAND, further("name: spot, market_type: spot"),
+          ("- name: pretrain", "- name: pretrain\n            kind: single-node")], "UC6308"),
     ],
 )  # fmt: skip
 def test_takes_the_other_side(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
