@@ -49,6 +49,7 @@ class ClusterJobs(Construct):
         launcher: Launcher = "torchrun",
         after: Sequence[Job] = (),
         queue: TrainingQueue | None = None,
+        without_efa: bool = False,
     ) -> MultiNodeJob:
         """Add a job that uses the cluster's queue, file system, compile cache and checkpoint bucket.
 
@@ -65,6 +66,7 @@ class ClusterJobs(Construct):
             launcher: ``torchrun``, ``jax`` or ``raw``. Default: ``torchrun``.
             after: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
             queue: Queue of the cluster that `ultracluster jobs submit` gives it to. Default: the cluster's own.
+            without_efa: Whether several nodes of a type without EFA are meant. Default: they are refused.
 
         Raises:
             FindingsError: If the job does not fit the cluster.
@@ -84,6 +86,7 @@ class ClusterJobs(Construct):
             attempts=attempts,
             launcher=launcher,
             after=after,
+            without_efa=without_efa,
         )
         self._grant_checkpoints(job)
         self._name_queue(job)

@@ -12,16 +12,21 @@ Launcher = Literal["torchrun", "jax", "raw"]
 """What starts the command on a node: torchrun, or nothing but what JAX or another program must know of its place."""
 
 
-def launch_command(command: Sequence[str], launcher: Launcher = "torchrun") -> list[str]:
+def launch_command(
+    command: Sequence[str], launcher: Launcher = "torchrun", *, ultraserver: bool = False
+) -> list[str]:
     """Put the launcher in front of what it starts.
 
     Args:
         command: Program and arguments.
         launcher: What starts them. Default: torchrun.
+        ultraserver: Whether the Neuron runtime is told the place of each node in its UltraServer. Default: it is
+            not.
     """
     scripts = resources.files("ultracluster").joinpath("scripts")
     script = "".join(
-        scripts.joinpath(name).read_text(encoding="ascii") for name in ("launch.sh", f"start-{launcher}.sh")
+        scripts.joinpath(name).read_text(encoding="ascii")
+        for name in ("launch.sh", *(["ultraserver.sh"] if ultraserver else []), f"start-{launcher}.sh")
     )
     return ["bash", "-c", script, "ultracluster-launch", *command]
 

@@ -15,6 +15,7 @@ from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, quote
 from ultracluster_catalog.neuron_settings import NeuronSettings
 from ultracluster_catalog.nic_layouts import check_task_interface
+from ultracluster_catalog.ultraservers import check_job_ultraservers
 
 __all__ = ["MultiNodeJob"]
 
@@ -44,6 +45,7 @@ class MultiNodeJob(Job):
         attempts: int = 1,
         launcher: Launcher = "torchrun",
         after: Sequence[Job] = (),
+        without_efa: bool = False,
     ) -> None:
         """Define the job.
 
@@ -66,9 +68,11 @@ class MultiNodeJob(Job):
                 runtime how many there are; or ``raw``, which only says in MASTER_ADDR, MASTER_PORT, NNODES and
                 NODE_RANK where the node is. Default: ``torchrun``.
             after: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
+            without_efa: Whether several nodes of a type without EFA are meant: they talk over TCP, at a fraction of
+                the speed. Default: they are refused.
 
         Raises:
-            FindingsError: If the nodes exceed the queue's (UC6101), the type cannot do it (UC6102), the queue has
+            FindingsError: If the nodes exceed the queue's (UC6101), the type cannot do it (UC6102, UC4028), the queue has
                 Spot nodes (UC6308), the environment is not allowed (UC6109, UC6010), the Neuron settings are wrong
                 or contradict each other (UC6011, UC6012), the attempts are out of bounds (UC6104), it waits for too
                 many jobs (UC6113), the nodes do not mount its cache (UC6016), or the launcher is unknown (UC6141),
@@ -77,6 +81,8 @@ class MultiNodeJob(Job):
         nodes = queue.max_nodes if node_count is None else node_count
         variables = dict(environment or {})
         machine = queue.nodes.instance_type
+        if without_efa and not queue.nodes.efa_devices:
+            variables = {"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"} | variables
         super().__init__(
             scope,
             construct_id,
@@ -90,7 +96,8 @@ class MultiNodeJob(Job):
             environment=variables,
             after=after,
             findings=[
-                *_check_nodes(queue, nodes),
+                *_check_nodes(queue, nodes, without_efa=without_efa),
+                *check_job_ultraservers(machine, nodes),
                 *check_launcher(launcher, processes_per_node, command),
                 *check_job(
                     queue=queue,
@@ -115,7 +122,10 @@ class MultiNodeJob(Job):
                         # Open-ended, because AWS Batch lets only such a range be changed at submission.
                         target_nodes="0:",
                         container=self._container(
-                            launch_command(command, launcher), instance_type=machine.name
+                            launch_command(
+                                command, launcher, ultraserver=machine.ultraserver_type is not None
+                            ),
+                            instance_type=machine.name,
                         ),
                     )
                 ],
@@ -123,7 +133,7 @@ class MultiNodeJob(Job):
         )
 
 
-def _check_nodes(queue: TrainingQueue, nodes: int) -> list[Finding]:
+def _check_nodes(queue: TrainingQueue, nodes: int, *, without_efa: bool) -> list[Finding]:
     findings = []
     if queue.has_spot:
         findings.append(
@@ -144,12 +154,12 @@ def _check_nodes(queue: TrainingQueue, nodes: int) -> list[Finding]:
                 path="node_count",
             )
         )
-    if nodes > 1 and not queue.nodes.efa_devices:
+    if nodes > 1 and not queue.nodes.efa_devices and not without_efa:
         findings.append(
             Finding(
                 code="UC6102",
                 problem=f"{queue.nodes.instance_type.name} has no EFA, which nodes of one job need among themselves",
-                remedy="Choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge, or one node",
+                remedy="Choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge, or one node; or say without_efa=True",
                 path="node_count",
             )
         )

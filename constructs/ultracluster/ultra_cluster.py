@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from aws_cdk import Duration, Tags
+from aws_cdk import Annotations, Duration, Tags
 from constructs import Construct
 
 from ultracluster.block_lifecycle import BlockLifecycle
@@ -23,8 +23,10 @@ from ultracluster.unreserved_capacity import SpotCapacity
 from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_type import InstanceType
+from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.nic_layouts import NicLayout
 from ultracluster_catalog.queues import QUEUE_NAME_TAG
+from ultracluster_catalog.ultraservers import check_whole_ultraservers
 
 __all__ = ["UltraCluster"]
 
@@ -118,6 +120,8 @@ class UltraCluster(ClusterJobs):
                 ]
             )
         super().__init__(scope, construct_id)
+        for finding in check_whole_ultraservers(get_instance_type(instance_type), node_count):
+            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         self._network = network or ClusterNetwork(
             self,
             "Network",

@@ -240,6 +240,7 @@ if TYPE_CHECKING:
         MOST_DEPENDENCIES,
         QUEUE_TAG,
     )
+    from ultracluster_catalog.ultraservers import check_job_ultraservers, check_whole_ultraservers
     from ultracluster_catalog.zones import (
         OFFERED_ZONES,
         OFFERED_ZONES_DATED,
@@ -400,12 +401,14 @@ __all__ = [
     "check_file_system",
     "check_free_addresses",
     "check_instance_type",
+    "check_job_ultraservers",
     "check_network_interfaces",
     "check_scratch",
     "check_shares",
     "check_subnet_prefix",
     "check_task_interface",
     "check_wait_limits",
+    "check_whole_ultraservers",
     "client_throughput_gbps",
     "cluster_addresses",
     "compile_target",
@@ -467,6 +470,7 @@ _MODULES = (
     "sagemaker",
     "scratch",
     "submission_tags",
+    "ultraservers",
     "zones",
 )
 

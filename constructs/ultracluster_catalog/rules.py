@@ -105,6 +105,8 @@ RULES: dict[str, Rule] = {
     "UC4058": Rule("An AMI that nodes are launched from carries all that they need.", "warning"),
     "UC4059": Rule("An AMI for Neuron is for nodes with Neuron.", "warning"),
     "UC4060": Rule("A cluster that is named to find its AMI is in the rollout."),
+    "UC4028": Rule("A job on nodes of UltraServers has one node, two, or whole UltraServers."),
+    "UC4029": Rule("The nodes of a cluster are whole UltraServers.", "warning"),
     "UC4101": Rule("The number of nodes is 1 to 1,000."),
     "UC4102": Rule("A Capacity Block has at most 64 instances."),
     "UC4103": Rule("A number of nodes is one that Capacity Blocks are usually offered in.", "warning"),

@@ -66,7 +66,9 @@ def _define(cluster: UltraCluster, job: JobConfig, after: Sequence[Job], queue: 
             job.name, instance_type=job.instance_type, method=job.method, phase=job.phase, **common
         )
     common["after"] = [*after, *_gates(cluster, job, after, queue)]
-    return cluster.add_multi_node_job(job.name, node_count=job.nodes, queue=queue, **common)
+    return cluster.add_multi_node_job(
+        job.name, node_count=job.nodes, queue=queue, without_efa=job.without_efa, **common
+    )
 
 
 def _gates(

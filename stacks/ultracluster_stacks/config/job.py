@@ -116,6 +116,11 @@ class JobConfig(ConfigModel):
         default=(),
         description="Jobs of the cluster that have to succeed before; `ultracluster jobs submit` submits them first.",
     )
+    without_efa: bool = Field(
+        default=False,
+        description="Whether several nodes of a type without EFA are meant for a multi-node job: they talk over TCP, at a "
+        "fraction of the speed. Default: they are refused.",
+    )
     array_size: Annotated[int, Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)] | None = Field(
         default=None,
         description="Jobs of an array of a single-node job, 2 to 10,000. Default: one job and no array.",

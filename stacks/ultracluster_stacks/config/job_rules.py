@@ -88,13 +88,15 @@ def _behind(cluster: "ClusterConfig", job: "JobConfig") -> dict[str, CapacityCon
 def nodes_can_talk(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
     """Collectives over several nodes need EFA."""
     nodes = cluster.nodes if job.nodes is None else job.nodes
-    if job.kind == "multi-node" and nodes > 1 and machine_of(cluster).efa_interfaces == 0:
+    if job.without_efa or job.kind != "multi-node":
+        return
+    if nodes > 1 and machine_of(cluster).efa_interfaces == 0:
         yield Problem(
             loc=("nodes",),
             code="UC6102",
             problem=f"the job runs on {nodes} nodes, but {cluster.instance_type} has no EFA",
             allowed="1 node on this type",
-            remedy="Set nodes: 1, or choose an instance type with EFA",
+            remedy="Set nodes: 1, choose an instance type with EFA, or say without_efa: true",
         )
 
 

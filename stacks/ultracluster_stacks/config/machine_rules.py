@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.instance_types import unsourced
 from ultracluster_catalog.scratch import check_scratch
+from ultracluster_catalog.ultraservers import check_job_ultraservers, check_whole_ultraservers
 from ultracluster_stacks.config.machine import machine_of
 from ultracluster_stacks.config.problem import Problem
 
@@ -36,8 +37,26 @@ def scratch_has_disks_and_a_path(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
+def ultraservers_are_whole(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Warn of nodes that are paid and not used; and refuse jobs whose nodes cannot be joined."""
+    for finding in check_whole_ultraservers(machine_of(cluster), cluster.nodes):
+        yield Problem(loc=("nodes",), code=finding.code, problem=finding.problem, allowed=finding.allowed)
+    for index, job in enumerate(cluster.jobs):
+        if job.kind != "multi-node":
+            continue
+        nodes = cluster.nodes if job.nodes is None else job.nodes
+        for finding in check_job_ultraservers(machine_of(cluster), nodes):
+            yield Problem(
+                loc=("jobs", index, "nodes"),
+                code=finding.code,
+                problem=finding.problem,
+                allowed=finding.allowed,
+            )
+
+
 RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
     figures_have_a_source,
     scratch_has_disks_and_a_path,
+    ultraservers_are_whole,
 )
 """The rules in the order in which their problems are found."""

@@ -93,3 +93,32 @@ def test_a_type_of_the_catalogue_brings_no_warning_of_its_figures(stack: cdk.Sta
     assertions.Annotations.from_stack(stack).has_no_warning(
         "*", assertions.Match.string_like_regexp("UC4024")
     )
+
+
+def test_a_job_over_an_ultraserver_tells_each_node_its_place(stack: cdk.Stack) -> None:
+    script = container(stack, instance_type="trn2u.48xlarge")["Command"][2]
+    assert (
+        script.index("MASTER_ADDR=") < script.index("\nultraserver_place\n") < script.index("exec torchrun")
+    )
+
+
+def test_a_job_elsewhere_says_nothing_of_ultraservers(stack: cdk.Stack) -> None:
+    assert "ULTRASERVER" not in container(stack)["Command"][2]
+
+
+def test_refuses_three_nodes_of_an_ultraserver(stack: cdk.Stack) -> None:
+    given = queue(stack, instance_type="trn2u.48xlarge")
+    with pytest.raises(FindingsError, match="UC4028"):
+        uc.MultiNodeJob(stack, "Job", queue=given, image=IMAGE, command=["train.py"], node_count=3)
+
+
+def test_several_nodes_without_efa_are_a_choice_that_somebody_makes(stack: cdk.Stack) -> None:
+    given = queue(stack, instance_type="trn1.2xlarge")
+    with pytest.raises(FindingsError, match="UC6102"):
+        uc.MultiNodeJob(stack, "Refused", queue=given, image=IMAGE, command=["train.py"], node_count=2)
+    uc.MultiNodeJob(
+        stack, "Job", queue=given, image=IMAGE, command=["train.py"], node_count=2, without_efa=True
+    )
+    (node_range,) = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"]
+    variables = {each["Name"]: each["Value"] for each in node_range["Container"]["Environment"]}
+    assert variables["FI_PROVIDER"] == "tcp"

@@ -232,3 +232,25 @@ def test_refuses_scratch_without_disks(load: Load) -> None:
             (_BLOCK, _ON_DEMAND),
             ("- name: pretrain", "- name: pretrain\n            nodes: 1"),
         )
+
+
+# UltraServers, and several nodes without EFA
+
+
+def test_warns_of_a_part_of_an_ultraserver_and_refuses_a_job_that_cannot_be_joined(
+    findings: Findings,
+) -> None:
+    part = findings((_TYPE, _TYPE.replace("trn2.", "trn2u.")), ("nodes: 4", "nodes: 2"))
+    assert [(each.code, each.path) for each in part] == [("UC4029", f"{_CLUSTER}.nodes")]
+    three = findings((_TYPE, _TYPE.replace("trn2.", "trn2u.")), ("nodes: 4", "nodes: 3"))
+    assert ("UC4028", f"{_CLUSTER}.jobs[0].nodes") in [(each.code, each.path) for each in three]
+
+
+@pytest.mark.parametrize(("said", "refused"), [("false", True), ("true", False)])
+def test_several_nodes_without_efa_are_said_to_be_meant(findings: Findings, said: str, refused: bool) -> None:
+    found = findings(
+        (_TYPE, _TYPE.replace("trn2.48", "inf2.48")),
+        (_BLOCK, _ON_DEMAND),
+        ("- name: pretrain", f"- name: pretrain\n            without_efa: {said}"),
+    )
+    assert ("UC6102" in {each.code for each in found}) == refused
