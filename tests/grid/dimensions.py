@@ -59,7 +59,6 @@ _BLOCK = {"market_type": "capacity-block", "reservation_id": "RESERVATION"}
 DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
     "machine": _MACHINES,
     "capacity": {
-        "block": {"capacity": _BLOCK},
         "reservation": {"capacity": {"market_type": "on-demand", "reservation_id": "RESERVATION"}},
         "on-demand": {"capacity": {"market_type": "on-demand"}},
         "spot": {"capacity": {"market_type": "spot", "max_price_percent": 60}},
@@ -82,8 +81,9 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "network": {
         "new": {},
-        "narrow": {"network": {"cidr": "172.31.252.0/22", "subnet_prefix": 22}},
-        "with a way out": {"network": {"cidr": "10.9.0.0/16", "nat_gateway": True}},
+        "narrow, with a way out": {
+            "network": {"cidr": "172.31.248.0/21", "subnet_prefix": 22, "nat_gateway": True}
+        },
         "existing": {"network": {"vpc_id": "VPC", "subnet_id": "SUBNET", "free_addresses": 4000}},
         "existing with a group": {
             "network": {
@@ -95,7 +95,6 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
     "file system": {
-        "small": {"file_system": {"storage_capacity_gib": 1200, "per_unit_storage_throughput": 125}},
         "backed up": {
             "file_system": {
                 "storage_capacity_gib": 4800,
@@ -141,7 +140,6 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
     "scratch": {"none": {}, "on instance store": {"scratch_path": "/scratch"}},
     "jobs": {
         "none": {},
-        "one": {"jobs": [{"name": "pretrain", "image": "IMAGE", "command": ["train.py"]}]},
         "several": {
             "jobs": [
                 {
@@ -204,7 +202,7 @@ def _market(row: Row) -> str:
 
 
 def _all_nodes_talk(row: Row) -> bool:
-    return row["nodes"] != "1" and row["jobs"] in {"one", "several", "jax", "of every kind"}
+    return row["nodes"] != "1" and row["jobs"] in {"several", "jax", "of every kind"}
 
 
 REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
@@ -243,7 +241,7 @@ REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
         "UC3105",
         # 1,024 addresses, of which 142 are for AWS, endpoints and the file system: 16 and a task for each node are 1,088.
         lambda row: (
-            row["network"] == "narrow"
+            row["network"] == "narrow, with a way out"
             and row["layout"] in {"all-efa", "one by one"}
             and row["nodes"] == "64"
             and len(_cards(row["machine"])) >= 16

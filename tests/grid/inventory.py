@@ -67,6 +67,10 @@ RETAINED = {"AWS::FSx::FileSystem", "AWS::Logs::LogGroup", "AWS::S3::Bucket"}
 """Types of which something is meant to stay when stacks are deleted."""
 
 
+_GLOBAL = {"iam", "s3"}  # they answer the same in every Region: asked in one
+_FIRST = "us-east-1"
+
+
 def inventory(local: LocalAws, region: str) -> dict[str, set[str]]:
     """Ids of everything there is, by type.
 
@@ -74,8 +78,11 @@ def inventory(local: LocalAws, region: str) -> dict[str, set[str]]:
         local: A started local AWS.
         region: Region to ask.
     """
-    found = {}
+    found: dict[str, set[str]] = {}
     for kind, (service, call, listed, key) in LISTED.items():
+        if service in _GLOBAL and region != _FIRST:
+            found[kind] = set()
+            continue
         client = local.client(service, region)
         pages = (
             client.get_paginator(call).paginate() if client.can_paginate(call) else [getattr(client, call)()]
@@ -94,11 +101,11 @@ def remove(local: LocalAws, region: str, left: Mapping[str, set[str]]) -> None:
         left: Ids of what is left, by type.
     """
     fsx, logs, s3 = (local.client(service, region) for service in ("fsx", "logs", "s3"))
-    for file_system in left["AWS::FSx::FileSystem"]:
+    for file_system in left.get("AWS::FSx::FileSystem", ()):
         fsx.delete_file_system(FileSystemId=file_system)
-    for group in left["AWS::Logs::LogGroup"]:
+    for group in left.get("AWS::Logs::LogGroup", ()):
         logs.delete_log_group(logGroupName=group)
-    for bucket in left["AWS::S3::Bucket"]:
+    for bucket in left.get("AWS::S3::Bucket", ()):
         _empty(s3, bucket)
         s3.delete_bucket(Bucket=bucket)
 
