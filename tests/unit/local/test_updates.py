@@ -48,7 +48,6 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("Parameter", "Tags", {"owner": "them"}),
     ("FileSystem", "LustreConfiguration.PerUnitStorageThroughput", 500),
     ("FileSystem", "Tags", TAGS),
-    ("TieredFileSystem", "LustreConfiguration.ThroughputCapacity", 8000),
     ("TieredFileSystem", "LustreConfiguration.DataReadCacheConfiguration.SizeGiB", 2048),
     ("TieredFileSystem", "LustreConfiguration.AutomaticBackupRetentionDays", 30),
     ("Link", "S3.AutoImportPolicy.Events", ["NEW"]),
