@@ -3,6 +3,7 @@
 `UltraCluster` composes all the others; each of them also stands alone.
 """
 
+from ultracluster.bake_off import BakeOff, Contestant
 from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.capacity_guard import CapacityGuard
@@ -33,6 +34,7 @@ from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
 
 __all__ = [
+    "BakeOff",
     "BlockLifecycle",
     "Capacity",
     "CapacityBlock",
@@ -46,6 +48,7 @@ __all__ = [
     "ClusterPlacement",
     "CompileCache",
     "ComputeEnvironment",
+    "Contestant",
     "DataRepositoryAssociation",
     "DatasetBucket",
     "FabricGate",

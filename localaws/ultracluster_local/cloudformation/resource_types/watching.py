@@ -52,6 +52,68 @@ def _log_group(context: Context, physical_id: str, properties: Properties) -> Ma
     return {"logGroupNamePrefix": physical_id}
 
 
+class _MetricFilter(Provider):
+    """A filter that makes metrics of log lines; it is known by its name and its log group."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Put it."""
+        name = str(properties.get("FilterName") or context.generated_name(limit=512))
+        transformations = [
+            {
+                **{f"{key[0].lower()}{key[1:]}": value for key, value in one.items() if key != "Dimensions"},
+                **(
+                    {"dimensions": {each["Key"]: each["Value"] for each in one["Dimensions"]}}
+                    if "Dimensions" in one
+                    else {}
+                ),
+            }
+            for one in properties["MetricTransformations"]
+        ]
+        request = {
+            "filterName": name,
+            "logGroupName": properties["LogGroupName"],
+            "filterPattern": properties["FilterPattern"],
+            "metricTransformations": transformations,
+        }
+        context.call("logs", "PutMetricFilter", request)
+        return name
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Find it in its log group."""
+        asked = {"logGroupName": properties["LogGroupName"], "filterNamePrefix": physical_id}
+        for one in context.call("logs", "DescribeMetricFilters", asked)["metricFilters"]:
+            if one["filterName"] == physical_id:
+                transformations = [
+                    {
+                        f"{key[0].upper()}{key[1:]}": value
+                        for key, value in each.items()
+                        if key != "dimensions"
+                    }
+                    | (
+                        {"Dimensions": [{"Key": k, "Value": v} for k, v in each["dimensions"].items()]}
+                        if each.get("dimensions")
+                        else {}
+                    )
+                    for each in one["metricTransformations"]
+                ]
+                return {
+                    "LogGroupName": one["logGroupName"],
+                    "FilterPattern": one["filterPattern"],
+                    "MetricTransformations": transformations,
+                }
+        return None
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
+        """Put it again under its name."""
+        return self.create(context, {**new, "FilterName": physical_id})
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Delete it, unless it is gone."""
+        if self.read(context, physical_id, properties) is not None:
+            where = {"logGroupName": properties["LogGroupName"], "filterName": physical_id}
+            context.call("logs", "DeleteMetricFilter", where)
+
+
 class _Alarm(ApiProvider):
     """An alarm; a change puts all of it again."""
 
@@ -131,6 +193,7 @@ PROVIDERS: Mapping[str, Provider] = {
         generates=("LogGroupName", 512),
         tagging=Tagging(service="logs", target="resourceArn", tags="tags", keys="tagKeys", attribute="Arn"),
     ),
+    "AWS::Logs::MetricFilter": _MetricFilter(),
     "AWS::CloudWatch::Alarm": _Alarm(
         service="cloudwatch",
         creates="PutMetricAlarm",

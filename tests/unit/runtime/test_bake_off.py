@@ -1,0 +1,38 @@
+"""What a program reports is one line, that of the first process, in a form that the metric filters read."""
+
+import json
+
+import pytest
+
+from ultracluster_runtime.bake_off import report
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("UC_CONTESTANT", "RANK", "JAX_PROCESS_ID", "NODE_RANK"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    "rank", [{}, {"RANK": "0", "NODE_RANK": "1"}, {"JAX_PROCESS_ID": "0"}, {"NODE_RANK": "0"}]
+)
+def test_the_first_process_prints_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], rank: dict[str, str]
+) -> None:
+    for name, value in {"UC_CONTESTANT": "App/BakeOff/trn2", **rank}.items():
+        monkeypatch.setenv(name, value)
+    report(tokens_per_second=12, loss=0.5)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line) == {"contestant": "App/BakeOff/trn2", "tokens_per_second": 12.0, "loss": 0.5}
+
+
+@pytest.mark.parametrize(
+    "variables", [{}, {"UC_CONTESTANT": "x", "RANK": "3"}, {"UC_CONTESTANT": "x", "JAX_PROCESS_ID": "1"}]
+)
+def test_nothing_is_printed_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], variables: dict[str, str]
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    report(loss=1.0)
+    assert capsys.readouterr().out == ""
