@@ -36,6 +36,8 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("Managed", "PolicyDocument.Statement.0.Action", "fsx:List*"),
     ("Logs", "RetentionInDays", 7),
     ("Logs", "Tags", TAGS),
+    ("Figures", "FilterPattern", "{ $.loss = * }"),
+    ("Figures", "MetricTransformations.0.Dimensions.0.Value", "$.name"),
     ("Reservation", "InstanceCount", 8),
     ("Template", "LaunchTemplateData.ImageId", "ami-0fedcba9876543210"),
     ("Bucket", "LifecycleConfiguration.Rules.0.ExpirationInDays", 30),

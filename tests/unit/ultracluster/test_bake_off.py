@@ -111,7 +111,7 @@ def test_a_contestant_without_a_price_has_no_figure_for_a_dollar(stack: cdk.Stac
 
 def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
     given = contestants(stack, price_per_node_hour=0.01)
-    bake_off(stack, contestants=given)
+    BakeOff(stack, "Cheap", contestants=given, command=["train.py"])
     free = dataclasses.replace(given["p5"], price_per_node_hour=0)
     with pytest.raises(FindingsError, match=r"UC6162: contestants.p5.price_per_node_hour: got 0"):
         BakeOff(stack, "Free", contestants=given | {"p5": free}, command=["train.py"])
