@@ -103,8 +103,9 @@ class _MetricFilter(Provider):
                 }
         return None
 
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
-        """Put it again under its name."""
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Put it again under its name; moto keeps the old one as long as it is there."""
+        self.delete(context, physical_id, old)
         return self.create(context, {**new, "FilterName": physical_id})
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
