@@ -95,7 +95,8 @@ class ClusterConfig(ConfigModel):
     )
     instance_type: InstanceTypeName = Field(description="Instance type of the nodes, such as trn2.48xlarge.")
     nodes: Annotated[int, Between(code="UC4101", least=1, most=1_000)] = Field(
-        description="Most nodes at one time, 1 to 1,000; 64 in a Capacity Block."
+        description="Most nodes at one time, 1 to 1,000; 64 in a Capacity Block. With `further_capacity`: from each of "
+        "them that has no `max_nodes`."
     )
     image_id: Annotated[
         str,
