@@ -10,6 +10,7 @@ from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.lustre import LustreSettings
 from ultracluster_catalog.lustre_figures import file_system_figures
+from ultracluster_catalog.queues import QUEUE_NAME_TAG
 from ultracluster_cli.assembly import AssemblyStack
 from ultracluster_cli.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
 
@@ -60,7 +61,8 @@ class _Reader:
         self._resources = {stack.name: self._resources_of(stack.name) for stack in stacks}
 
     def cluster(self) -> Cluster:
-        environment = self._only(self._compute_environments(), "compute environment")["computeResources"]
+        queue = self._queue()
+        environment = self._first_environment(queue)["computeResources"]
         (type_name,) = environment["instanceTypes"]
         instance_type = get_instance_type(type_name)
         nodes = environment["maxvCpus"] // instance_type.vcpus
@@ -84,7 +86,7 @@ class _Reader:
             reservation=self._reservation(template),
             file_systems=tuple(self._file_systems(instance_type, nodes)),
             buckets=tuple(self._buckets()),
-            queue=self._queue(),
+            queue=f"{queue['jobQueueName']} ({queue['state']})",
             job_definitions=tuple(self._job_definitions()),
             stacks=tuple(self._read_stacks()),
         )
@@ -116,12 +118,17 @@ class _Reader:
             (described,) = self._call("cloudformation").describe_stacks(StackName=name)["Stacks"]
             yield Stack(name=name, status=described["StackStatus"], resources=len(resources))
 
-    def _compute_environments(self) -> list[Mapping[str, Any]]:
-        ids = self._ids("AWS::Batch::ComputeEnvironment")
-        if not ids:
-            return []
-        answer = self._call("batch").describe_compute_environments(computeEnvironments=ids)
-        return list(answer["computeEnvironments"])
+    def _first_environment(self, queue: Mapping[str, Any]) -> Mapping[str, Any]:
+        """That of the capacity that a cluster prefers; others are of further sources and of precompile jobs."""
+        order = sorted(queue["computeEnvironmentOrder"], key=lambda entry: entry["order"])
+        ids = [entry["computeEnvironment"] for entry in order[:1]]
+        answer = (
+            self._call("batch").describe_compute_environments(computeEnvironments=ids)
+            if ids
+            else {"computeEnvironments": []}
+        )
+        found: Mapping[str, Any] = self._only(answer["computeEnvironments"], "compute environment")
+        return found
 
     def _launch_template(self, named: Mapping[str, str]) -> Mapping[str, Any]:
         by = {"launchTemplateId": "LaunchTemplateId", "launchTemplateName": "LaunchTemplateName"}
@@ -178,11 +185,13 @@ class _Reader:
             raise _cannot_read_back(f"S3 does not list {', '.join(missing)}")
         return wanted
 
-    def _queue(self) -> str:
+    def _queue(self) -> Mapping[str, Any]:
+        """The cluster's own; further ones, and those of precompile jobs, carry their names as a tag."""
         ids = self._ids("AWS::Batch::JobQueue")
         answer = self._call("batch").describe_job_queues(jobQueues=ids) if ids else {"jobQueues": []}
-        queue = self._only(answer["jobQueues"], "job queue")
-        return f"{queue['jobQueueName']} ({queue['state']})"
+        own = [queue for queue in answer["jobQueues"] if QUEUE_NAME_TAG not in queue.get("tags", {})]
+        found: Mapping[str, Any] = self._only(own, "job queue")
+        return found
 
     def _job_definitions(self) -> Iterable[JobDefinition]:
         ids = self._ids("AWS::Batch::JobDefinition")

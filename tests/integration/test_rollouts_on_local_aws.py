@@ -75,9 +75,14 @@ def _check_read_back(local: LocalAws, cluster: Any) -> None:
     """Ask EC2, FSx and Batch of the Region, and compare with what the rollout asks for."""
     ec2 = local.client("ec2", cluster.region)
     cards, vcpus = {"trn2.48xlarge": (16, 192), "trn1.32xlarge": (8, 128)}[cluster.instance_type]
-    (template,) = ec2.describe_launch_templates()["LaunchTemplates"]
-    (version,) = ec2.describe_launch_template_versions(LaunchTemplateId=template["LaunchTemplateId"])[
-        "LaunchTemplateVersions"
+    # Those of precompile jobs have nodes of another type.
+    (version,) = [
+        version
+        for template in ec2.describe_launch_templates()["LaunchTemplates"]
+        for version in ec2.describe_launch_template_versions(LaunchTemplateId=template["LaunchTemplateId"])[
+            "LaunchTemplateVersions"
+        ]
+        if version["LaunchTemplateData"]["InstanceType"] == cluster.instance_type
     ]
     data = version["LaunchTemplateData"]
     efa = [
@@ -89,13 +94,19 @@ def _check_read_back(local: LocalAws, cluster: Any) -> None:
     assert target["CapacityReservationId"] == cluster.capacity.reservation_id
     assert "GroupName" not in data.get("Placement", {})
     batch = local.client("batch", cluster.region)
-    (environment,) = batch.describe_compute_environments()["computeEnvironments"]
+    (environment,) = [
+        each
+        for each in batch.describe_compute_environments()["computeEnvironments"]
+        if each["computeResources"]["instanceTypes"] == [cluster.instance_type]
+    ]
     assert environment["computeResources"]["maxvCpus"] == cluster.nodes * vcpus
     assert environment["computeResources"]["launchTemplate"]["version"] == str(version["VersionNumber"])
     assert "placementGroup" not in environment["computeResources"]
     definitions = batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]
     assert len(definitions) == len(cluster.jobs)
-    for definition in definitions:
+    multi_node = [definition for definition in definitions if definition["type"] == "multinode"]
+    assert len(multi_node) == sum(job.kind == "multi-node" for job in cluster.jobs)
+    for definition in multi_node:
         (node_range,) = definition["nodeProperties"]["nodeRangeProperties"]
         paths = [each["hostPath"] for each in node_range["container"]["linuxParameters"]["devices"]]
         assert sum(path.startswith("/dev/neuron") for path in paths) == 16

@@ -57,8 +57,13 @@ def answers() -> Answers:
         "jobQueueArn": RESOURCES["AWS::Batch::JobQueue"],
         "state": "ENABLED",
         "priority": 1,
-        "computeEnvironmentOrder": [],
+        "computeEnvironmentOrder": [
+            {"order": 2, "computeEnvironment": "further"},
+            {"order": 1, "computeEnvironment": RESOURCES["AWS::Batch::ComputeEnvironment"]},
+        ],
     }
+    # Of a precompile job: read past.
+    further = {**queue, "jobQueueName": "small", "tags": {"ultracluster:queue-name": "precompile"}}
     devices = [{"hostPath": f"/dev/neuron{number}"} for number in range(16)]
     devices += [{"hostPath": f"/dev/infiniband/uverbs{number}"} for number in range(16)]
     container = {"image": "image", "linuxParameters": {"devices": devices}}
@@ -92,8 +97,8 @@ def answers() -> Answers:
             ("describe_stacks", {"Stacks": [stack]}),
         ],
         "batch": [
+            ("describe_job_queues", {"jobQueues": [further, queue]}),
             ("describe_compute_environments", {"computeEnvironments": [environment]}),
-            ("describe_job_queues", {"jobQueues": [queue]}),
             ("describe_job_definitions", {"jobDefinitions": [job]}),
         ],
         "ec2": [
@@ -250,7 +255,7 @@ def test_counts_the_interfaces_that_there_are(read: Callable[[], Cluster], answe
 def test_counts_the_nodes_that_the_compute_environment_can_have(
     read: Callable[[], Cluster], answers: Answers
 ) -> None:
-    answers["batch"][0][1]["computeEnvironments"][0]["computeResources"]["maxvCpus"] = 256
+    answers["batch"][1][1]["computeEnvironments"][0]["computeResources"]["maxvCpus"] = 256
 
     assert read().nodes == 1  # what the L2 construct's default of 256 vCPUs makes of trn2.48xlarge
 
@@ -274,7 +279,7 @@ def test_a_bucket_that_s3_does_not_list_is_a_finding(read: Callable[[], Cluster]
 
 
 def test_a_missing_queue_is_a_finding(read: Callable[[], Cluster], answers: Answers) -> None:
-    answers["batch"][1] = ("describe_job_queues", {"jobQueues": []})
+    answers["batch"][0] = ("describe_job_queues", {"jobQueues": []})
 
     with pytest.raises(FindingsError, match=r"^UC9007: .*has 0 of what it has one of: job queue"):
         read()
