@@ -240,7 +240,10 @@ if TYPE_CHECKING:
         MOST_DEPENDENCIES,
         QUEUE_TAG,
     )
-    from ultracluster_catalog.ultraservers import check_job_ultraservers, check_whole_ultraservers
+    from ultracluster_catalog.ultraservers import (
+        check_job_ultraservers,
+        check_whole_ultraservers,
+    )
     from ultracluster_catalog.zones import (
         OFFERED_ZONES,
         OFFERED_ZONES_DATED,
