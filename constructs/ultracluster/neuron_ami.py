@@ -13,8 +13,8 @@ from constructs import Construct
 
 from ultracluster.bake_component import bake_component
 from ultracluster.build_role import define_build_role
-from ultracluster.neuron_ami_checks import check_place, check_sources
-from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster.neuron_ami_checks import check_document, check_place, check_sources
+from ultracluster_catalog.findings import FindingsError
 from ultracluster_catalog.neuron_images import (
     BAKED_IMAGE_TAG,
     EFA_INSTALLER_VERSION,
@@ -26,9 +26,6 @@ from ultracluster_catalog.neuron_images import (
 __all__ = ["NeuronAmi"]
 
 _SYSTEM = "Amazon Linux 2023"
-_LONGEST_DATA = (
-    16_000  # characters of a component's document: registry schema of AWS::ImageBuilder::Component
-)
 _VERSION = "1.0.0"
 
 
@@ -75,7 +72,8 @@ class NeuronAmi(Construct):
                 default VPC of the account.
             subnet: Subnet of `vpc` to build in. Default: none.
             instance_type: Type of the build and test instances; they need no Neuron device. Default: m6i.large.
-            root_volume_gib: Size of the root volume, encrypted gp3, in GiB, 30 or more. Default: 100.
+            root_volume_gib: Size of the root volume, encrypted gp3, in GiB, 30 or more; nodes need as much or more.
+                Default: 100.
             regions: More Regions to copy the AMI to. Default: none.
 
         Raises:
@@ -83,29 +81,25 @@ class NeuronAmi(Construct):
                 is not in a private repository (UC4053), or another argument cannot be (UC4054).
         """
         checksum = efa_installer_sha256 or EFA_INSTALLERS.get(efa_installer_version)
+        added: tuple[ImagePart, ...] = ("cloudwatch-agent",) if cloudwatch_agent else ()
+        parts = parent.facts.missing + added
+        data = bake_component(
+            parts=parts,
+            container_images=container_images,
+            efa_version=efa_installer_version,
+            efa_sha256=checksum or "",
+        )
         findings = [
             *check_sources(parent, efa_installer_version, checksum, container_images),
             *check_place(name=name, vpc=vpc, subnet=subnet, disk=root_volume_gib, regions=regions),
+            *check_document(data, container_images),
         ]
         if findings:
             raise FindingsError(findings)
         super().__init__(scope, construct_id)
         self._name = name
-        parts = [*parent.facts.missing, *(["cloudwatch-agent"] if cloudwatch_agent else [])]
-        self._parts: tuple[ImagePart, ...] = tuple(parts)  # type: ignore[arg-type]  # one more of the same words
+        self._parts = parts
         self._role = define_build_role(self, container_images)
-        data = bake_component(
-            parts=self._parts,
-            container_images=container_images,
-            efa_version=efa_installer_version,
-            efa_sha256=checksum or "",
-        )
-        if len(data) > _LONGEST_DATA:
-            problem = (
-                f"the document has {len(data):,} characters with {len(container_images)} container_images"
-            )
-            allowed = f"at most {_LONGEST_DATA:,}"
-            raise FindingsError([Finding(code="UC4054", problem=problem, allowed=allowed)])
         recipe = self._define_recipe(data, parent, root_volume_gib)
         infrastructure = self._define_infrastructure(vpc, subnet, instance_type)
         distribution = self._define_distribution(regions)

@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from ultracluster_catalog.findings import Finding, quote
 from ultracluster_catalog.neuron_images import EFA_INSTALLERS, NeuronImage
 
-__all__ = ["check_place", "check_sources", "private_image"]
+__all__ = ["check_document", "check_place", "check_sources", "private_image"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{1,62}[A-Za-z0-9]")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -20,6 +20,7 @@ _ECR_IMAGE = re.compile(
     r"(?P<repository>[a-z0-9._/-]+)(?::[A-Za-z0-9._-]+|@sha256:[0-9a-f]{64})"
 )
 _SYSTEM = "Amazon Linux 2023"
+_LONGEST_DATA = 16_000  # characters: registry schema of AWS::ImageBuilder::Component
 _LEAST_DISK_GIB = 30  # the ECS Neuron AMI starts with as much
 
 
@@ -62,6 +63,21 @@ def check_sources(
         if not (Token.is_unresolved(image) or _ECR_IMAGE.fullmatch(image))
     ]
     return findings
+
+
+def check_document(data: str, images: Sequence[str]) -> list[Finding]:
+    """Say that the document of the component is longer than Image Builder takes."""
+    if len(data) <= _LONGEST_DATA:
+        return []
+    return [
+        Finding(
+            code="UC4054",
+            problem=f"with {len(images)} images the document has {len(data):,} characters",
+            allowed=f"at most {_LONGEST_DATA:,}",
+            remedy="Give fewer images",
+            path="container_images",
+        )
+    ]
 
 
 def check_place(

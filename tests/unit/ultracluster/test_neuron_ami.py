@@ -154,7 +154,7 @@ def test_the_role_names_each_action_and_pulls_from_the_named_repositories_only(b
         ({"regions": ["us-east-1", "us-east-1"]}, ["UC4054 regions[1]"]),
         ({"regions": ["Ohio"]}, ["UC4054 regions[0]"]),
         ({"name": "", "efa_installer_version": "1.0.0"}, ["UC4052 efa_installer_version", "UC4054 name"]),
-        ({"container_images": [f"{IMAGE}{index}" for index in range(80)]}, ["UC4054 "]),
+        ({"container_images": [f"{IMAGE}{index}" for index in range(80)]}, ["UC4054 container_images"]),
     ],
 )
 def test_refuses_what_cannot_be_baked(changes: dict[str, Any], expected: list[str]) -> None:
