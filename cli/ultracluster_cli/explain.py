@@ -1,10 +1,13 @@
 """`ultracluster explain`: where does each value of a cluster come from?"""
 
+import dataclasses
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.output import print_json, print_table
 
 __all__ = ["app", "explain"]
@@ -24,10 +27,7 @@ def explain(
     ] = False,
 ) -> None:
     """Show each value of a cluster and what gives it: the cluster, the defaults of the file, or what is built in."""
-    import dataclasses  # noqa: PLC0415 - not for the help
-
-    from ultracluster_catalog.findings import Finding, FindingsError, quote  # noqa: PLC0415 - likewise
-    from ultracluster_stacks.config.explain import explain_rollout  # noqa: PLC0415 - pydantic; likewise
+    from ultracluster_stacks.config.explain import explain_rollout  # noqa: PLC0415 - pydantic; not for the help
 
     explained = explain_rollout(rollout)
     chosen = [one for one in explained if cluster in (None, one.name)]
@@ -53,6 +53,4 @@ def explain(
 
 
 def _shown(value: object) -> str:
-    import json  # noqa: PLC0415 - not for the help
-
     return value if isinstance(value, str) else json.dumps(value, default=str)

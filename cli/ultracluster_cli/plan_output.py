@@ -183,7 +183,7 @@ def _verdict(plan: Plan, allowed: Collection[str]) -> str:
     counted = ", ".join(part for part in (f"{new} new stacks" if new else "", _counts(changes)) if part)
     if plan.stopped(allowed):
         stops = sum(stop.allow is None or stop.allow not in allowed for stop in plan.stops())
-        return f"Stopped for {stops} reasons: {counted or 'no resource changes'}"
+        return f"Stopped, {stops} {'reason' if stops == 1 else 'reasons'}: {counted or 'no resource changes'}"
     return f"Safe to deploy: {counted}" if counted else "Nothing changes"
 
 

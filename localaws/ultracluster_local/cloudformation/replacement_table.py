@@ -14,6 +14,7 @@ __all__ = ["replacement_table"]
 # All types of the services that clusters are made of, so that a new resource of one needs no new table.
 _SERVICES: Final = frozenset(
     {
+        "AutoScaling",
         "Batch",
         "Budgets",
         "CE",

@@ -153,7 +153,15 @@ NETWORK_TYPES: Final = frozenset(
 """What the traffic of running nodes goes through: the collectives, Lustre, S3, the container agent."""
 
 JOB_CARRIERS: Final = frozenset(
-    {COMPUTE_ENVIRONMENT, "AWS::Batch::JobQueue", "AWS::Batch::ServiceEnvironment"}
+    {
+        COMPUTE_ENVIRONMENT,
+        "AWS::AutoScaling::AutoScalingGroup",
+        "AWS::Batch::JobQueue",
+        "AWS::Batch::ServiceEnvironment",
+        "AWS::ECS::Cluster",
+        "AWS::EKS::Cluster",
+        "AWS::EKS::Nodegroup",
+    }
 )
 """What takes running and waiting jobs with it when it is deleted."""
 

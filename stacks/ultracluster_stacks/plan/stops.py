@@ -99,7 +99,7 @@ def _data(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str,
                 yield _stop(
                     change,
                     StopKind.DATA,
-                    f"{where} of something that holds data is not known to change without harm",
+                    f"{where} of what holds data or capacity is not known to change without harm",
                 )
     del after
 

@@ -190,7 +190,7 @@ def test_markdown_quotes_what_a_template_says(run: Run, project: Path) -> None:
     outcome = run("plan", "--against", "old", "--markdown")
 
     assert outcome.code == 3
-    assert outcome.stdout.startswith("### Stopped for 1 reasons")
+    assert outcome.stdout.startswith("### Stopped, 1 reason: ")
     assert f"`--allow {CHANGED}`" in outcome.stdout
     assert "`FileSystemTypeVersion: 2.15 -> '\\|</details>`" in outcome.stdout
 

@@ -10,6 +10,7 @@ from ultracluster_local.cloudformation.replacement_table import replacement_tabl
 from ultracluster_local.cloudformation.resource_types import PROVIDERS
 from ultracluster_stacks import plan
 from ultracluster_stacks.plan.resource_updates import (
+    JOB_CARRIERS,
     LONGEST_JOB_TIMEOUT_MINUTES,
     MOVING_ATTRIBUTES,
     NETWORK_TYPES,
@@ -35,7 +36,7 @@ def test_the_table_is_what_the_registry_says() -> None:
     assert table == replacement_table(), "run `make types`"
 
 
-@pytest.mark.parametrize("resource_type", sorted({*PROVIDERS, *STATEFUL, *NETWORK_TYPES}))
+@pytest.mark.parametrize("resource_type", sorted({*PROVIDERS, *STATEFUL, *NETWORK_TYPES, *JOB_CARRIERS}))
 def test_every_type_that_we_deploy_is_in_the_table(resource_type: str) -> None:
     assert replacement(resource_type, {}) is not None
 
