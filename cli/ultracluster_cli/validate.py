@@ -19,6 +19,7 @@ def validate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Check a rollout file and list its clusters; every mistake is shown, with its line."""
+    from ultracluster_cli.expected_network import expected_network, network_row  # noqa: PLC0415 - as below
     from ultracluster_cli.expected_storage import expected_file_system, file_system_row  # noqa: PLC0415 - as below
     from ultracluster_stacks.config import load_rollout  # noqa: PLC0415 - pydantic; not for the help
 
@@ -36,6 +37,7 @@ def validate(
             "reservation_id": cluster.capacity.reservation_id,
             "jobs": len(cluster.jobs),
             "file_system": expected_file_system(cluster),
+            "network": expected_network(cluster),
         }
         for wave in loaded.config.waves
         for cluster in wave.clusters
@@ -43,7 +45,10 @@ def validate(
     if as_json:
         print_json({"clusters": rows, "warnings": [str(finding) for finding in loaded.warnings]})
     else:
-        print_table(columns=[name for name in rows[0] if name != "file_system"] if rows else [], rows=rows)
+        columns = [name for name in rows[0] if name not in {"file_system", "network"}]
+        print_table(columns=columns, rows=rows)
+        network = [network_row(row) for row in rows]
+        print_table(columns=list(network[0]), rows=network, title="What nodes take of their cards and subnet")
         storage = [file_system_row(row) for row in rows if row["file_system"] is not None]
         if storage:
             title = "New file systems: what to expect at most, by AWS's documentation"

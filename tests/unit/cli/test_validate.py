@@ -33,9 +33,36 @@ def test_json_has_stable_keys(run: Run, quickstart: Path) -> None:
         "reservation_id",
         "jobs",
         "file_system",
+        "network",
     ]
     assert cluster["nodes"] == 4
     assert cluster["market_type"] == "capacity-block"
+
+
+def test_says_what_nodes_take_of_their_cards_and_their_subnet(run: Run, quickstart: Path) -> None:
+    (cluster,) = json.loads(run("validate", str(quickstart), "--json").stdout)["clusters"]
+    assert cluster["network"] == {
+        "interfaces": 16,
+        "efa_interfaces": 16,
+        "card_0_taken": 1,
+        "card_0_slots": 2,
+        "addresses_per_node": 1,
+        # 4 nodes with a task each, 9 endpoints, 128 for the file system, 5 of AWS.
+        "addresses_needed": 150,
+        "addresses_free": None,
+    }
+    table = " ".join(run("validate", str(quickstart)).stdout.split())
+    assert "1 of 2, and 1 for a task" in table
+
+
+def test_compares_with_what_is_free_in_an_existing_subnet(run: Run, quickstart: Path, tmp_path: Path) -> None:
+    line = "        image_id:"
+    network = "{vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0, free_addresses: 136}"
+    rollout = tmp_path / "rollout.yaml"
+    rollout.write_text(quickstart.read_text().replace(line, f"        network: {network}\n{line}", 1))
+    (cluster,) = json.loads(run("validate", str(rollout), "--json").stdout)["clusters"]
+    assert (cluster["network"]["addresses_needed"], cluster["network"]["addresses_free"]) == (136, 136)
+    assert "136 of 136 free" in " ".join(run("validate", str(rollout)).stdout.split())
 
 
 def test_says_what_the_file_system_will_do_and_cost(run: Run, quickstart: Path) -> None:
