@@ -16,7 +16,7 @@ __all__ = ["Job", "environment_folder"]
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "constructs/ultracluster/scripts"
-PATIENCE = 60.0
+PATIENCE = 120.0  # for machines that do much else
 
 
 def environment_folder() -> Path:

@@ -1,0 +1,62 @@
+"""A rollout with gates, deployed to the local AWS: the paid job is submitted behind them, and waits."""
+
+import json
+from pathlib import Path
+
+import aws_cdk as cdk
+import cfnlint.api
+import pytest
+from tests.unit.stacks.conftest import QUICKSTART
+
+from ultracluster_cli.main import main
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly, read_assembly
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.rollout import define_rollout
+
+pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+
+REGION = "us-east-2"
+LINE = "          - name: pretrain\n"
+GATES = "            gates: {fabric: true, least_bandwidth: 30, smoke: true}\n"
+
+
+@pytest.fixture(scope="module")
+def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("gates")
+    text = QUICKSTART.read_text()
+    assert LINE in text
+    (directory / "rollout.yaml").write_text(text.replace(LINE, LINE + GATES, 1))
+    app = cdk.App(analytics_reporting=False, outdir=str(directory / "cdk.out"))
+    define_rollout(app, load_rollout(directory / "rollout.yaml").config)
+    return Path(app.synth().directory)
+
+
+def test_the_templates_are_clean(assembly: Path) -> None:
+    for stack in read_assembly(assembly):
+        assert [str(each) for each in cfnlint.api.lint(stack.template.read_text(), regions=[REGION])] == []
+
+
+def test_the_paid_job_waits_for_its_gates(
+    assembly: Path, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deploy_assembly(local_aws, assembly)
+    for name, value in local_aws.environment(REGION).items():
+        monkeypatch.setenv(name, value)
+    assert main(["jobs", "submit", "quickstart", "pretrain", "--json"]) == 0
+    submitted = json.loads(capsys.readouterr().out)
+    fabric, smoke = submitted["after"]
+    batch = local_aws.client("batch", REGION)
+    jobs = {
+        each["jobId"]: each
+        for each in batch.describe_jobs(jobs=[fabric["job"], smoke["job"], submitted["job"]])["jobs"]
+    }
+
+    def waits_for(job_id: str) -> set[str]:
+        return {each["jobId"] for each in jobs[job_id].get("dependsOn", [])}
+
+    assert waits_for(fabric["job"]) == set()
+    assert waits_for(smoke["job"]) == {fabric["job"]}
+    assert waits_for(submitted["job"]) == {fabric["job"], smoke["job"]}
+    assert {each["nodeProperties"]["numNodes"] for each in jobs.values()} == {4}
+    assert [jobs[each]["status"] for each in (smoke["job"], submitted["job"])] == ["PENDING", "PENDING"]
