@@ -29,6 +29,7 @@ __all__ = ["BlockLifecycle"]
 _MODULES = (
     "ultracluster_catalog/capacity_blocks.py",
     "ultracluster_catalog/findings.py",
+    "ultracluster_catalog/instance_type.py",
     "ultracluster_catalog/instance_types.py",
     "ultracluster_catalog/rules.py",
     "ultracluster_runtime/lifecycle/actions.py",
