@@ -31,10 +31,10 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test unit training check format schema types lock clean
+.PHONY: help env bench bench-quick demo test unit training check format schema types lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 env: .venv/.stamp-ultracluster node_modules/.stamp-cdk | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
 
@@ -62,6 +62,12 @@ check: env ## Lint, formatting and strict types
 	"$(BIN)/mypy"
 	@for script in app.py examples/*/*.py; do "$(BIN)/mypy" "$$script" || exit 1; done
 	"$(BIN)/python" -m pip check
+
+bench: env ## Measure speed against peers, which it installs; writes docs/performance.md (12 minutes, on a quiet machine)
+	"$(BIN)/python" benchmarks/bench.py
+
+bench-quick: env ## The same in small: two rounds, no large rollouts; writes .ultracluster/bench/quick only
+	"$(BIN)/python" benchmarks/bench.py --quick
 
 format: env ## Format the code and make the safe lint repairs
 	"$(BIN)/ruff" format

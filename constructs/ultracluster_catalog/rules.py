@@ -322,6 +322,7 @@ RULES: dict[str, Rule] = {
     # UC91, synthesis
     "UC9101": Rule("Every process that synthesizes a share of the clusters succeeds."),
     "UC9102": Rule("The context of the CDK app names a rollout file."),
+    "UC9103": Rule("The number of processes that synthesize is a whole number, 1 or more."),
     # UC92, the plan of a deployment, and new projects
     "UC9201": Rule("cdk synth ends without an error."),
     "UC9202": Rule("What a plan is compared with is a cloud assembly."),

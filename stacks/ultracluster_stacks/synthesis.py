@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_stacks.assembly.cache import AssemblyCache
 from ultracluster_stacks.assembly.cdk_context import read_context
 from ultracluster_stacks.assembly.fingerprint import synthesis_fingerprint
@@ -25,8 +25,8 @@ def main() -> int:
     """Synthesize what the CDK CLI asks for, and return the exit code: 2 when a rule was broken.
 
     The context names the rollout file (``rollout``), perhaps one wave of it (``wave``), and whether unchanged
-    clusters are taken from the cache (``cache``, which they are unless it is ``false``). There is a cache only in a
-    folder with a cdk.json.
+    clusters are taken from the cache (``cache``, which they are unless it is ``false``); ``processes`` says how many
+    synthesize the others. There is a cache only in a folder with a cdk.json.
     """
     context = read_context(os.environ)
     outdir = os.environ.get("CDK_OUTDIR")
@@ -38,6 +38,7 @@ def main() -> int:
             cache=AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
             if cached
             else None,
+            processes=_processes(context),
         )
     except FindingsError as error:
         sys.stderr.write(f"{error}\n")
@@ -92,6 +93,16 @@ def _clusters(context: Mapping[str, Any]) -> list[ClusterConfig]:
         raise FindingsError([Finding(code="UC9102", problem=problem, remedy=remedy)])
     waves = load_rollout(rollout).config.waves
     return [cluster for each in waves if wave in (None, each.name) for cluster in each.clusters]
+
+
+def _processes(context: Mapping[str, Any]) -> int | None:
+    given = context.get("processes")
+    if given is None:
+        return None
+    if not str(given).isdecimal() or int(given) < 1:
+        problem = f"the context value processes is {quote(given)}"
+        raise FindingsError([Finding(code="UC9103", problem=problem, allowed="a whole number, 1 or more")])
+    return int(given)
 
 
 def _synthesize_here(clusters: Sequence[ClusterConfig], directory: Path | None) -> None:

@@ -16,8 +16,8 @@ _PACKAGES = ("aws-cdk-lib", "constructs", "jsii", "pydantic")
 # ultracluster_runtime is deployed as an asset.
 _SOURCES = ("ultracluster", "ultracluster_catalog", "ultracluster_runtime", "ultracluster_stacks")
 
-# They say which clusters are synthesized, and not how.
-_SELECTING = {"cache", "rollout", "wave"}
+# They say which clusters are synthesized and by whom, and not into what.
+_SELECTING = {"cache", "processes", "rollout", "wave"}
 
 # Variables that aws_cdk reads and that change what it writes. The account and Region of the credentials do not:
 # a cluster names its Region, and without an account it is deployed to whichever the credentials are of.

@@ -140,6 +140,28 @@ def test_a_context_without_a_rollout_is_refused(
     assert capsys.readouterr().err.startswith("UC9102: ")
 
 
+@pytest.mark.parametrize("processes", ["0", "-1", "two", 1.5, [1]])
+@pytest.mark.usefixtures("rollout")
+def test_a_number_of_processes_that_is_none_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], processes: Any
+) -> None:
+    _context(monkeypatch, tmp_path, processes=processes)
+
+    assert synthesis.main() == 2
+    assert capsys.readouterr().err.startswith("UC9103: ")
+
+
+@pytest.mark.parametrize("processes", ["1", 1])
+@pytest.mark.usefixtures("rollout")
+def test_one_process_is_the_fewest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synthesized: Synthesized, processes: Any
+) -> None:
+    _context(monkeypatch, tmp_path, processes=processes)
+
+    assert synthesis.main() == 0
+    assert len(synthesized) == 1
+
+
 @pytest.mark.parametrize(
     ("said", "calls"), [({"cache": "true"}, 1), ({}, 1), ({"cache": "false"}, 2), ({"cache": False}, 2)]
 )
@@ -151,11 +173,8 @@ def test_the_context_decides_about_the_cache(
     said: dict[str, Any],
     calls: int,
 ) -> None:
-    context = {"rollout": "rollout.yaml"} | said
     (tmp_path / "cdk.json").write_text("{}")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CDK_CONTEXT_JSON", json.dumps(context))
-    monkeypatch.setenv("CDK_OUTDIR", str(tmp_path / "cdk.out"))
+    _context(monkeypatch, tmp_path, **said)
 
     assert (synthesis.main(), synthesis.main()) == (0, 0)
     assert len(synthesized) == calls
@@ -165,13 +184,17 @@ def test_the_context_decides_about_the_cache(
 def test_outside_the_folder_of_an_app_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synthesized: Synthesized
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CDK_CONTEXT_JSON", json.dumps({"rollout": "rollout.yaml"}))
-    monkeypatch.setenv("CDK_OUTDIR", str(tmp_path / "cdk.out"))
+    _context(monkeypatch, tmp_path)
 
     assert synthesis.main() == 0
     assert len(synthesized) == 1
     assert not (tmp_path / ".ultracluster").exists()
+
+
+def _context(monkeypatch: pytest.MonkeyPatch, project: Path, **context: Any) -> None:
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("CDK_CONTEXT_JSON", json.dumps({"rollout": "rollout.yaml"} | context))
+    monkeypatch.setenv("CDK_OUTDIR", str(project / "cdk.out"))
 
 
 def _cache(tmp_path: Path) -> AssemblyCache:

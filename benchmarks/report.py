@@ -1,0 +1,158 @@
+"""Results as JSON, as a table in Markdown and as a plot."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+__all__ = ["fitted_exponent", "shows", "write_report"]
+
+_BEGIN, _END = "<!-- figures: begin -->", "<!-- figures: end -->"
+
+
+def write_report(results: dict[str, Any], directory: Path, *, docs: Path | None) -> list[Path]:
+    """Write the results.
+
+    Args:
+        results: What was measured.
+        directory: Where JSON, table and plot go.
+        docs: Folder of performance.md, whose figures are replaced. None leaves it alone.
+
+    Returns:
+        What was written.
+    """
+    table = _markdown(results)
+    written = [directory / "results.json", directory / "results.md", directory / "growth.svg"]
+    written[0].write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    written[1].write_text(table, encoding="utf-8")
+    _plot(results, written[2])
+    if docs is not None:
+        page = docs / "performance.md"
+        before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
+        after = rest.partition(_END)[2]
+        page.write_text(f"{before}{_BEGIN}\n\n{table}\n{_END}{after}", encoding="utf-8")
+        (docs / "performance.json").write_text(written[0].read_text(encoding="utf-8"), encoding="utf-8")
+        (docs / "performance.svg").write_text(written[2].read_text(encoding="utf-8"), encoding="utf-8")
+        written += [page, docs / "performance.json", docs / "performance.svg"]
+    return written
+
+
+def fitted_exponent(points: list[tuple[float, float]]) -> float:
+    """Return the slope of a straight line through the points on paper that is logarithmic both ways."""
+    xs, ys = ([math.log(point[axis]) for point in points] for axis in (0, 1))
+    x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
+    covariance = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys, strict=True))
+    return covariance / sum((x - x_mean) ** 2 for x in xs)
+
+
+def shows(results: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
+    """Return what is promised: the promise, what was measured, the bound, and whether it holds."""
+    cases, scripts = results["cases"], results["scripts"]
+    most = max(case["clusters"] for case in cases.values())
+    growth = _growth(results)
+    further = (growth[-1][1] - growth[0][1]) / (growth[-1][0] - growth[0][0])
+    cpu = {name: case["cpu"] for name, case in cases.items()}
+    rows = [
+        ("One cluster cold, of hello world", cpu["ours"] / cpu["hello"], 2.2, "x"),
+        (
+            "One cluster cold, of the same resources by hand in Python",
+            cpu["ours"] / cpu["by hand"],
+            0.75,
+            "x",
+        ),
+        (f"Each further cluster, to {most}", further, 0.2, "s"),
+        (f"Exponent of growth, to {most} clusters", fitted_exponent(growth), 1.0, ""),
+        (f"Memory of Node at {most} clusters, one process", cases[f"ours {most}"]["node_mib"], 500, "MiB"),
+        (
+            f"{most} clusters with one changed, of one cold",
+            cpu[f"ours {most} one changed"] / cpu["ours"],
+            1.5,
+            "x",
+        ),
+        ("`ultracluster --help`", cpu["help"], 0.25, "s"),
+        ("Validation of a rollout of 90 clusters", scripts["validation of 90 clusters"][0], 0.5, "s"),
+        ("Search of 30 Regions, of one alone", scripts["search"][0] / scripts["search"][1], 2.0, "x"),
+    ]
+    if "parallelcluster" in cases:
+        theirs = cpu["parallelcluster"] / cases["parallelcluster"]["resources"]
+        for name, what in (("ours", "cold"), ("ours known", "unchanged")):
+            each = cpu[name] / cases[name]["resources"]
+            rows.append((f"Each resource, {what}, of ParallelCluster's", each / theirs, 1.0, "x"))
+    local = [(size, spent[0]) for size, spent in _local(results)]
+    rows.append(("Exponent of deploying on the local AWS", fitted_exponent(local), 1.1, ""))
+    return [
+        (what, f"{value:.3g} {unit}".strip(), f"{bound:g} {unit}".strip(), value <= bound)
+        for what, value, bound, unit in rows
+    ]
+
+
+def _growth(results: dict[str, Any]) -> list[tuple[float, float]]:
+    names = [name for name in results["cases"] if name.removeprefix("ours ").isdecimal()]
+    points = [
+        (results["cases"][name]["clusters"], results["cases"][name]["cpu"]) for name in ("ours", *names)
+    ]
+    return sorted(points)
+
+
+def _local(results: dict[str, Any]) -> list[tuple[int, list[float]]]:
+    found = [(name, spent) for name, spent in results["scripts"].items() if name.startswith("local AWS")]
+    return [(int(name.rpartition(" ")[2]), spent) for name, spent in found]
+
+
+def _markdown(results: dict[str, Any]) -> str:
+    hello = results["cases"]["hello"]["cpu"]
+    lines = [
+        f"Measured on {results['date']}: {results['machine']}; medians of {results['rounds']} rounds, in which all commands",
+        f"ran in turn. {', '.join(f'{name} {version}' for name, version in results['versions'].items())}.",
+        "",
+        "| promise | measured | bound | holds |",
+        "|---|---|---|---|",
+        *(
+            f"| {what} | {value} | {bound} | {'yes' if holds else '**no**'} |"
+            for what, value, bound, holds in shows(results)
+        ),
+        "",
+        "Processor seconds count all processes, user and system.",
+        "",
+        "| what | CPU s | of hello world | of it Node | wall s | Python MiB | Node MiB | resources | CPU ms each |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for case in results["cases"].values():
+        each = f"{case['cpu'] / case['resources'] * 1000:.1f}" if case["resources"] else ""
+        cells = [
+            case["what"],
+            f"{case['cpu']:.2f}",
+            f"{case['cpu'] / hello:.2f}",
+            f"{case['node_cpu']:.2f}",
+            f"{case['wall']:.2f}",
+            f"{case['python_mib']:.0f}",
+            f"{case['node_mib']:.0f}",
+            str(case["resources"] or ""),
+            each,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "| local AWS | CPU s | stacks | CPU ms each |", "|---|---|---|---|"]
+    for size, (spent, stacks) in _local(results):
+        lines.append(f"| {size} clusters | {spent:.2f} | {stacks:.0f} | {spent / stacks * 1000:.0f} |")
+    lines += ["", "![Growth over clusters, and one cluster beside its peers](performance.svg)"]
+    lines += ["", *(f"Without {peer}: {reason}." for peer, reason in results["missing"].items())]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _plot(results: dict[str, Any], path: Path) -> None:
+    import matplotlib as mpl  # noqa: PLC0415 - slow to import
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "ultracluster"
+    from matplotlib import pyplot as plt  # noqa: PLC0415
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    points = _growth(results)
+    left.loglog(*zip(*points, strict=True), marker="o", label=f"exponent {fitted_exponent(points):.2f}")
+    left.set(xlabel="clusters", ylabel="CPU seconds", title="Growth of a cold synthesis in one process")
+    left.legend()
+    shown = [case for case in results["cases"].values() if case["resources"] and case["clusters"] <= 1]
+    right.barh([case["what"] for case in reversed(shown)], [case["cpu"] for case in reversed(shown)])
+    right.set(xlabel="CPU seconds", title="One cluster, and its peers")
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
