@@ -111,6 +111,46 @@ def jobs_wait_for_jobs_of_their_cluster(cluster: "ClusterConfig") -> Iterator[Pr
                 yield Problem(loc=(*loc, place), code="UC6113", problem=problem)
 
 
+def precompile_job_makes_the_graphs(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Warn of graphs that a job will not find, although it waits for their compilation."""
+    named = {job.name: job for job in cluster.jobs}
+    for index, job in enumerate(cluster.jobs):
+        for place, name in enumerate(job.depends_on):
+            before = named.get(name)
+            if before is None or before.kind != "precompile":
+                continue
+            if differences := list(_differences(cluster, before, job)):
+                yield Problem(
+                    loc=("jobs", index, "depends_on", place),
+                    code="UC6115",
+                    problem=f"{name} compiles what {job.name} will not find: {'; '.join(differences)}",
+                    remedy="Give both the same settings; docs/compile-cache.md has a way for many workers",
+                )
+
+
+def _differences(cluster: "ClusterConfig", before: "JobConfig", job: "JobConfig") -> Iterator[str]:
+    if before.image != job.image:
+        yield "the image is another one"
+    flags = "NEURON_CC_FLAGS"
+    if before.neuron != job.neuron or before.environment.get(flags) != job.environment.get(flags):
+        yield "the Neuron settings are others"
+    workers, wanted = _workers(cluster, before), _workers(cluster, job)
+    if before.phase != "compile" and workers != wanted:
+        yield f"it has {workers} workers, not {wanted}"
+
+
+def _workers(cluster: "ClusterConfig", job: "JobConfig") -> int:
+    machine = machine_of(cluster)
+    nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
+    if job.kind == "precompile":
+        small = smaller_compile_types(machine, zone_id=cluster.zone_id)
+        machine = get_instance_type(job.instance_type) if job.instance_type else (*small, machine)[0]
+    settings = job.neuron.settings()
+    cores = settings.processes_per_node(machine) if settings else machine.logical_neuron_cores
+    processes = job.processes_per_node if job.launcher == "torchrun" else None
+    return nodes * (processes or cores)
+
+
 def _reached(name: str, waits: dict[str, tuple[str, ...]]) -> set[str]:
     """The job and all that it waits for."""
     reached: set[str] = set()
@@ -124,6 +164,7 @@ def _reached(name: str, waits: dict[str, tuple[str, ...]]) -> set[str]:
 
 RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
     jobs_wait_for_jobs_of_their_cluster,
+    precompile_job_makes_the_graphs,
 )
 """Rules over all jobs of a cluster."""
 

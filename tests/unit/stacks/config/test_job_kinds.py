@@ -160,3 +160,25 @@ def test_settings_of_jobs_are_read(load: Callable[..., LoadedRollout]) -> None:
     (found,) = load(edit).config.waves[0].clusters[0].jobs
     assert found.neuron.settings() == NeuronSettings(compiler_flags=("--a", "--b"))
     assert (found.kind, found.attempts, found.depends_on) == ("multi-node", 2, ())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("", "nodes: 1, processes_per_node: 4", ""),
+        ("processes_per_node: 2", "nodes: 2, processes_per_node: 1", ""),
+        ("", "nodes: 1", "4 workers, not 64"),
+        ("neuron: {logical_nc_config: 1}", "neuron: {logical_nc_config: 1}", "8 workers, not 512"),
+        ("phase: compile", "nodes: 4", ""),
+        ("", "nodes: 1, processes_per_node: 4, neuron: {optlevel: 1}", "the Neuron settings are others"),
+        ("", "nodes: 1, processes_per_node: 4, environment: {NEURON_CC_FLAGS: -O1}", "settings are others"),
+    ],
+)
+def test_warns_of_graphs_that_a_job_will_not_find(
+    findings: Findings, valid: str, before: str, after: str, said: str
+) -> None:
+    small = job("aa", "kind: precompile", "instance_type: trn2.3xlarge", *([before] if before else []))
+    jobs = small + job("bb", "depends_on: [aa]", *after.split(", "))
+    found = findings(text=valid.partition(_JOBS)[0] + _JOBS + jobs)
+    assert [each.code for each in found] == (["UC6115"] if said else [])
+    assert all(said in str(each) and each.path.endswith("jobs[1].depends_on[0]") for each in found)
