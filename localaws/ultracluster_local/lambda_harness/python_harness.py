@@ -2,6 +2,7 @@
 
 import datetime as dt
 import importlib
+import importlib.machinery
 import json
 import os
 import sys
@@ -60,12 +61,33 @@ def start_at(moment: str) -> None:
     setattr(dt, "datetime", _MovedDatetime)  # noqa: B010 - a type checker takes no assignment to a type
 
 
+class _OwnCodeOnly:
+    """Finds what lies in the handler's directory there and nowhere else, as on Lambda, whose packages hold none of it.
+
+    Without this, a package that is installed here and has an `__init__` would win over a folder of the handler's code
+    that has none, and hide that a module is missing in the code.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._names = {name.partition(".")[0] for name in os.listdir(directory)}  # noqa: PTH208 - pathlib costs time here
+
+    def find_spec(
+        self, name: str, path: object = None, _target: object = None
+    ) -> "importlib.machinery.ModuleSpec | None":
+        """Find a module of the handler's code; others are left to what comes after."""
+        if path is not None or name not in self._names:
+            return None
+        return importlib.machinery.PathFinder.find_spec(name, [self._directory])
+
+
 def main() -> int:
     """Run the handler named by ``_HANDLER`` in the current directory."""
     answer_stream, sys.stdout = sys.stdout, sys.stderr
     # The handler's directory first, the harness's own (with cfnresponse) last, as inline functions import it.
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib costs start-up time here
     sys.path[:] = [os.getcwd(), *(entry for entry in sys.path if entry != here), here]  # noqa: PTH109 - likewise
+    sys.meta_path.insert(0, _OwnCodeOnly(os.getcwd()))  # noqa: PTH109 - likewise
     if "LOCAL_AWS_TIME" in os.environ:
         start_at(os.environ["LOCAL_AWS_TIME"])
     try:
