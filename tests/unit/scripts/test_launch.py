@@ -152,3 +152,10 @@ def test_other_launchers_pass_arguments_and_failures_on_unchanged(torchrun: Path
     )
     assert done.stdout.splitlines() == arguments
     assert done.returncode == 42
+
+
+@pytest.mark.parametrize("launcher", ["jax", "raw"])
+def test_nothing_to_start_is_a_failure(torchrun: Path, launcher: str) -> None:
+    done = launch(torchrun, launcher=launcher, UC_DEVICES_PER_NODE="1")
+    assert done.returncode != 0  # else a job that did nothing would be a success
+    assert "there is no command to start" in done.stderr

@@ -1,12 +1,16 @@
 """Gates of a job in a rollout file."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+import yaml
 
 from ultracluster_catalog.findings import Finding
 from ultracluster_stacks.config import LoadedRollout
 from ultracluster_stacks.config.gates import gate_names
+from ultracluster_stacks.config.job import JobConfig
 
 _JOB = "            environment: {NEURON_RT_LOG_LEVEL: INFO}\n"
 _GATES = "            gates: {fabric: true, smoke: true}\n"
@@ -43,3 +47,11 @@ def test_only_the_fabric_gate_needs_a_fabric(
 def test_a_job_of_one_node_has_no_gates(findings: Callable[..., list[Finding]]) -> None:
     found = findings((_JOB, f"{_JOB}            kind: single-node\n{_GATES}"))
     assert [(each.code, each.path) for each in found] == [("UC6112", "waves[0].clusters[0].jobs[0].gates")]
+
+
+def test_the_example_of_the_documentation_is_one() -> None:
+    text = (Path(__file__).parents[4] / "docs/training.md").read_text()
+    (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    job = JobConfig.model_validate(yaml.safe_load(example)["jobs"][0])
+    assert gate_names(job) == ("pretrain-fabric", "pretrain-smoke")
+    assert job.gates.least_bandwidth == 30
