@@ -19,7 +19,7 @@ from ultracluster_cli.steps import timed
 from ultracluster_cli.summary import print_summary
 from ultracluster_cli.targets import Target, account, local_aws
 from ultracluster_cli.toolchain import Toolchain, find_toolchain, with_own_folders
-from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config import load_rollout, machine_of
 
 __all__ = ["Deployed", "deploy_rollout", "deploy_to"]
 
@@ -131,7 +131,12 @@ def deploy_to(
     with timed(steps, "cdk deploy"):
         _run(command, directory, environment, state, progress, asks=asks)
     with timed(steps, "reading back"):
-        clusters = read_clusters(read_assembly(directory / "cdk.out"), client=target.client)
+        own = [each for each in clusters_of(load_rollout(rollout).config, wave) if each.own_instance_type]
+        clusters = read_clusters(
+            read_assembly(directory / "cdk.out"),
+            client=target.client,
+            own_types={each.instance_type: machine_of(each) for each in own},
+        )
     return Deployed(clusters=tuple(clusters), stacks=tuple(progress.deployed))
 
 

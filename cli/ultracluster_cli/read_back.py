@@ -22,19 +22,25 @@ Client = Callable[[str, str], Any]
 _EFA = {"efa", "efa-only"}
 
 
-def read_clusters(stacks: Sequence[AssemblyStack], *, client: Client) -> list[Cluster]:
+def read_clusters(
+    stacks: Sequence[AssemblyStack], *, client: Client, own_types: Mapping[str, InstanceType] | None = None
+) -> list[Cluster]:
     """Read back every cluster from AWS.
 
     Args:
         stacks: Stacks that were deployed.
         client: Gives boto3 clients.
+        own_types: Instance types that the rollout describes itself, by name. Default: none.
 
     Raises:
         FindingsError: If AWS refuses or cannot be reached, or a resource is missing (UC9007).
     """
     names = dict.fromkeys(stack.cluster for stack in stacks)
     try:
-        return [_Reader([one for one in stacks if one.cluster == name], client).cluster() for name in names]
+        return [
+            _Reader([one for one in stacks if one.cluster == name], client, own_types or {}).cluster()
+            for name in names
+        ]
     except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
         raise _cannot_read_back(str(error)) from error
 
@@ -54,17 +60,20 @@ def _cannot_read_back(problem: str) -> FindingsError:
 class _Reader:
     """Reads one cluster; its stacks are in one Region."""
 
-    def __init__(self, stacks: Sequence[AssemblyStack], client: Client) -> None:
+    def __init__(
+        self, stacks: Sequence[AssemblyStack], client: Client, own_types: Mapping[str, InstanceType]
+    ) -> None:
         self._stacks = stacks
         self._region = stacks[0].region
         self._client = client
+        self._own_types = own_types
         self._resources = {stack.name: self._resources_of(stack.name) for stack in stacks}
 
     def cluster(self) -> Cluster:
         queue = self._queue()
         environment = self._first_environment(queue)["computeResources"]
         (type_name,) = environment["instanceTypes"]
-        instance_type = get_instance_type(type_name)
+        instance_type = self._own_types.get(type_name) or get_instance_type(type_name)
         nodes = environment["maxvCpus"] // instance_type.vcpus
         template = self._launch_template(environment["launchTemplate"])
         interfaces = [

@@ -1,5 +1,6 @@
 """The figures of the summary come from AWS's answers, whose shapes botocore's models judge here."""
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from botocore.stub import Stubber
 
 from ultracluster_catalog.findings import FindingsError
+from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_cli.assembly import AssemblyStack
 from ultracluster_cli.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
 from ultracluster_cli.read_back import read_clusters
@@ -23,6 +25,9 @@ RESOURCES = {
     "AWS::FSx::FileSystem": "fs-0123456789abcdef0",
     "AWS::S3::Bucket": "checkpoints",
     "AWS::IAM::Role": "role",
+}
+OWN_TYPES = {
+    "trn9.48xlarge": dataclasses.replace(get_instance_type("trn2.48xlarge"), name="trn9.48xlarge", vcpus=256)
 }
 Answers = dict[str, list[tuple[str, dict[str, Any]]]]
 
@@ -154,12 +159,24 @@ def read(answers: Answers, clients: Mapping[str, Any]) -> Iterator[Callable[[], 
             for operation, answer in answers[service]:
                 stubber.add_response(operation, answer)
             stubber.activate()
-        (cluster,) = read_clusters([STACK], client=client)
+        (cluster,) = read_clusters([STACK], client=client, own_types=OWN_TYPES)
         return cluster
 
     yield read_one
     for stubber in stubbers.values():
         stubber.deactivate()
+
+
+def test_reads_a_type_that_the_rollout_describes_itself(
+    answers: Answers, read: Callable[[], Cluster]
+) -> None:
+    environment = next(each for call, each in answers["batch"] if call == "describe_compute_environments")
+    environment["computeEnvironments"][0]["computeResources"] |= {
+        "instanceTypes": ["trn9.48xlarge"],
+        "maxvCpus": 512,
+    }
+    cluster = read()
+    assert (cluster.instance_type, cluster.nodes) == ("trn9.48xlarge", 2)
 
 
 def test_reads_a_cluster(read: Callable[[], Cluster]) -> None:
