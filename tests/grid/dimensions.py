@@ -38,18 +38,19 @@ def _machine(name: str, zone_id: str) -> dict[str, Any]:
     return {"instance_type": name, "zone_id": zone_id, "region": region_of_zone_id(zone_id)}
 
 
+# Few Regions, because what is alike in one Region is judged once.
 _MACHINES: dict[str, dict[str, Any]] = {
-    "trn1.2xlarge": _machine("trn1.2xlarge", "usw2-az4"),
-    "trn1.32xlarge": _machine("trn1.32xlarge", "use1-az6"),
-    "trn1n.32xlarge": _machine("trn1n.32xlarge", "usw2-az4"),
+    "trn1.2xlarge": _machine("trn1.2xlarge", "use2-az3"),
+    "trn1.32xlarge": _machine("trn1.32xlarge", "use2-az3"),
+    "trn1n.32xlarge": _machine("trn1n.32xlarge", "use2-az3"),
     "trn2.3xlarge": _machine("trn2.3xlarge", "apse4-az3"),
     "trn2.48xlarge": _machine("trn2.48xlarge", "use2-az3"),
     "trn2u.48xlarge": _machine("trn2u.48xlarge", "use2-az2"),
     "inf2.48xlarge": _machine("inf2.48xlarge", "use2-az1"),
-    "p4d.24xlarge": _machine("p4d.24xlarge", "use1-az1"),
-    "p5.48xlarge": _machine("p5.48xlarge", "use2-az1"),
-    "p5e.48xlarge": _machine("p5e.48xlarge", "usw2-az3"),
-    "p5en.48xlarge": _machine("p5en.48xlarge", "usw2-az2"),
+    "p4d.24xlarge": _machine("p4d.24xlarge", "use2-az1"),
+    "p5.48xlarge": _machine("p5.48xlarge", "use1-az1"),
+    "p5e.48xlarge": _machine("p5e.48xlarge", "use2-az1"),
+    "p5en.48xlarge": _machine("p5en.48xlarge", "use2-az1"),
     "p6-b300.48xlarge": _machine("p6-b300.48xlarge", "use1-az2"),
     "a type of one's own": _machine("trn9.48xlarge", "use2-az3") | {"own_instance_type": _OWN},
 }
