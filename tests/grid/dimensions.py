@@ -173,6 +173,7 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
                     "command": ["train.py"],
                     "neuron": {"model_type": "transformer", "auto_cast": "matmult", "optlevel": 1},
                     "depends_on": ["warm"],
+                    "gates": {"smoke": True},
                 },
             ]
         },
