@@ -60,13 +60,13 @@ _BLOCK = {"market_type": "capacity-block", "reservation_id": "RESERVATION"}
 DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
     "machine": _MACHINES,
     "capacity": {
-        "reservation": {"capacity": {"market_type": "on-demand", "reservation_id": "RESERVATION"}},
-        "on-demand": {"capacity": {"market_type": "on-demand"}},
-        "spot": {"capacity": {"market_type": "spot", "max_price_percent": 60}},
-        "block, then on-demand": {
-            "capacity": _BLOCK | {"start": "2026-12-01T12:00:00Z", "end": "2026-12-15T11:30:00Z"},
+        "block": {"capacity": _BLOCK | {"start": "2026-12-01T12:00:00Z", "end": "2026-12-15T11:30:00Z"}},
+        "reservation, then on-demand": {
+            "capacity": {"market_type": "on-demand", "reservation_id": "RESERVATION"},
             "further_capacity": [{"name": "overflow", "market_type": "on-demand", "max_nodes": 1}],
         },
+        "on-demand": {"capacity": {"market_type": "on-demand"}},
+        "spot": {"capacity": {"market_type": "spot", "max_price_percent": 60}},
     },
     "placement": {
         "auto": {},
