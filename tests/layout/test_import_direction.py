@@ -15,7 +15,7 @@ ARROWS: dict[str, set[str]] = {
     "app": {"ultracluster_stacks"},
     "ultracluster": {"aws_cdk", "constructs", "jsii", "ultracluster_catalog"},
     # What nodes and jobs run: texts, which import nothing of ours.
-    "ultracluster.scripts": {"torch", "torch_xla"},
+    "ultracluster.scripts": {"torch", "torch_neuronx", "torch_xla"},
     "ultracluster_catalog": set(),
     "ultracluster_cli": {
         "boto3",

@@ -53,17 +53,17 @@ def main() -> int:
 
 def open_device(kind: str) -> tuple[Any, Callable[[], object]]:
     """Give this process's device, and what makes it do what was asked of it so far."""
-    local_rank = int(os.environ["LOCAL_RANK"])
     if kind == "xla":
         import torch_xla.core.xla_model as xm  # noqa: PLC0415 - in images of torch-neuronx only
         import torch_xla.distributed.xla_backend  # noqa: F401, PLC0415 - registers the process group's backend
 
         return xm.xla_device(), xm.mark_step
     if kind == "cuda":
+        local_rank = int(os.environ["LOCAL_RANK"])
         torch.cuda.set_device(local_rank)
         return torch.device("cuda", local_rank), lambda: None
     if kind == "neuron":
-        torch.accelerator.set_device_index(local_rank)
+        import torch_neuronx  # noqa: F401, PLC0415 - registers TorchNeuron's device and the process group's backend
     return torch.device(kind), lambda: None
 
 
