@@ -30,7 +30,9 @@ def main() -> int:
     """
     context = read_context(os.environ)
     outdir = os.environ.get("CDK_OUTDIR")
-    cached = str(context.get("cache")).lower() != "false" and Path("cdk.json").is_file()
+    # Then an assembly points at files outside of it, by paths that hold for one place only; so sam local wants it.
+    in_place = bool(context.get("aws:cdk:disable-asset-staging"))
+    cached = str(context.get("cache")).lower() != "false" and Path("cdk.json").is_file() and not in_place
     try:
         synthesize(
             _clusters(context),
@@ -38,7 +40,7 @@ def main() -> int:
             cache=AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
             if cached
             else None,
-            processes=_processes(context),
+            processes=1 if in_place else _processes(context),
         )
     except FindingsError as error:
         sys.stderr.write(f"{error}\n")

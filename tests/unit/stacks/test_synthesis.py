@@ -163,7 +163,14 @@ def test_one_process_is_the_fewest(
 
 
 @pytest.mark.parametrize(
-    ("said", "calls"), [({"cache": "true"}, 1), ({}, 1), ({"cache": "false"}, 2), ({"cache": False}, 2)]
+    ("said", "calls"),
+    [
+        ({"cache": "true"}, 1),
+        ({}, 1),
+        ({"cache": "false"}, 2),
+        ({"cache": False}, 2),
+        ({"aws:cdk:disable-asset-staging": True}, 2),  # assets are then no part of the assembly
+    ],
 )
 @pytest.mark.usefixtures("rollout")
 def test_the_context_decides_about_the_cache(
