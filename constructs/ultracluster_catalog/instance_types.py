@@ -15,11 +15,11 @@ from ultracluster_catalog.instance_type import (
     CAPACITY_BLOCK,
     ON_DEMAND,
     SPOT,
+    InstanceType,
     check_instance_type,
     describe_instance_type,
     network_cards,
 )
-from ultracluster_catalog.instance_type import InstanceType as InstanceType  # noqa: PLC0414 - known from here, too
 
 __all__ = ["INSTANCE_TYPES", "get_instance_type", "unsourced"]
 

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Final, Literal, get_args
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.instance_types import InstanceType
+from ultracluster_catalog.instance_type import InstanceType
 
 __all__ = [
     "NEURON_CONTAINERS",
