@@ -49,8 +49,9 @@ def main() -> int:
     for peer, reason in missing.items():
         print(f"Without {peer}: {reason}", flush=True)
     on = machine()
+    identity = _identity(options.quick, missing)
     equal = _prepare(shop, missing, quick=options.quick)
-    runs = _Runs(shop.directory / "runs.jsonl", _identity(options.quick, missing), fresh=options.fresh)
+    runs = _Runs(shop.directory / "runs.jsonl", identity, fresh=options.fresh)
     everything = cases(shop, missing, quick=options.quick)
     for number, case in _plan(everything, rounds):
         if runs.known(case.name, number):
@@ -62,6 +63,8 @@ def main() -> int:
         if not runs.known(name, 0):
             print(f"{name} ...", flush=True)
             runs.add(name, 0, _printed(shop, script, argument))
+    if _identity(options.quick, missing) != identity:
+        raise SystemExit("the source has changed while it was measured; measure again")
     results = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": on,

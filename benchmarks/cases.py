@@ -76,6 +76,10 @@ class Workshop:
             "LANG": "C.UTF-8",
         }
 
+    def peer(self, name: str) -> dict[str, str]:
+        """Return the same for an app of somebody else, with the flag that `cdk init` sets and we do not."""
+        return self.cdk(name, **{"@aws-cdk/core:enableAdditionalMetadataCollection": True})
+
     def cdk(self, name: str, *, validation: bool = False, **context: Any) -> dict[str, str]:
         """Return the variables that the CDK CLI would give an app.
 
@@ -150,7 +154,7 @@ def _synthesis(shop: Workshop) -> Iterator[Case]:
         name="hello",
         what="hello world, Python CDK",
         command=(sys.executable, str(APPS / "hello.py")),
-        variables=shop.cdk("hello"),
+        variables=shop.peer("hello"),
         resources=1,
     )
     quickstart = ROOT / "stacks/rollouts/quickstart.yaml"
@@ -172,7 +176,7 @@ def _synthesis(shop: Workshop) -> Iterator[Case]:
             name=name,
             what=f"the same resources by hand with L2 constructs, {language.capitalize()}",
             command=(program, str(shop.apps / f"by_hand.{suffix}"), "1", str(shop.apps / "code")),
-            variables=shop.cdk(name) | {"NODE_PATH": str(shop.peers / "javascript" / "node_modules")},
+            variables=shop.peer(name) | {"NODE_PATH": str(shop.peers / "javascript" / "node_modules")},
             resources=63,
             clusters=1,
             fresh=(shop.output(name),),

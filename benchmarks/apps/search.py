@@ -1,8 +1,9 @@
-"""Searches 30 Regions for 12 durations, where each call takes 200 ms.
+"""Searches 30 Regions for 12 durations, where each call takes 200 ms, or as many seconds as the argument says.
 
 Prints the seconds of the search, those of one Region alone, and the number of calls.
 """
 
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +11,7 @@ from ultracluster_runtime.effects import DescribeOfferings, Page
 from ultracluster_runtime.offerings import Offering
 from ultracluster_runtime.search import Search, search_offerings
 
-CALL_SECONDS = 0.2
+CALL_SECONDS = float(sys.argv[1]) if sys.argv[1:] else 0.2
 REGIONS = tuple(f"region-{number}" for number in range(30))
 HOURS = tuple(24 * day for day in range(1, 13))
 

@@ -2,17 +2,16 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from bench import _plan, _Runs
-from cases import Case, Workshop, cases
+from cases import APPS, Case, Workshop, cases
 from equality import differences, resources_of
 from generate import write_apps
 from report import shows
 from tests.bare_environment import bare_environment
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_rounds_take_all_cases_in_turn() -> None:
@@ -48,6 +47,33 @@ def test_a_peer_that_is_missing_is_left_out_and_the_promises_need_none(tmp_path:
     scripts = {"search": [1.0, 1.0], "validation of 90 clusters": [1.0]}
     local = {f"local AWS, {size}": [size, size] for size in (1, 3)}
     assert shows({"cases": dict.fromkeys(left, cost) | sizes, "scripts": scripts | local})
+
+
+@pytest.mark.process
+def test_the_search_asks_all_regions_at_one_time(tmp_path: Path) -> None:
+    everywhere, alone, calls = _printed("search.py", "0.05", directory=tmp_path)
+
+    assert calls == 30 * 12
+    assert alone >= 12 * 0.05
+    assert everywhere < 10 * alone  # one Region after the other would be 30; a busy machine needs room
+
+
+@pytest.mark.process
+def test_reading_a_large_rollout_is_timed(tmp_path: Path) -> None:
+    (seconds,) = _printed("validate.py", str(Workshop(tmp_path).rollout(3)), directory=tmp_path)
+
+    assert 0 < seconds < 10
+
+
+def _printed(script: str, *arguments: str, directory: Path) -> list[float]:
+    done = subprocess.run(
+        [sys.executable, str(APPS / script), *arguments],
+        cwd=directory,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    return [float(word) for word in done.stdout.split()]
 
 
 @pytest.mark.synth
