@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env bench bench-quick demo test unit training check format schema types lock clean
+.PHONY: help env bench bench-quick demo test unit training check format schema types scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -78,6 +78,9 @@ schema: env ## Write docs/rollout.schema.json from the models
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
+
+scale: env ## Write docs/scale.md: what 100,000 chips need, break and lose
+	"$(BIN)/ultracluster" scale --chips 100000 > docs/scale.md
 
 lock: env ## Write requirements.lock from pyproject.toml: versions and hashes, no addresses
 	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \

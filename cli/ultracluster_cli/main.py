@@ -22,6 +22,7 @@ COMMANDS = {
     "jobs": "ultracluster_cli.jobs",
     "local": "ultracluster_cli.local",
     "plan": "ultracluster_cli.plan",
+    "scale": "ultracluster_cli.scale",
     "validate": "ultracluster_cli.validate",
 }
 """The module of each command or group of commands, which offers a `typer.Typer` called `app`.

@@ -333,4 +333,10 @@ RULES: dict[str, Rule] = {
     "UC9207": Rule("A new project gets a folder of its own."),
     "UC9208": Rule("An example that is named on the command line exists."),
     "UC9209": Rule("What draws the picture of a plan is installed."),
+    # UC964, layouts of very many chips
+    "UC9640": Rule("A layout is asked for one chip to ten million."),
+    "UC9641": Rule("A layout of Capacity Blocks is of a type that is sold in them."),
+    "UC9642": Rule("A layout has Regions, and knows them."),
+    "UC9643": Rule("An assumption of a layout is within its bounds."),
+    "UC9644": Rule("An assumption that is given on the command line has a known name and a number."),
 }

@@ -1,0 +1,174 @@
+"""What breaks first as chips are added to a layout, and what it takes to go on."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ultracluster_catalog.cluster_subnet import cluster_addresses
+from ultracluster_catalog.lustre_figures import can_mount_over_efa, efa_connections
+from ultracluster_catalog.nic_layouts import network_interfaces
+from ultracluster_catalog.quotas import capacity_block_quotas
+from ultracluster_catalog.service_limits import SERVICE_LIMITS, LimitScope, ServiceLimit
+from ultracluster_runtime.scale.layout import Layout, RegionLayout, propose_layout
+
+__all__ = ["Break", "breaks"]
+
+_STACKS_PER_CLUSTER: Final = 3
+_NIC_LAYOUT: Final = "batch"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Break:
+    """One limit, and where a layout meets it.
+
+    Attributes:
+        limit: The limit.
+        need: What the layout needs of it where it needs most.
+        holds_until_chips: The most chips, laid out in the same Regions by one account, before the limit is met; for
+            limits of a block or a job, the chips of the largest one.
+        takes: What it takes to go on.
+    """
+
+    limit: ServiceLimit
+    need: int
+    holds_until_chips: int
+    takes: str
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the layout needs more than there is before anything is raised."""
+        return self.need > self.limit.value
+
+
+def breaks(layout: Layout) -> tuple[Break, ...]:
+    """Hold every limit against a layout, the one that is met first at the front.
+
+    Args:
+        layout: The layout.
+    """
+    found = [_of_size(layout, name) for name in ("block-instances", "job-nodes")]
+    found += [_of_demand(layout, limit, need) for limit, need in _demands(layout)]
+    return tuple(sorted(found, key=lambda each: (each.holds_until_chips, each.limit.name)))
+
+
+def _of_size(layout: Layout, name: str) -> Break:
+    """A limit that gives the form of a layout: there is no larger block or job, only more of them."""
+    limit = SERVICE_LIMITS[name]
+    least = -(-layout.chips // (limit.value * layout.instance_type.chips))
+    things = {"block-instances": "blocks, each a cluster of its own", "job-nodes": "jobs at least"}[name]
+    return Break(
+        limit=limit,
+        need=-(-layout.chips // layout.instance_type.chips),
+        holds_until_chips=limit.value * layout.instance_type.chips,
+        takes=f"{least:,} {things}",
+    )
+
+
+_PER_CLUSTER: Final[Mapping[str, Callable[[Layout], int]]] = {
+    "compute-environments": lambda layout: layout.assumptions.queues_per_cluster,
+    "job-queues": lambda layout: layout.assumptions.queues_per_cluster,
+    "submit-job": lambda _: 1,  # one job of each cluster, all submitted in the same second
+    "file-systems": lambda _: 1,
+    "file-system-storage": lambda layout: layout.assumptions.storage_gib,
+    "vpcs": lambda _: 1,
+    "run-instances": lambda layout: layout.nodes_per_block,
+    "stacks": lambda _: _STACKS_PER_CLUSTER,
+    # Each task of a multi-node job has an interface of its own.
+    "network-interfaces": lambda layout: (
+        layout.nodes_per_block * (len(network_interfaces(layout.instance_type, _NIC_LAYOUT)) + 1)
+    ),
+    # AWS counts each address, and each further interface of a node once more.
+    "vpc-addresses": lambda layout: (
+        cluster_addresses(
+            instance_type=layout.instance_type, nodes=layout.nodes_per_block, nic_layout=_NIC_LAYOUT
+        )
+        + layout.nodes_per_block * len(network_interfaces(layout.instance_type, _NIC_LAYOUT))
+    ),
+    "efa-connections": lambda layout: efa_connections(layout.instance_type, nodes=layout.nodes_per_block),
+}
+
+
+def _demands(layout: Layout) -> list[tuple[ServiceLimit, Callable[[Layout], int]]]:
+    demands = [
+        (SERVICE_LIMITS[name], _need(SERVICE_LIMITS[name], each))
+        for name, each in _PER_CLUSTER.items()
+        if name != "efa-connections" or can_mount_over_efa(layout.instance_type)
+    ]
+    demands.append((SERVICE_LIMITS["instances-in-blocks"], lambda at: at.nodes))
+    if quotas := capacity_block_quotas(layout.instance_type):
+        quota = ServiceLimit(
+            name=f"vCPUs of {quotas.account.name}",
+            value=0,
+            scope=LimitScope.REGION,
+            adjustable=True,
+            source=quotas.account.source,
+            dated=quotas.account.dated,
+            quota_code=quotas.account.code,
+        )
+        vcpus = layout.instance_type.vcpus
+        demands.append((quota, _need(quota, lambda at: at.nodes_per_block * vcpus)))
+    return demands
+
+
+def _need(limit: ServiceLimit, per_cluster: Callable[[Layout], int]) -> Callable[[Layout], int]:
+    def clusters(region: RegionLayout) -> int:
+        if limit.scope is LimitScope.CLUSTER:
+            return 1
+        return (
+            region.clusters_of_account_and_zone
+            if limit.scope is LimitScope.ZONE
+            else region.clusters_of_account
+        )
+
+    return lambda at: per_cluster(at) * max(clusters(region) for region in at.regions)
+
+
+def _of_demand(layout: Layout, limit: ServiceLimit, need: Callable[[Layout], int]) -> Break:
+    return Break(
+        limit=limit,
+        need=need(layout),
+        holds_until_chips=_holds_until(layout, limit, need),
+        takes=_takes(layout, limit, need(layout)),
+    )
+
+
+def _holds_until(layout: Layout, limit: ServiceLimit, need: Callable[[Layout], int]) -> int:
+    """Find by bisection how many clusters of one account keep the limit; a need never falls as clusters are added."""
+    regions = tuple(region.region for region in layout.regions)
+    most = layout.clusters
+
+    def keeps(clusters: int) -> bool:
+        return need(_with_clusters(layout, clusters, regions)) <= limit.value
+
+    if keeps(most):
+        return most * layout.chips_per_block
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if keeps(middle) else (low, middle)
+    return low * layout.chips_per_block
+
+
+def _with_clusters(layout: Layout, clusters: int, regions: tuple[str, ...]) -> Layout:
+    """The same blocks, but fewer, and all of one account."""
+    smaller = propose_layout(
+        clusters * layout.chips_per_block,
+        instance_type=layout.instance_type,
+        regions=regions,
+        assumptions=layout.assumptions,
+    )
+    return replace(smaller, regions=tuple(replace(each, accounts=1) for each in smaller.regions))
+
+
+def _takes(layout: Layout, limit: ServiceLimit, need: int) -> str:
+    if limit is SERVICE_LIMITS["run-instances"]:
+        return "patience: the nodes of a Region start over minutes, see the rollout below"
+    if need <= limit.value:
+        held = "nothing" if layout.accounts == 1 else f"nothing in {layout.accounts} accounts"
+        return f"{held}: {need:,} of {limit.value:,}"
+    if limit.adjustable:
+        code = f" ({limit.quota_code})" if limit.quota_code else ""
+        return f"a quota of {need:,}{code} in each account and Region"
+    if limit.adjustable is None:
+        return f"an agreement with AWS on {need:,}: no document says that it can be raised"
+    return "fewer or smaller clusters"

@@ -1,0 +1,181 @@
+"""A layout of very many chips: blocks, clusters, Regions, accounts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+from ultracluster_catalog.capacity_blocks import MAX_INSTANCES_PER_BLOCK, block_regions
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.instance_type import CAPACITY_BLOCK, InstanceType
+from ultracluster_catalog.instance_types import get_instance_type
+from ultracluster_catalog.service_limits import SERVICE_LIMITS
+from ultracluster_catalog.zones import REGIONS, offered_zones
+from ultracluster_runtime.scale.assumptions import Assumptions
+
+__all__ = ["MOST_CHIPS", "Layout", "RegionLayout", "propose_layout"]
+
+MOST_CHIPS: Final = 10_000_000
+"""The most chips that a layout is proposed for."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RegionLayout:
+    """What stands in one Region.
+
+    Attributes:
+        region: The Region.
+        clusters: Clusters there, each in one block.
+        zones: Zones that they are spread over; 1 where the catalogue lists none.
+        accounts: Accounts that share them out.
+    """
+
+    region: str
+    clusters: int
+    zones: int
+    accounts: int
+
+    @property
+    def clusters_of_account(self) -> int:
+        """Clusters of the account that has most."""
+        return ceil(self.clusters / self.accounts)
+
+    @property
+    def clusters_of_account_and_zone(self) -> int:
+        """Clusters of one account in the zone that has most."""
+        return ceil(self.clusters_of_account / self.zones)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layout:
+    """A layout. Each cluster is one block: one zone, one file system, one compute environment, one end.
+
+    Attributes:
+        chips: Chips that were asked for.
+        instance_type: Type of the nodes.
+        nodes_per_block: Nodes of each block and cluster.
+        regions: The Regions in the order that they were given in.
+        assumptions: What it was computed from.
+    """
+
+    chips: int
+    instance_type: InstanceType
+    nodes_per_block: int
+    regions: tuple[RegionLayout, ...]
+    assumptions: Assumptions
+
+    @property
+    def clusters(self) -> int:
+        """Clusters, which are as many as blocks."""
+        return sum(each.clusters for each in self.regions)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of all clusters."""
+        return self.clusters * self.nodes_per_block
+
+    @property
+    def chips_per_block(self) -> int:
+        """Chips of one block: the largest job, and what the end of one block takes."""
+        return self.nodes_per_block * self.instance_type.chips
+
+    @property
+    def accounts(self) -> int:
+        """Accounts that are needed, since what AWS Batch allows in one cannot be raised."""
+        return max(each.accounts for each in self.regions)
+
+
+def propose_layout(
+    chips: int,
+    *,
+    instance_type: str | InstanceType = "trn2.48xlarge",
+    regions: Sequence[str] | None = None,
+    assumptions: Assumptions | None = None,
+) -> Layout:
+    """Lay out chips in blocks of equal size, one cluster each, spread evenly over Regions.
+
+    One cluster is one block, because a block is in one zone, a multi-node job runs in one compute environment, and the
+    end of a block then ends one cluster and no other. A block has the fewest nodes of a power of two that hold the
+    chips, at most as many as are sold at once.
+
+    Args:
+        chips: Chips that are wanted, 1 to 10,000,000. What is laid out is rounded up to whole blocks.
+        instance_type: Type of the nodes, by name or as an entry of one's own.
+        regions: Regions to use. Default: those where Capacity Blocks of the type are known to be sold.
+        assumptions: What is not known. Default: those of `Assumptions`.
+
+    Raises:
+        FindingsError: UC4001 or UC4025 for the type, UC9640 to UC9642 for chips, type and Regions.
+    """
+    machine = get_instance_type(instance_type)
+    chosen = tuple(dict.fromkeys(block_regions(machine.name) if regions is None else regions))
+    if findings := _check(chips, machine, chosen):
+        raise FindingsError(findings)
+    assumptions = assumptions or Assumptions()
+    wanted = ceil(chips / machine.chips)
+    largest = (
+        MAX_INSTANCES_PER_BLOCK if machine.ultraserver_type is None else machine.instances_per_ultraserver
+    )
+    per_block = min(largest, 1 << (wanted - 1).bit_length())
+    clusters = ceil(wanted / per_block)
+    share, more = divmod(clusters, len(chosen))
+    return Layout(
+        chips=chips,
+        instance_type=machine,
+        nodes_per_block=per_block,
+        regions=tuple(
+            _region(region, share + (index < more), machine, assumptions)
+            for index, region in enumerate(chosen)
+            if share + (index < more)
+        ),
+        assumptions=assumptions,
+    )
+
+
+def _region(region: str, clusters: int, machine: InstanceType, assumptions: Assumptions) -> RegionLayout:
+    # An account holds as many clusters as AWS Batch, which raises nothing, has queues and environments for.
+    queues = min(SERVICE_LIMITS[name].value for name in ("job-queues", "compute-environments"))
+    return RegionLayout(
+        region=region,
+        clusters=clusters,
+        zones=max(1, len(offered_zones(machine.name, region))),
+        accounts=ceil(clusters / (queues // assumptions.queues_per_cluster)),
+    )
+
+
+def _check(chips: int, machine: InstanceType, regions: tuple[str, ...]) -> list[Finding]:
+    findings = []
+    if not 1 <= chips <= MOST_CHIPS:
+        findings.append(
+            Finding(
+                code="UC9640", problem=f"got {quote(chips)}", allowed=f"1 to {MOST_CHIPS:,}", path="chips"
+            )
+        )
+    if CAPACITY_BLOCK not in machine.purchase_options:
+        findings.append(
+            Finding(
+                code="UC9641",
+                problem=f"{machine.name} is not sold in Capacity Blocks",
+                remedy="Choose a type such as trn2.48xlarge",
+                path="instance_type",
+            )
+        )
+    elif not regions:
+        findings.append(
+            Finding(
+                code="UC9642",
+                problem=f"no Region is named, and none is known for blocks of {machine.name}",
+                path="regions",
+            )
+        )
+    findings += [
+        Finding(
+            code="UC9642",
+            problem=f"got {quote(region)}",
+            allowed="a Region such as us-east-2",
+            path="regions",
+        )
+        for region in regions
+        if region not in REGIONS
+    ]
+    return findings

@@ -1,0 +1,273 @@
+"""How a layout, its limits and its simulations are told: Markdown for people (docs/scale.md), plain values for programs."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from statistics import median
+from typing import Any, Final
+
+from ultracluster_catalog.cluster_subnet import cluster_addresses
+from ultracluster_catalog.lustre import LustreSettings
+from ultracluster_catalog.lustre_figures import file_system_figures
+from ultracluster_catalog.prices import capacity_block_price
+from ultracluster_runtime.scale.assumptions import ASSUMPTION_BASES
+from ultracluster_runtime.scale.breaks import Break, breaks
+from ultracluster_runtime.scale.failures import DayOfFailures, simulate_day, simulate_job_sizes
+from ultracluster_runtime.scale.layout import Layout
+from ultracluster_runtime.scale.rollout import simulate_rollout
+
+__all__ = ["report_json", "report_markdown"]
+
+_DAYS: Final = 100
+_YES_NO: Final = {True: "yes", False: "no", None: "not documented"}
+
+
+def report_json(layout: Layout, *, seed: int = 0) -> dict[str, Any]:
+    """Return all of the report as plain values.
+
+    Args:
+        layout: The layout.
+        seed: Of the simulations. Default: 0.
+    """
+    return {
+        "chips": layout.chips,
+        "instance_type": layout.instance_type.name,
+        "clusters": layout.clusters,
+        "nodes": layout.nodes,
+        "nodes_per_block": layout.nodes_per_block,
+        "chips_per_block": layout.chips_per_block,
+        "accounts": layout.accounts,
+        "regions": [dataclasses.asdict(each) for each in layout.regions],
+        "breaks": [
+            {
+                "limit": each.limit.name,
+                "value": each.limit.value,
+                "scope": each.limit.scope,
+                "adjustable": each.limit.adjustable,
+                "quota_code": each.limit.quota_code or None,
+                "holds_until_chips": each.holds_until_chips,
+                "need": each.need,
+                "exceeded": each.exceeded,
+                "takes": each.takes,
+                "source": each.limit.source,
+                "dated": each.limit.dated,
+            }
+            for each in breaks(layout)
+        ],
+        "rollout": dataclasses.asdict(simulate_rollout(layout, seed=seed)),
+        "days": [dataclasses.asdict(day) for day in _days(layout, seed)],
+        "job_sizes": [dataclasses.asdict(size) for size in simulate_job_sizes(layout, seed=seed)],
+        "assumptions": {
+            name: {
+                "value": getattr(layout.assumptions, name),
+                "unit": basis.unit,
+                "default": getattr(type(layout.assumptions)(), name),
+                "basis": basis.basis,
+            }
+            for name, basis in ASSUMPTION_BASES.items()
+        },
+    }
+
+
+def report_markdown(layout: Layout, *, seed: int = 0) -> str:
+    """Write the report.
+
+    Args:
+        layout: The layout.
+        seed: Of the simulations. Default: 0.
+    """
+    found = breaks(layout)
+    return "\n".join(
+        [
+            f"# {layout.chips:,} chips of {layout.instance_type.name}",
+            "",
+            *_summary(layout, found),
+            *_layout(layout),
+            *_breaks(found),
+            *_rollout(layout, seed),
+            *_day(layout, seed),
+            *_job_sizes(layout, seed),
+            *_assumptions(layout),
+        ]
+    )
+
+
+def _days(layout: Layout, seed: int) -> list[DayOfFailures]:
+    return [simulate_day(layout, seed=seed + number) for number in range(_DAYS)]
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
+    columns = list(columns)
+    yield f"| {' | '.join(columns)} |"
+    yield "|" + "---|" * len(columns)
+    for row in rows:
+        yield f"| {' | '.join(f'{cell:,}' if isinstance(cell, int) else str(cell) for cell in row)} |"
+    yield ""
+
+
+def _summary(layout: Layout, found: tuple[Break, ...]) -> Iterator[str]:
+    regions = ", ".join(each.region for each in layout.regions)
+    yield (
+        "This is a computation from dated limits and named assumptions, not a promise and not a measurement. Nothing was "
+        "asked of AWS. `ultracluster scale` writes it; each assumption can be given to it."
+    )
+    yield ""
+    yield (
+        f"{layout.nodes:,} nodes in {layout.clusters:,} Capacity Blocks of {layout.nodes_per_block}, each a cluster of its "
+        f"own, in {regions} and {layout.accounts} {'account' if layout.accounts == 1 else 'accounts'}."
+    )
+    yield ""
+    yield (
+        f"The largest job has {layout.chips_per_block:,} chips: a job runs in one compute environment, and that in one "
+        "block. The sum of the clusters is no single computer."
+    )
+    unknown = [each for each in found if each.exceeded and each.limit.adjustable is None]
+    for each in unknown:
+        yield ""
+        yield (
+            f"**Without an agreement with AWS it ends at {each.holds_until_chips:,} chips**: {each.limit.name}, "
+            f"{each.limit.value:,} per {each.limit.scope}. All that follows supposes that AWS sells {each.need:,}."
+        )
+    yield ""
+
+
+def _layout(layout: Layout) -> Iterator[str]:
+    yield "## Layout"
+    yield ""
+    given = layout.assumptions
+    settings = LustreSettings(
+        storage_capacity_gib=given.storage_gib, per_unit_storage_throughput=given.storage_mb_per_s_per_tib
+    )
+    rows = []
+    for each in layout.regions:
+        price = capacity_block_price(layout.instance_type.name, each.region)
+        nodes = each.clusters * layout.nodes_per_block
+        cost = "not known" if price.amount is None else f"{price.amount * nodes:,.0f} ({price.dated})"
+        chips = each.clusters * layout.chips_per_block
+        rows.append((each.region, each.zones, each.accounts, each.clusters, nodes, chips, cost))
+    yield from _table(
+        ("Region", "zones", "accounts", "clusters", "nodes", "chips", "USD an hour, list price"), rows
+    )
+    figures = file_system_figures(
+        settings,
+        instance_type=layout.instance_type,
+        nodes=layout.nodes_per_block,
+        region=layout.regions[0].region,
+    )
+    addresses = cluster_addresses(
+        instance_type=layout.instance_type, nodes=layout.nodes_per_block, nic_layout="batch"
+    )
+    yield (
+        f"Each cluster has a file system of {given.storage_gib:,} GiB with {figures.object_servers} object servers: "
+        f"{figures.baseline_mb_per_s:,.0f} MB/s in all, {figures.node_mb_per_s:,.1f} MB/s for each node when all read. Its "
+        f"subnet needs {addresses:,} addresses. Blocks are supposed to be sold evenly in all zones of a Region."
+    )
+    yield ""
+
+
+def _breaks(found: tuple[Break, ...]) -> Iterator[str]:
+    yield "## What breaks first"
+    yield ""
+    yield (
+        "Chips are added in blocks, in these Regions and one account, until a limit is met. `needs` is what the layout above "
+        "asks for in the account, Region or zone where it asks for most; for a block and a job, what a single one of "
+        "them would need."
+    )
+    yield ""
+    rows = [
+        (
+            each.limit.name,
+            each.limit.scope,
+            each.limit.value,
+            each.holds_until_chips,
+            each.need,
+            _YES_NO[each.limit.adjustable],
+            each.takes,
+            f"{each.limit.source} ({each.limit.dated})",
+        )
+        for each in found
+    ]
+    yield from _table(
+        ("limit", "per", "at first", "holds until chips", "needs", "can be raised", "takes", "source"), rows
+    )
+
+
+def _rollout(layout: Layout, seed: int) -> Iterator[str]:
+    run = simulate_rollout(layout, seed=seed)
+    yield "## Rollout, simulated"
+    yield ""
+    rows = [(wave.name, wave.clusters, wave.failed, f"{wave.minutes / 60:.1f}") for wave in run.waves]
+    yield from _table(("wave", "clusters", "failed once", "hours"), rows)
+    cost = "" if run.idle_usd is None else f", {run.idle_usd:,} USD at list prices"
+    yield (
+        f"Begin {run.deploy_hours:.1f} hours before the blocks start. When all start at the same time, the first cluster has "
+        f"its nodes after {run.first_cluster_minutes:.0f} minutes and the last after {run.last_cluster_minutes:.0f}, since EC2 "
+        f"launches 1,000 instances of an account and Region at once and then 2 a second. Until then "
+        f"{run.idle_node_hours:,.0f} node-hours are paid and idle{cost}."
+    )
+    yield ""
+
+
+def _day(layout: Layout, seed: int) -> Iterator[str]:
+    days = _days(layout, seed)
+    yield "## A day of failures, simulated"
+    yield ""
+    yield (
+        f"{_DAYS} days, with one job on all nodes of each cluster, and ends of blocks spread evenly over "
+        f"{layout.assumptions.block_days} days."
+    )
+    yield ""
+    columns = (
+        ("failures that end a job", "failures", max, "{:,.0f}"),
+        ("clusters hit", "clusters_hit", max, "{:,.0f}"),
+        ("paid time whose work is kept, percent", "useful_percent", min, "{:.1f}"),
+        ("the same of the worst cluster", "worst_cluster_percent", min, "{:.1f}"),
+        ("chip-hours of work done again", "repeated_chip_hours", max, "{:,.0f}"),
+        ("chip-hours without work", "down_chip_hours", max, "{:,.0f}"),
+        ("most chips without work at one time", "most_chips_down", max, "{:,.0f}"),
+    )
+    rows = []
+    for label, name, worst, form in columns:
+        values = [getattr(day, name) for day in days]
+        rows.append((label, form.format(median(values)), form.format(worst(values))))
+    yield from _table(("", "median day", "worst day"), rows)
+    share = 100 * days[0].blocks_ended / layout.clusters
+    yield (
+        f"The end of one block takes {layout.chips_per_block:,} chips, {100 / layout.clusters:.1f} percent. Every block ends at "
+        f"11:30 UTC: spread over {layout.assumptions.block_days} days, {share:.1f} percent end together; bought on one day for "
+        "the same time, all of them do."
+    )
+    yield ""
+
+
+def _job_sizes(layout: Layout, seed: int) -> Iterator[str]:
+    yield "## One job, by its size"
+    yield ""
+    rows = [
+        (
+            size.nodes,
+            size.chips,
+            f"{size.failures_per_day:.2f}",
+            f"{size.useful_percent:.1f}",
+            "yes" if size.possible else "no",
+        )
+        for size in simulate_job_sizes(layout, seed=seed)
+    ]
+    yield from _table(
+        ("nodes", "chips", "failures a day", "time whose work is kept, percent", "possible in one block"),
+        rows,
+    )
+    yield (
+        "A job that loses one node loses all of them. Checkpoint more often, restart faster, or give each cluster a job of "
+        "its own before making one job larger."
+    )
+    yield ""
+
+
+def _assumptions(layout: Layout) -> Iterator[str]:
+    yield "## Assumptions"
+    yield ""
+    rows = [
+        (f"`{name}`", f"{getattr(layout.assumptions, name):.4g}", basis.unit, basis.basis)
+        for name, basis in ASSUMPTION_BASES.items()
+    ]
+    yield from _table(("assumption", "value", "unit", "what it rests on"), rows)

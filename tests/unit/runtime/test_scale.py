@@ -1,0 +1,218 @@
+import math
+from dataclasses import replace
+
+import pytest
+
+from ultracluster_catalog.findings import FindingsError
+from ultracluster_catalog.service_limits import SERVICE_LIMITS, LimitScope
+from ultracluster_runtime.scale import (
+    ASSUMPTION_BASES,
+    Assumptions,
+    Break,
+    Layout,
+    breaks,
+    propose_layout,
+    report_json,
+    report_markdown,
+    simulate_day,
+    simulate_job_sizes,
+    simulate_rollout,
+)
+
+QUIET = Assumptions(failures_per_chip_day=0, deploy_failure_percent=0)
+LARGE = propose_layout(100_000)
+
+
+def codes(error: FindingsError) -> list[str]:
+    return [finding.code for finding in error.findings]
+
+
+def by_name(layout: Layout) -> dict[str, Break]:
+    return {each.limit.name: each for each in breaks(layout)}
+
+
+def test_lays_out_whole_blocks_of_equal_size_over_the_regions_that_sell_them() -> None:
+    assert (LARGE.clusters, LARGE.nodes_per_block, LARGE.nodes) == (98, 64, 6272)
+    assert [(each.region, each.clusters) for each in LARGE.regions] == [("us-east-2", 49), ("ap-south-2", 49)]
+    assert LARGE.chips_per_block == 1024
+
+
+@pytest.mark.parametrize(
+    ("chips", "nodes", "clusters"), [(1, 1, 1), (16, 1, 1), (17, 2, 1), (1024, 64, 1), (1025, 64, 2)]
+)
+def test_takes_the_smallest_block_that_holds_the_chips(chips: int, nodes: int, clusters: int) -> None:
+    layout = propose_layout(chips, regions=["us-east-2"])
+
+    assert (layout.nodes_per_block, layout.clusters) == (nodes, clusters)
+
+
+def test_needs_another_account_where_queues_cannot_be_raised() -> None:
+    # 50 queues, and 2 of each cluster.
+    fits, too_many = (propose_layout(1024 * clusters, regions=["us-east-2"]) for clusters in (25, 26))
+
+    assert (fits.accounts, too_many.accounts) == (1, 2)
+    assert not by_name(too_many)["job queues of AWS Batch"].exceeded
+
+
+def test_one_ultraserver_is_one_block() -> None:
+    layout = propose_layout(128, instance_type="trn2u.48xlarge")
+
+    assert (layout.nodes_per_block, layout.clusters) == (4, 2)
+
+
+def test_names_what_breaks_first() -> None:
+    found = breaks(LARGE)
+
+    assert [each.holds_until_chips for each in found] == sorted(each.holds_until_chips for each in found)
+    assert found[0].limit.quota_code == "L-64569A79"
+    assert [each.holds_until_chips for each in found[:3]] == [0, 1024, 4096]
+    assert found[0].need == 192 * 64 * 25
+    # 25 clusters of an account over 3 zones; 16 interfaces of a node, and one of its task.
+    assert by_name(LARGE)["network interfaces, enforced in each zone"].need == 9 * 64 * 17
+
+
+@pytest.mark.parametrize("instance_type", ["trn2.48xlarge", "trn1.32xlarge", "p5.48xlarge"])
+def test_a_limit_is_kept_up_to_where_it_is_said_to_hold_and_not_beyond(instance_type: str) -> None:
+    regions = ["us-east-2"]
+    large = propose_layout(400_000, instance_type=instance_type, regions=regions)
+    checked = 0
+    for name, each in by_name(large).items():
+        if each.limit.scope in {LimitScope.BLOCK, LimitScope.JOB} or not each.exceeded:
+            continue
+        checked += 1
+        for more, exceeded in ((0, False), (1, True)):
+            chips = each.holds_until_chips + more
+            if chips:
+                layout = propose_layout(chips, instance_type=instance_type, regions=regions)
+                # A block that is smaller than those of the layout would need less.
+                if layout.nodes_per_block == large.nodes_per_block:
+                    one_account = replace(
+                        layout, regions=tuple(replace(r, accounts=1) for r in layout.regions)
+                    )
+                    assert by_name(one_account)[name].exceeded is exceeded, (name, chips)
+    assert checked >= 4
+
+
+def test_every_limit_says_where_it_comes_from() -> None:
+    assert {each.limit.name for each in breaks(propose_layout(10**6, instance_type="trn1.32xlarge"))} >= {
+        limit.name for limit in SERVICE_LIMITS.values()
+    }
+    assert all(limit.source and limit.dated and limit.value for limit in SERVICE_LIMITS.values())
+
+
+def test_the_same_seed_gives_the_same_and_another_seed_gives_another() -> None:
+    assert simulate_day(LARGE, seed=7) == simulate_day(LARGE, seed=7) != simulate_day(LARGE, seed=8)
+    assert (
+        simulate_rollout(LARGE, seed=7) == simulate_rollout(LARGE, seed=7) != simulate_rollout(LARGE, seed=8)
+    )
+
+
+def test_nothing_is_lost_without_failures_but_the_ends_of_blocks() -> None:
+    layout = propose_layout(28 * 1024, regions=["us-east-2"], assumptions=QUIET)
+    day = simulate_day(layout)
+
+    # One of 28 blocks ends: 40 minutes of drain, 10 until its nodes are there, 10 until the job trains.
+    assert (day.failures, day.blocks_ended, day.most_chips_down) == (0, 1, 1024)
+    assert day.down_chip_hours == pytest.approx(1024)
+    assert day.useful_percent == pytest.approx(100 * (1 - 60 / 1440 / 28))
+
+
+def test_failures_come_as_often_as_they_are_said_to() -> None:
+    layout = propose_layout(100_000, assumptions=Assumptions(failures_per_chip_day=0.001))
+    days = [simulate_day(layout, seed=seed) for seed in range(30)]
+    trained = [layout.clusters * 1024 - day.down_chip_hours / 24 for day in days]  # chip-days at work
+
+    expected = 0.001 * sum(trained)
+    assert sum(day.failures for day in days) == pytest.approx(expected, abs=4 * math.sqrt(expected))
+
+
+def test_what_a_job_keeps_follows_the_renewal_of_its_failures() -> None:
+    """A failure costs half an interval in the mean, and the time until the job trains again."""
+    size = next(each for each in simulate_job_sizes(LARGE) if each.nodes == 1000)
+    per_minute = LARGE.assumptions.failures_per_chip_day * size.chips / 1440
+    interval, down = 30, 5 + 15 + 10
+    # Work between checkpoints that is kept, over the time that a stretch with its failure takes.
+    kept = interval / math.expm1(per_minute * interval)
+    assert size.useful_percent == pytest.approx(100 * kept / (1 / per_minute + down), abs=1.5)
+
+
+def test_a_larger_job_keeps_less_and_only_one_of_a_block_is_possible() -> None:
+    sizes = simulate_job_sizes(LARGE)
+
+    assert [each.useful_percent for each in sizes] == sorted((s.useful_percent for s in sizes), reverse=True)
+    assert [each.nodes for each in sizes if each.possible] == [1, 4, 16, 64]
+    assert sizes[-1].nodes == LARGE.nodes
+
+
+def test_nodes_start_at_once_until_ec2_slows_them() -> None:
+    at_once = simulate_rollout(propose_layout(15 * 1024, regions=["us-east-2"], assumptions=QUIET))
+    slowed = simulate_rollout(propose_layout(17 * 1024, regions=["us-east-2"], assumptions=QUIET))
+
+    assert at_once.last_cluster_minutes == at_once.first_cluster_minutes == 10
+    assert slowed.last_cluster_minutes == pytest.approx(10 + (17 * 64 - 1000) / 2 / 60)
+
+
+def test_a_rollout_deploys_each_cluster_once() -> None:
+    run = simulate_rollout(LARGE)
+
+    assert sum(wave.clusters for wave in run.waves) == LARGE.clusters
+    assert [wave.clusters for wave in run.waves] == [1, 1, 96]
+
+
+def test_a_failed_deployment_takes_a_repair_longer() -> None:
+    always = simulate_rollout(propose_layout(16, assumptions=Assumptions(deploy_failure_percent=100)))
+    never = simulate_rollout(propose_layout(16, assumptions=QUIET))
+
+    assert always.waves[0].failed == 1
+    assert always.waves[0].minutes - never.waves[0].minutes >= 120
+
+
+def test_the_price_of_idle_nodes_is_unknown_where_a_price_is() -> None:
+    known, unknown = (
+        simulate_rollout(propose_layout(16, regions=[region])) for region in ("us-east-2", "eu-west-1")
+    )
+
+    assert known.idle_usd == round(35.7608 / 6)  # one node, 10 minutes
+    assert unknown.idle_usd is None
+
+
+@pytest.mark.parametrize(
+    ("chips", "options", "code"),
+    [
+        (0, {}, "UC9640"),
+        (10_000_001, {}, "UC9640"),
+        (16, {"instance_type": "trn1n.32xlarge", "regions": ["us-east-1"]}, "UC9641"),
+        (16, {"regions": []}, "UC9642"),
+        (16, {"regions": ["us-est-2"]}, "UC9642"),
+        (16, {"instance_type": "trn9.48xlarge"}, "UC4001"),
+    ],
+)
+def test_refuses_what_cannot_be_laid_out(chips: int, options: dict[str, object], code: str) -> None:
+    with pytest.raises(FindingsError) as refused:
+        propose_layout(chips, **options)  # type: ignore[arg-type]
+
+    assert codes(refused.value) == [code]
+
+
+@pytest.mark.parametrize("name", list(ASSUMPTION_BASES))
+def test_an_assumption_stays_within_its_bounds(name: str) -> None:
+    least, most = ASSUMPTION_BASES[name].bounds
+
+    for kept in (least, most):
+        assert getattr(Assumptions(**{name: kept}), name) == kept
+    for broken in (least - 1, most + 1, float("nan")):
+        with pytest.raises(FindingsError, match="UC9643"):
+            Assumptions(**{name: broken})
+
+
+def test_both_forms_of_the_report_tell_the_same() -> None:
+    told, text = report_json(LARGE), report_markdown(LARGE)
+
+    assert told["chips_per_block"] == 1024
+    assert len(told["days"]) == 100
+    assert all(
+        f"| {each['limit']} | {each['scope']} | {each['value']:,} |" in text for each in told["breaks"]
+    )
+    assert all(f"`{name}`" in text for name in told["assumptions"])
+    assert "Without an agreement with AWS it ends at 4,096 chips" in text
+    assert "agreement" not in report_markdown(propose_layout(1000))
