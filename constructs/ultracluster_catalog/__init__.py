@@ -254,6 +254,16 @@ if TYPE_CHECKING:
         region_of_zone_id,
     )
 
+from ultracluster_catalog.service_limits import (
+    RUN_INSTANCES_REFILL_PER_SECOND,
+    SERVICE_LIMITS,
+    TEMPLATE_OUTPUTS,
+    TEMPLATE_RESOURCES,
+    TEMPLATE_SIZE_BYTES,
+    LimitScope,
+    ServiceLimit,
+)
+
 __all__ = [
     "AFTER_TAG",
     "ARRAY_SIZE_TAG",
@@ -346,13 +356,18 @@ __all__ = [
     "RETRY_FAILED_COMPILATION_FLAG",
     "ROOT_COMM_ID_VARIABLE",
     "RULES",
+    "RUN_INSTANCES_REFILL_PER_SECOND",
     "SAGEMAKER_TRAINING_TYPES",
+    "SERVICE_LIMITS",
     "SHARE_DECAY_SECONDS",
     "SHORTEST_BLOCK",
     "SOURCE_NAME",
     "SPOT",
     "SPOT_QUOTAS",
     "STORAGE_TYPES",
+    "TEMPLATE_OUTPUTS",
+    "TEMPLATE_RESOURCES",
+    "TEMPLATE_SIZE_BYTES",
     "TERMINATION_BEFORE_END",
     "THROUGHPUT_CAPACITIES",
     "TORCHNEURON_CACHE_VARIABLE",
@@ -377,6 +392,7 @@ __all__ = [
     "FindingsError",
     "ImageKind",
     "InstanceType",
+    "LimitScope",
     "LustreFigures",
     "LustreSettings",
     "LustreTier",
@@ -390,6 +406,7 @@ __all__ = [
     "Price",
     "Quota",
     "Rule",
+    "ServiceLimit",
     "Severity",
     "addresses_per_node",
     "automatic_metadata_iops",
