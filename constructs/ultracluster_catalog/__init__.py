@@ -233,6 +233,15 @@ if TYPE_CHECKING:
     from ultracluster_catalog.scratch import (
         check_scratch,
     )
+    from ultracluster_catalog.service_limits import (
+        RUN_INSTANCES_REFILL_PER_SECOND,
+        SERVICE_LIMITS,
+        TEMPLATE_OUTPUTS,
+        TEMPLATE_RESOURCES,
+        TEMPLATE_SIZE_BYTES,
+        LimitScope,
+        ServiceLimit,
+    )
     from ultracluster_catalog.submission_tags import (
         AFTER_TAG,
         ARRAY_SIZE_TAG,
@@ -253,16 +262,6 @@ if TYPE_CHECKING:
         offered_zones,
         region_of_zone_id,
     )
-
-from ultracluster_catalog.service_limits import (
-    RUN_INSTANCES_REFILL_PER_SECOND,
-    SERVICE_LIMITS,
-    TEMPLATE_OUTPUTS,
-    TEMPLATE_RESOURCES,
-    TEMPLATE_SIZE_BYTES,
-    LimitScope,
-    ServiceLimit,
-)
 
 __all__ = [
     "AFTER_TAG",
@@ -489,6 +488,7 @@ _MODULES = (
     "rules",
     "sagemaker",
     "scratch",
+    "service_limits",
     "submission_tags",
     "ultraservers",
     "zones",
