@@ -14,6 +14,7 @@ from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.compile_cache import CompileCache
 from ultracluster.compute_environment import ComputeEnvironment
+from ultracluster.container_image import ContainerImage
 from ultracluster.dataset_bucket import DatasetBucket
 from ultracluster.fabric_gate import FabricGate
 from ultracluster.fair_share import FairShare
@@ -48,6 +49,7 @@ __all__ = [
     "ClusterPlacement",
     "CompileCache",
     "ComputeEnvironment",
+    "ContainerImage",
     "Contestant",
     "DataRepositoryAssociation",
     "DatasetBucket",

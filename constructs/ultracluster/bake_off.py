@@ -9,6 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster.container_image import ContainerImage
 from ultracluster.launcher import Launcher
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.training_queue import TrainingQueue
@@ -35,7 +36,7 @@ class Contestant:
     """
 
     queue: TrainingQueue
-    image: str
+    image: str | ContainerImage
     node_count: int | None = None
     price_per_node_hour: float | None = None
 

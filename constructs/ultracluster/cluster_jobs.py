@@ -3,42 +3,36 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from aws_cdk import Duration, Tags
-from constructs import Construct
+from aws_cdk import Duration
 
 from ultracluster.checkpoint_bucket import CheckpointBucket
-from ultracluster.compile_cache import CompileCache
-from ultracluster.fabric_gate import FabricGate
+from ultracluster.cluster_gates import ClusterGates
+from ultracluster.container_image import ContainerImage
 from ultracluster.job import Job
 from ultracluster.launcher import Launcher
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
-from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.precompile_job import PrecompileJob
 from ultracluster.precompile_queue import precompile_queue
 from ultracluster.single_node_job import SingleNodeJob
-from ultracluster.smoke_train import SmokeTrain
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.neuron_settings import NeuronSettings
-from ultracluster_catalog.submission_tags import QUEUE_TAG
 
 __all__ = ["ClusterJobs"]
 
 
-class ClusterJobs(Construct):
+class ClusterJobs(ClusterGates):
     """The part of `UltraCluster` that adds jobs."""
 
     _checkpoint_bucket: CheckpointBucket | None
-    _compile_cache: CompileCache | PosixCompileCache
     _node_groups: tuple[NodeGroup, ...]
-    _queue: TrainingQueue
 
     def add_multi_node_job(
         self,
         construct_id: str,
         *,
-        image: str,
+        image: str | ContainerImage,
         command: Sequence[str],
         node_count: int | None = None,
         processes_per_node: int | None = None,
@@ -96,7 +90,7 @@ class ClusterJobs(Construct):
         self,
         construct_id: str,
         *,
-        image: str,
+        image: str | ContainerImage,
         command: Sequence[str],
         processes_per_node: int | None = None,
         array_size: int | None = None,
@@ -151,7 +145,7 @@ class ClusterJobs(Construct):
         self,
         construct_id: str,
         *,
-        image: str,
+        image: str | ContainerImage,
         command: Sequence[str],
         instance_type: str | InstanceType | None = None,
         queue: TrainingQueue | None = None,
@@ -212,104 +206,6 @@ class ClusterJobs(Construct):
         )
         self._grant_checkpoints(job)
         return job
-
-    def add_fabric_gate(
-        self,
-        construct_id: str,
-        *,
-        image: str,
-        node_count: int | None = None,
-        neuron: NeuronSettings | None = None,
-        least_bandwidth: float | None = None,
-        most_latency: float | None = None,
-        patience: Duration | None = None,
-        after: Sequence[Job] = (),
-        queue: TrainingQueue | None = None,
-    ) -> FabricGate:
-        """Add a job that refuses a fabric on which training would hang or crawl; name it in `after` of that job.
-
-        Args:
-            construct_id: Its id in the cluster.
-            image: Image of the job that it protects.
-            node_count: Nodes of that job. Default: all nodes of the cluster.
-            neuron: Settings of that job. Default: their own defaults.
-            least_bandwidth: GiB/s that an all-reduce of 1 GiB must reach. Default: any.
-            most_latency: Microseconds that an all-reduce of 1 KiB may take. Default: any.
-            patience: How long to wait for the nodes, and then for nccom-test. Default: 15 minutes each.
-            after: Jobs that have to succeed before. Default: none.
-            queue: Queue of that job. Default: the cluster's own.
-
-        Raises:
-            FindingsError: If the gate does not fit the cluster.
-        """
-        job = FabricGate(
-            self,
-            construct_id,
-            queue=queue or self._queue,
-            image=image,
-            node_count=node_count,
-            neuron=neuron,
-            least_bandwidth=least_bandwidth,
-            most_latency=most_latency,
-            patience=patience,
-            after=after,
-        )
-        self._name_queue(job)
-        return job
-
-    def add_smoke_train(
-        self,
-        construct_id: str,
-        *,
-        image: str,
-        node_count: int | None = None,
-        processes_per_node: int | None = None,
-        neuron: NeuronSettings | None = None,
-        device: Literal["xla", "neuron", "cuda"] | None = None,
-        steps: int = 5,
-        timeout: Duration | None = None,
-        after: Sequence[Job] = (),
-        queue: TrainingQueue | None = None,
-    ) -> SmokeTrain:
-        """Add a job that finds cores and links which compute or deliver wrongly; name it in `after` of that job.
-
-        Args:
-            construct_id: Its id in the cluster.
-            image: Image of the job that it protects.
-            node_count: Nodes of that job. Default: all nodes of the cluster.
-            processes_per_node: Processes on each node. Default: one for each logical NeuronCore or GPU.
-            neuron: Settings of that job. Default: their own defaults.
-            device: ``xla``, ``neuron`` or ``cuda``. Default: ``xla`` on Neuron types, else ``cuda``.
-            steps: Steps of training, 2 or more. Default: 5.
-            timeout: When it is ended. Default: after 30 minutes.
-            after: Jobs that have to succeed before, such as a `FabricGate`. Default: none.
-            queue: Queue of that job. Default: the cluster's own.
-
-        Raises:
-            FindingsError: If the job does not fit the cluster.
-        """
-        job = SmokeTrain(
-            self,
-            construct_id,
-            queue=queue or self._queue,
-            image=image,
-            node_count=node_count,
-            processes_per_node=processes_per_node,
-            compile_cache=self._compile_cache,
-            neuron=neuron,
-            device=device,
-            steps=steps,
-            timeout=timeout,
-            after=after,
-        )
-        self._name_queue(job)
-        return job
-
-    def _name_queue(self, job: Job) -> None:
-        if job.queue is not self._queue:
-            Tags.of(job).add(
-                QUEUE_TAG, job.queue.job_queue_arn, include_resource_types=["AWS::Batch::JobDefinition"]
-            )
 
     def _grant_checkpoints(self, job: Job) -> None:
         if self._checkpoint_bucket is not None:

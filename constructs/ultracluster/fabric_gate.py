@@ -6,6 +6,7 @@ from importlib import resources
 from aws_cdk import Duration
 from constructs import Construct
 
+from ultracluster.container_image import ContainerImage
 from ultracluster.job import Job
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.training_queue import TrainingQueue
@@ -30,7 +31,7 @@ class FabricGate(MultiNodeJob):
         construct_id: str,
         *,
         queue: TrainingQueue,
-        image: str,
+        image: str | ContainerImage,
         node_count: int | None = None,
         neuron: NeuronSettings | None = None,
         least_bandwidth: float | None = None,

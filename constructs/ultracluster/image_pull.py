@@ -6,6 +6,8 @@ from aws_cdk import Annotations, Aws, Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.container_image import ContainerImage
+
 __all__ = ["grant_pull"]
 
 _ECR_IMAGE = re.compile(
@@ -13,15 +15,25 @@ _ECR_IMAGE = re.compile(
 )
 
 
-def grant_pull(scope: Construct, role: iam.Role, image: str) -> None:
-    """Let a role pull an image of Amazon ECR; warn of an image elsewhere.
+def grant_pull(scope: Construct, role: iam.Role, image: str | ContainerImage) -> None:
+    """Let a role pull an image of Amazon ECR; warn of an image that is elsewhere, or may be.
 
     Args:
         scope: The job, for the warning.
         role: The role that pulls.
         image: The image.
     """
-    repository = None if Token.is_unresolved(image) else _ECR_IMAGE.match(image)
+    if isinstance(image, ContainerImage):
+        image.grant_pull(role)
+        return
+    if Token.is_unresolved(image):
+        Annotations.of(scope).add_warning_v2(
+            "ultracluster:imageNotKnown",
+            "where the image is will be known at deployment only, so that the job gets no right to pull it; give a "
+            "ContainerImage, such as TrainingImageRepository.image gives, or grant its pull to execution_role",
+        )
+        return
+    repository = _ECR_IMAGE.match(image)
     if repository is None:
         Annotations.of(scope).add_warning_v2(
             "ultracluster:imageNotInEcr",

@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
+from ultracluster.container_image import ContainerImage
 from ultracluster.image_pull import grant_pull
 from ultracluster.job_container import job_container
 from ultracluster.job_environment import job_environment
@@ -34,7 +35,7 @@ class Job(Construct):
         construct_id: str,
         *,
         queue: TrainingQueue,
-        image: str,
+        image: str | ContainerImage,
         node_count: int,
         processes_per_node: int | None,
         launcher: Launcher,
@@ -67,10 +68,10 @@ class Job(Construct):
             raise FindingsError(errors)
         super().__init__(scope, construct_id)
         self._queue = queue
-        self._image = image
+        self._image = image.reference if isinstance(image, ContainerImage) else image
         self._after = tuple(after)
         self._role = self._define_role()
-        self._execution_role = self._define_execution_role()
+        self._execution_role = self._define_execution_role(image)
         devices = _devices(queue, neuron)
         processes = devices if processes_per_node is None else processes_per_node
         self._workers = node_count * (processes if launcher == "torchrun" else devices)
@@ -85,7 +86,7 @@ class Job(Construct):
         if compile_cache is not None:
             compile_cache.grant_use(self._role)
         doubts = [doubt for other in after for doubt in other.doubts_about(self)]
-        images = check_container(image, queue.nodes.instance_type)
+        images = check_container(self._image, queue.nodes.instance_type)
         for finding in (*findings, *images, *doubts):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
 
@@ -145,7 +146,7 @@ class Job(Construct):
             description="What the training program may do",
         )
 
-    def _define_execution_role(self) -> iam.Role:
+    def _define_execution_role(self, image: str | ContainerImage) -> iam.Role:
         role = iam.Role(
             self,
             "ExecutionRole",
@@ -153,7 +154,7 @@ class Job(Construct):
             description="What AWS Batch does for the job: pull its image, write its logs",
         )
         self._queue.log_group.grant_write(role)
-        grant_pull(self, role, self._image)
+        grant_pull(self, role, image)
         return role
 
     def doubts_about(self, job: "Job") -> list[Finding]:  # noqa: ARG002 - kinds of jobs that have doubts override it
@@ -186,7 +187,7 @@ class Job(Construct):
 
     @property
     def image(self) -> str:
-        """Container image."""
+        """Reference of the container image."""
         return self._image
 
     @property

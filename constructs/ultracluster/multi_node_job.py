@@ -7,6 +7,7 @@ from aws_cdk import aws_batch as batch
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
+from ultracluster.container_image import ContainerImage
 from ultracluster.job import Job
 from ultracluster.job_checks import check_job
 from ultracluster.launcher import Launcher, check_launcher, launch_command
@@ -34,7 +35,7 @@ class MultiNodeJob(Job):
         construct_id: str,
         *,
         queue: TrainingQueue,
-        image: str,
+        image: str | ContainerImage,
         command: Sequence[str],
         node_count: int | None = None,
         processes_per_node: int | None = None,
@@ -53,7 +54,8 @@ class MultiNodeJob(Job):
             scope: Where to add it.
             construct_id: Its id there.
             queue: Queue that the job is meant for.
-            image: Container image with a tag or digest. Nodes of the default network reach Amazon ECR only.
+            image: Container image with a tag or digest; a `ContainerImage` also lets the job pull it. Nodes of the
+                default network reach Amazon ECR only.
             command: Program and arguments that the launcher starts.
             node_count: Nodes of the job. Default: all nodes of the queue. It can be lowered at submission.
             processes_per_node: Processes that torchrun starts on each node. Default: one for each logical

@@ -7,6 +7,7 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
+from ultracluster.container_image import ContainerImage
 from ultracluster.job import Job
 from ultracluster.job_checks import check_job
 from ultracluster.launcher import Launcher, check_launcher, launch_command
@@ -58,7 +59,7 @@ class PrecompileJob(Job):
         construct_id: str,
         *,
         queue: TrainingQueue,
-        image: str,
+        image: str | ContainerImage,
         command: Sequence[str],
         compile_cache: CompileCache | PosixCompileCache,
         method: Literal["neuron-parallel-compile", "first-steps"] = "neuron-parallel-compile",

@@ -6,6 +6,7 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
+from ultracluster.container_image import ContainerImage
 from ultracluster.job import Job
 from ultracluster.job_checks import check_array_size, check_job
 from ultracluster.launcher import Launcher, check_launcher, launch_command
@@ -30,7 +31,7 @@ class SingleNodeJob(Job):
         construct_id: str,
         *,
         queue: TrainingQueue,
-        image: str,
+        image: str | ContainerImage,
         command: Sequence[str],
         processes_per_node: int | None = None,
         array_size: int | None = None,
@@ -48,7 +49,8 @@ class SingleNodeJob(Job):
             scope: Where to add it.
             construct_id: Its id there.
             queue: Queue that the job is meant for.
-            image: Container image with a tag or digest. Nodes of the default network reach Amazon ECR only.
+            image: Container image with a tag or digest; a `ContainerImage` also lets the job pull it. Nodes of the
+                default network reach Amazon ECR only.
             command: Program and arguments that the launcher starts.
             processes_per_node: Processes that torchrun starts. Default: one for each logical NeuronCore.
             array_size: Jobs of an array, 2 to 10,000, which find their index in AWS_BATCH_JOB_ARRAY_INDEX. It is

@@ -8,6 +8,7 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
+from ultracluster.container_image import ContainerImage
 from ultracluster.job import Job
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.posix_compile_cache import PosixCompileCache
@@ -32,7 +33,7 @@ class SmokeTrain(MultiNodeJob):
         construct_id: str,
         *,
         queue: TrainingQueue,
-        image: str,
+        image: str | ContainerImage,
         node_count: int | None = None,
         processes_per_node: int | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,

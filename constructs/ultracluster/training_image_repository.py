@@ -8,6 +8,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster.container_image import ContainerImage
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.neuron_containers import NeuronContainer
 
@@ -76,13 +77,13 @@ class TrainingImageRepository(Construct):
             ],
         )
 
-    def image(self, tag: str) -> str:
-        """Give the reference of an image.
+    def image(self, tag: str) -> ContainerImage:
+        """Give an image for jobs, which may pull it then.
 
         Args:
             tag: Its tag.
         """
-        return self._repository.repository_uri_for_tag(tag)
+        return ContainerImage.from_repository(self._repository, tag)
 
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let somebody pull, such as the execution role of a job.
@@ -142,8 +143,8 @@ class PublicGalleryCache(Construct):
             self, "Resource", ecr_repository_prefix=prefix, upstream_registry_url=_GALLERY
         )
 
-    def image(self, container: NeuronContainer) -> str:
-        """Give the reference of one of AWS's images in the cache.
+    def image(self, container: NeuronContainer) -> ContainerImage:
+        """Give one of AWS's images in the cache for jobs, which may pull it then.
 
         Args:
             container: A row of `NEURON_CONTAINERS`, such as `neuron_container` gives.
@@ -152,9 +153,8 @@ class PublicGalleryCache(Construct):
             FindingsError: If no source names its tag (UC6332).
         """
         stack = Stack.of(self)
-        return container.uri(
-            f"{stack.account}.dkr.ecr.{stack.region}.{Aws.URL_SUFFIX}/{self._prefix}/{_ALIAS}"
-        )
+        registry = f"{stack.account}.dkr.ecr.{stack.region}.{Aws.URL_SUFFIX}/{self._prefix}/{_ALIAS}"
+        return ContainerImage(reference=container.uri(registry), grant_pull=self.grant_pull)
 
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let somebody pull what the cache holds.

@@ -62,14 +62,14 @@ def test_pulling_and_pushing_are_granted_by_named_actions(stack: cdk.Stack) -> N
 
 def test_an_image_is_named_by_its_tag(stack: cdk.Stack) -> None:
     repository = TrainingImageRepository(stack, "Images")
-    cdk.CfnOutput(stack, "Image", value=repository.image("2026-11-20"))
+    cdk.CfnOutput(stack, "Image", value=repository.image("2026-11-20").reference)
     assert ":2026-11-20" in json.dumps(cdk.assertions.Template.from_stack(stack).find_outputs("Image"))
 
 
 def test_the_cache_holds_the_gallery_and_names_its_images(stack: cdk.Stack) -> None:
     cache = PublicGalleryCache(stack, "Gallery")
     container = neuron_container("jax", get_instance_type("trn2.48xlarge"))
-    reference = cache.image(container)
+    reference = cache.image(container).reference
     assert only(stack, "AWS::ECR::PullThroughCacheRule") == {
         "EcrRepositoryPrefix": "ecr-public",
         "UpstreamRegistryUrl": "public.ecr.aws",
