@@ -102,8 +102,8 @@ def _local(results: dict[str, Any]) -> list[tuple[int, list[float]]]:
 def _markdown(results: dict[str, Any]) -> str:
     hello = results["cases"]["hello"]["cpu"]
     lines = [
-        f"Measured on {results['date']}: {results['machine']}; medians of {results['rounds']} rounds, in which all commands",
-        f"ran in turn. {', '.join(f'{name} {version}' for name, version in results['versions'].items())}.",
+        f"Measured on {results['date']}: {results['machine']}. Rounds, in which all commands ran in turn: {results['rounds']};",
+        f"figures are medians. {', '.join(f'{name} {version}' for name, version in results['versions'].items())}.",
         "",
         "| promise | measured | bound | holds |",
         "|---|---|---|---|",
