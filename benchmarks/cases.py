@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 APPS = ROOT / "benchmarks" / "apps"
 
 _SMALL = 10  # clusters; rollouts of more take part in every second round
+_RESOURCES = 63  # of the quick start; the run and a test compare it with its templates
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,7 +131,7 @@ def _ours(shop: Workshop, name: str, what: str, clusters: int, **options: Any) -
         command=(sys.executable, str(ROOT / "app.py")),
         directory=shop.project,
         variables=shop.cdk(name, validation=validation, rollout=str(rollout), **options),
-        resources=63 * clusters,
+        resources=_RESOURCES * clusters,
         clusters=clusters,
         share=share,
         fresh=(*fresh, shop.output(name)),
@@ -177,7 +178,7 @@ def _synthesis(shop: Workshop) -> Iterator[Case]:
             what=f"the same resources by hand with L2 constructs, {language.capitalize()}",
             command=(program, str(shop.apps / f"by_hand.{suffix}"), "1", str(shop.apps / "code")),
             variables=shop.peer(name) | {"NODE_PATH": str(shop.peers / "javascript" / "node_modules")},
-            resources=63,
+            resources=_RESOURCES,
             clusters=1,
             fresh=(shop.output(name),),
         )
@@ -221,7 +222,7 @@ def _peers(shop: Workshop) -> Iterator[Case]:
             *templates,
             str(shop.output("troposphere.json")),
         ),
-        resources=63,
+        resources=_RESOURCES,
         clusters=1,
     )
     yield Case(
