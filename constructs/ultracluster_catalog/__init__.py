@@ -14,6 +14,10 @@ if TYPE_CHECKING:
         subnet_addresses,
         subnet_prefix,
     )
+    from ultracluster_catalog.alarms import (
+        THRESHOLD_BOUNDS,
+        AlarmThresholds,
+    )
     from ultracluster_catalog.capacity_blocks import (
         BLOCK_DELIVERED_EVENTS,
         BLOCK_END_UTC,
@@ -136,6 +140,13 @@ if TYPE_CHECKING:
         LUSTRE_TIERS,
         LustreTier,
         get_lustre_tier,
+    )
+    from ultracluster_catalog.metrics import (
+        CLUSTER_DIMENSION,
+        JOB_DIMENSION,
+        METRICS,
+        NAMESPACE,
+        ClusterMetric,
     )
     from ultracluster_catalog.neuron import (
         CACHE_BYPASS_FLAG,
@@ -287,6 +298,7 @@ __all__ = [
     "CLIENT_GBPS",
     "CLIENT_GBPS_OVER_EFA",
     "CLIENT_GBPS_PER_OBJECT_SERVER",
+    "CLUSTER_DIMENSION",
     "DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM",
     "DEPLOYMENT_TYPES",
     "DRAIN_BEFORE_END",
@@ -309,6 +321,7 @@ __all__ = [
     "INTELLIGENT_TIERING",
     "INTELLIGENT_TIERING_METADATA_IOPS",
     "JAX_CACHE_VARIABLE",
+    "JOB_DIMENSION",
     "LAST_XLA_TRAINING_IMAGE",
     "LONGEST_BLOCK",
     "LUSTRE_MOUNT_NAME",
@@ -319,6 +332,7 @@ __all__ = [
     "MAX_INSTANCES_PER_BLOCK",
     "METADATA_CONFIGURATION_VERSION",
     "METADATA_IOPS",
+    "METRICS",
     "MOST_ARRAY_JOBS",
     "MOST_DEPENDENCIES",
     "MOST_ENVIRONMENTS",
@@ -328,6 +342,7 @@ __all__ = [
     "MOST_RESERVED_PERCENT",
     "MOST_SERVICE_PAYLOAD_BYTES",
     "MOST_SHARES",
+    "NAMESPACE",
     "NEAREST_START",
     "NEURON_CONTAINERS",
     "NEURON_DLAMI_PARAMETERS",
@@ -368,6 +383,7 @@ __all__ = [
     "TEMPLATE_RESOURCES",
     "TEMPLATE_SIZE_BYTES",
     "TERMINATION_BEFORE_END",
+    "THRESHOLD_BOUNDS",
     "THROUGHPUT_CAPACITIES",
     "TORCHNEURON_CACHE_VARIABLE",
     "TORCHNEURON_LOCAL_CACHE_VARIABLE",
@@ -384,7 +400,9 @@ __all__ = [
     "XLA_CACHE_VARIABLE",
     "XLA_COMPILER_FLAGS_VARIABLE",
     "ZONE_ID_PREFIXES",
+    "AlarmThresholds",
     "CapacityBlockQuotas",
+    "ClusterMetric",
     "CompilerFlag",
     "DataRepositoryAssociation",
     "Finding",
@@ -464,6 +482,7 @@ __all__ = [
 
 _MODULES = (
     "addresses",
+    "alarms",
     "capacity_blocks",
     "cluster_subnet",
     "compile_machines",
@@ -477,6 +496,7 @@ _MODULES = (
     "lustre_checks",
     "lustre_figures",
     "lustre_tiers",
+    "metrics",
     "neuron",
     "neuron_containers",
     "neuron_images",

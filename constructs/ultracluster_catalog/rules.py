@@ -245,6 +245,8 @@ RULES: dict[str, Rule] = {
     "UC6337": Rule("A training plan is given by its ARN and is in the Region of the queue."),
     "UC6338": Rule("A training job that is submitted is one that SageMaker and AWS Batch take."),
     "UC6339": Rule("A repository of images, or a cache of them, has settings that Amazon ECR takes."),
+    # UC64, metrics and alarms
+    "UC6440": Rule("The threshold of an alarm is a whole number in its bounds."),
     # UC7, buying capacity
     "UC7001": Rule("The name of an order and of its cluster is short, lower case and starts with a letter."),
     "UC7002": Rule("An order names the account that pays."),

@@ -31,6 +31,7 @@ from ultracluster_local.services import (
     ec2_placement_groups,
     ec2_tags,
     ecr,
+    embedded_metrics,
     fsx,
     fsx_associations,
     fsx_backups,
@@ -81,6 +82,7 @@ def install() -> None:
     # moto can keep composite alarms, and lacks only the call.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
     batch_service_jobs.install()
+    embedded_metrics.install()
     ec2_instances.install()
     public_images.install()
     s3.install()

@@ -18,6 +18,7 @@ from typing import Any
 from ultracluster_local.clock import CLOCK
 from ultracluster_local.environment import child_environment
 from ultracluster_local.running import running
+from ultracluster_local.services.embedded_metrics import extract_metrics
 
 __all__ = ["invoke_for_moto"]
 
@@ -74,6 +75,7 @@ def invoke_for_moto(function: Any, event: Any = None) -> tuple[str, bool, str]:
         )
     except subprocess.TimeoutExpired:
         return _error("Sandbox.Timedout", f"Task timed out after {function.timeout} seconds"), True, ""
+    extract_metrics(ended.stderr.splitlines(), region=function.region)
     if ended.returncode != 0:
         return ended.stdout or _error("Runtime.ExitError", ended.stderr[-2000:]), True, ended.stderr
     return ended.stdout, False, ended.stderr

@@ -1,0 +1,61 @@
+"""How CloudWatch gets from data points to the state of an alarm: M out of N, and what is missing.
+
+After the CloudWatch User Guide, "Configuring how CloudWatch alarms treat missing data" and "Avoiding premature transitions to
+alarm state", read 2026-11-21. How far back CloudWatch looks beyond the evaluation periods is not documented; in all examples
+of the guide it is two periods, and so it is here.
+"""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, Literal
+
+__all__ = ["COMPARISONS", "FURTHER_PERIODS", "State", "next_state"]
+
+State = Literal["OK", "ALARM", "INSUFFICIENT_DATA"]
+
+FURTHER_PERIODS: Final = 2
+"""Periods before the evaluation periods that are looked at when some of these have no data."""
+
+COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType(
+    {
+        "GreaterThanOrEqualToThreshold": operator.ge,
+        "GreaterThanThreshold": operator.gt,
+        "LessThanOrEqualToThreshold": operator.le,
+        "LessThanThreshold": operator.lt,
+    }
+)
+"""The comparisons; those with bands of anomaly detection are not known here."""
+
+
+def next_state(
+    breaching: Sequence[bool | None], *, evaluation_periods: int, to_alarm: int, missing: str, before: State
+) -> State:
+    """Say which state an alarm goes to.
+
+    Args:
+        breaching: Whether the data point of each period breaches the threshold, oldest first; None where it is missing.
+            As many as the evaluation range has.
+        evaluation_periods: N of M out of N.
+        to_alarm: M.
+        missing: How missing data is treated: ``missing``, ``ignore``, ``breaching`` or ``notBreaching``.
+        before: The state until now.
+    """
+    # Age 1 is the newest. Only as many real points are needed as there are evaluation periods.
+    real = [(age, point) for age, point in enumerate(reversed(breaching), start=1) if point is not None]
+    used = real[:evaluation_periods]
+    breaches = sum(point for _, point in used)
+    filled = evaluation_periods - len(used)
+    if not filled or breaches >= to_alarm:
+        return "ALARM" if breaches >= to_alarm else "OK"
+    match missing:
+        case "breaching":
+            return "ALARM" if breaches + filled >= to_alarm else "OK"
+        case "notBreaching":
+            return "OK"
+    if not used:
+        return before if missing == "ignore" else "INSUFFICIENT_DATA"
+    # All that there is breaches, and the oldest of it has been there for M periods: the alarm does not wait for more.
+    if all(point for _, point in used) and used[-1][0] >= to_alarm:
+        return before if missing == "ignore" else "ALARM"
+    return "OK"

@@ -1,0 +1,105 @@
+"""Data points by metric and minute, and what a statistic makes of those of a period."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+__all__ = ["Metric", "Series"]
+
+_MINUTE: Final = 60
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Metric:
+    """What names a metric; all of its dimensions belong to it.
+
+    Attributes:
+        namespace: Its namespace.
+        name: Its name.
+        dimensions: Its dimensions, as pairs of name and value.
+    """
+
+    namespace: str
+    name: str
+    dimensions: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, namespace: str, name: str, dimensions: Mapping[str, str]) -> "Metric":
+        """Make one from a mapping of dimensions."""
+        return cls(namespace=namespace, name=name, dimensions=frozenset(dimensions.items()))
+
+
+@dataclass(slots=True)
+class _Minute:
+    count: float = 0
+    total: float = 0
+    least: float = float("inf")
+    most: float = float("-inf")
+
+    def add(self, *, count: float, total: float, least: float, most: float) -> None:
+        self.count += count
+        self.total += total
+        self.least = min(self.least, least)
+        self.most = max(self.most, most)
+
+
+@dataclass(slots=True)
+class Series:
+    """All data points, in minutes; alarms with shorter periods are not known here."""
+
+    _minutes: dict[Metric, dict[int, _Minute]] = field(default_factory=dict)
+
+    def add(self, metric: Metric, moment: datetime, value: float) -> None:
+        """Add one value."""
+        self.add_statistics(metric, moment, count=1, total=value, least=value, most=value)
+
+    def add_statistics(
+        self, metric: Metric, moment: datetime, *, count: float, total: float, least: float, most: float
+    ) -> None:
+        """Add several values that are known by their statistics."""
+        at = int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()) // _MINUTE
+        minute = self._minutes.setdefault(metric, {}).setdefault(at, _Minute())
+        minute.add(count=count, total=total, least=least, most=most)
+
+    def value(self, metric: Metric, statistic: str, *, until: datetime, period: int) -> float | None:
+        """Give a statistic over the period that ends at a moment; None when there is no data point.
+
+        Args:
+            metric: The metric.
+            statistic: Average, Maximum, Minimum, SampleCount or Sum.
+            until: End of the period, itself not included.
+            period: Seconds of the period, whole minutes.
+
+        Raises:
+            ValueError: If the statistic or the period is not known here.
+        """
+        if period % _MINUTE:
+            raise ValueError(f"the local AWS evaluates periods of whole minutes; got {period} s")
+        minutes = self._minutes.get(metric)
+        if minutes is None:
+            return None
+        end = int(until.timestamp()) // _MINUTE
+        return _statistic(
+            statistic, (minutes[at] for at in range(end - period // _MINUTE, end) if at in minutes)
+        )
+
+
+def _statistic(statistic: str, minutes: Iterable[_Minute]) -> float | None:
+    whole = _Minute()
+    for each in minutes:
+        whole.add(count=each.count, total=each.total, least=each.least, most=each.most)
+    if not whole.count:
+        return None
+    match statistic:
+        case "Average":
+            return whole.total / whole.count
+        case "Maximum":
+            return whole.most
+        case "Minimum":
+            return whole.least
+        case "SampleCount":
+            return whole.count
+        case "Sum":
+            return whole.total
+    raise ValueError(f"the local AWS does not evaluate alarms on the statistic {statistic}")

@@ -1,0 +1,75 @@
+"""Embedded metric format: log events that carry metrics, which CloudWatch Logs hands to CloudWatch.
+
+After the specification of the format in the CloudWatch User Guide, read 2026-11-21. Values come with their own timestamps; a
+value may be a number or a list of numbers. An event that is not of the format is a log event, nothing more.
+"""
+
+import functools
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from moto.cloudwatch.models import cloudwatch_backends
+from moto.logs.models import LogsBackend
+
+from ultracluster_local.environment import ACCOUNT
+
+__all__ = ["extract_metrics", "install"]
+
+
+def install() -> None:
+    """Let moto's CloudWatch Logs look for metrics in what it takes."""
+    LogsBackend.put_log_events = _extracting(LogsBackend.put_log_events)
+
+
+def _extracting(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def put(backend: Any, log_group_name: str, log_stream_name: str, log_events: list[dict[str, Any]]) -> Any:
+        answer = original(backend, log_group_name, log_stream_name, log_events)
+        extract_metrics((each["message"] for each in log_events), region=backend.region_name)
+        return answer
+
+    return put
+
+
+def extract_metrics(lines: Iterable[str], *, region: str) -> None:
+    """Put the metrics of the lines that are of the format into CloudWatch.
+
+    Args:
+        lines: Log events.
+        region: Region of their log group.
+    """
+    for line in lines:
+        start = line.find('{"')
+        try:
+            document = json.loads(line[start:]) if start >= 0 else None
+        except ValueError:
+            continue
+        if isinstance(document, dict) and isinstance(document.get("_aws"), dict):
+            for namespace, data in _metric_data(document):
+                cloudwatch_backends[ACCOUNT][region].put_metric_data(namespace, data)
+
+
+def _metric_data(document: Mapping[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    moment = datetime.fromtimestamp(document["_aws"]["Timestamp"] / 1000, UTC).replace(
+        tzinfo=None
+    )  # as moto keeps times
+    for directive in document["_aws"]["CloudWatchMetrics"]:
+        data = []
+        for names in directive["Dimensions"]:
+            dimensions = [{"Name": name, "Value": str(document[name])} for name in names]
+            for metric in directive["Metrics"]:
+                value = document.get(metric["Name"])
+                if value is None:
+                    continue
+                data.append(
+                    {
+                        "MetricName": metric["Name"],
+                        "Values": value if isinstance(value, list) else [value],
+                        "Unit": metric.get("Unit", "None"),
+                        "Timestamp": moment,
+                        "Dimensions": dimensions,
+                    }
+                )
+        yield directive["Namespace"], data
