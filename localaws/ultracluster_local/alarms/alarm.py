@@ -138,9 +138,8 @@ class Alarms:
         self._composites = list(composites)
         known = states or {}
         # A new alarm has looked at nothing yet.
-        self.states: dict[str, State] = {
-            each.name: known.get(each.name, "INSUFFICIENT_DATA") for each in (*self._alarms, *composites)
-        }
+        names = [each.name for each in self._alarms] + [each.name for each in self._composites]
+        self.states: dict[str, State] = {name: known.get(name, "INSUFFICIENT_DATA") for name in names}
 
     def look(self, series: Series, at: datetime) -> list[Transition]:
         """Evaluate all of them at a full minute.
