@@ -60,15 +60,17 @@ def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
     for name, artifact in artifacts(folder, kind="aws:cloudformation:stack"):
         properties = artifact["properties"]
         _, account, region = artifact["environment"].rsplit("/", 2)  # aws://ACCOUNT/REGION
+        text = (folder / properties["templateFile"]).read_text("utf-8")
         yield AssembledStack(
             account=account if account.isdecimal() else None,
             stack=StackTemplate(
                 cluster=cluster,
                 name=properties.get("stackName", name),
                 region=region,
-                template=read_template((folder / properties["templateFile"]).read_text("utf-8")),
+                template=read_template(text),
                 paths=_paths(folder, name, artifact),
                 assembly=folder,
+                size_bytes=len(text.encode()),
             ),
         )
 

@@ -1,11 +1,12 @@
 """Plans a deployment: synthesize, read what is there, compare."""
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.findings import Finding, FindingsError, Severity, quote
 from ultracluster_cli.child_process import run_logged
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.plan_output import plan_json, plan_markdown, print_plan
@@ -16,7 +17,7 @@ from ultracluster_cli.rollout_waves import clusters_of
 from ultracluster_cli.targets import account, running_local_aws
 from ultracluster_cli.toolchain import Toolchain, find_toolchain, with_own_folders
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.plan import Plan, StackTemplate, compare
+from ultracluster_stacks.plan import Plan, StackTemplate, check_headroom, compare, headroom
 
 __all__ = ["plan_rollout"]
 
@@ -78,14 +79,18 @@ def plan_rollout(
                 compared_with = real.name
         plan = compare(before, [one.stack for one in new])
     _check_allowed(plan, allowed)
+    _check_limits([one.stack for one in new])
     if picture is not None:
         draw_plan(plan, [one.stack for one in new], picture)
     if form == "json":
-        print_json(plan_json(plan, against=compared_with, allowed=allowed))
+        fullest = [dataclasses.asdict(each) for each in headroom([one.stack for one in new])]
+        print_json(plan_json(plan, against=compared_with, allowed=allowed) | {"headroom": fullest})
     elif form == "markdown":
         print(plan_markdown(plan, against=compared_with, allowed=allowed))  # noqa: T201 - this is the output
     else:
         print_plan(plan, against=compared_with, allowed=allowed)
+        fullest_stacks = "; ".join(str(each) for each in headroom([one.stack for one in new]))
+        print(f"Fullest stacks: {fullest_stacks}")  # noqa: T201 - part of the output
     return plan.stopped(allowed)
 
 
@@ -128,6 +133,14 @@ def _synthesize(
         remedy = "Repair the cause and plan again"
         raise FindingsError([Finding(code="UC9201", problem=problem, remedy=remedy)])
     return assembled_stacks(output)
+
+
+def _check_limits(stacks: Sequence[StackTemplate]) -> None:
+    """Refuse what CloudFormation would refuse in the middle of a deployment."""
+    findings = check_headroom(stacks)
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        raise FindingsError(findings)
+    print_findings(findings)
 
 
 def _check_allowed(plan: Plan, allowed: Sequence[str]) -> None:

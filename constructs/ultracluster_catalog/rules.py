@@ -341,4 +341,7 @@ RULES: dict[str, Rule] = {
     "UC9642": Rule("A layout has Regions, and knows them."),
     "UC9643": Rule("An assumption of a layout is within its bounds."),
     "UC9644": Rule("An assumption that is given on the command line has a known name and a number."),
+    # UC965, limits of stacks
+    "UC9650": Rule("A stack has no more resources, outputs and bytes than CloudFormation takes."),
+    "UC9651": Rule("A stack has room for more resources, outputs and bytes.", "warning"),
 }

@@ -14,10 +14,12 @@ from ultracluster_stacks.plan.changes import (
     StopKind,
 )
 from ultracluster_stacks.plan.comparison import compare
+from ultracluster_stacks.plan.headroom import Headroom, check_headroom, headroom
 from ultracluster_stacks.plan.templates import StackTemplate, read_template
 
 __all__ = [
     "Action",
+    "Headroom",
     "Plan",
     "PropertyChange",
     "ResourceChange",
@@ -26,6 +28,8 @@ __all__ = [
     "StackTemplate",
     "Stop",
     "StopKind",
+    "check_headroom",
     "compare",
+    "headroom",
     "read_template",
 ]

@@ -22,6 +22,7 @@ class StackTemplate:
         template: Its template.
         paths: Construct path of each logical id, as far as known.
         assembly: The folder with its assets. None if they are not on this machine.
+        size_bytes: Size of the template's text. 0 if not known.
     """
 
     cluster: str
@@ -30,6 +31,7 @@ class StackTemplate:
     template: Mapping[str, Any]
     paths: Mapping[str, str] = field(default_factory=dict)
     assembly: Path | None = None
+    size_bytes: int = 0
 
     @property
     def key(self) -> tuple[str, str]:

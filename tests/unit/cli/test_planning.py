@@ -303,3 +303,27 @@ def test_another_wave_is_not_taken_for_gone(run: Run, project: Path) -> None:
 
     assert "b-Storage (us-east-2): no longer defined" in run("plan", "--against", "both").stdout
     assert "b-Storage" not in run("plan", "--against", "both", "--wave", "first").stdout
+
+
+def test_says_how_full_the_fullest_stack_is(run: Run, project: Path) -> None:
+    write_assembly(project / "new", TEMPLATE)
+
+    text = run("plan", "--against", "old").stdout
+    told = json.loads(run("plan", "--against", "old", "--json").stdout)
+
+    assert text.splitlines()[-1].startswith(
+        "Fullest stacks: 2 of 500 resources in a-Storage; 0 of 200 outputs"
+    )
+    size = (project / "new" / "assembly-a" / "t.json").stat().st_size
+    assert told["headroom"][2] == {"what": "bytes", "stack": "a-Storage", "count": size, "most": 1_000_000}
+
+
+def test_a_stack_that_cloudformation_would_refuse_is_refused(run: Run, project: Path) -> None:
+    topics = {f"Topic{number}": {"Type": "AWS::SNS::Topic", "Properties": {}} for number in range(500)}
+    write_assembly(project / "new", {"Resources": {**TEMPLATE["Resources"], **topics}})
+
+    outcome = run("plan", "--against", "old")
+
+    assert outcome.code == 2
+    assert "UC9650" in outcome.stderr
+    assert "502 of 500 resources in a-Storage" in outcome.stderr
