@@ -30,6 +30,7 @@ from ultracluster_cli.capacity_options import (
     UltraServersOption,
     UltraServerTypeOption,
 )
+from ultracluster_cli.capacity_resolve import resolve
 from ultracluster_cli.output import print_json, print_table, say
 
 __all__ = ["app"]
@@ -129,6 +130,7 @@ def find(
 app.command()(approve)
 app.command()(extend)
 app.command()(reserve)
+app.command()(resolve)
 
 
 @app.command()

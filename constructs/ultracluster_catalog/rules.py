@@ -58,6 +58,10 @@ RULES: dict[str, Rule] = {
     "UC2107": Rule("Tags keep the limits that AWS sets for keys, values and their number."),
     "UC2108": Rule("The rollout file holds no credentials."),
     "UC2201": Rule("A cluster that is named on the command line exists in the rollout."),
+    "UC2220": Rule("Capacity that names an order has its reservation beside it before it is deployed."),
+    "UC2221": Rule("An order is for the place, the machines and the kind of capacity that name it."),
+    "UC2222": Rule("An order that capacity names has bought one reservation."),
+    "UC2223": Rule("The name of an order in a rollout is one that the ledger takes."),
     # UC3, network
     "UC3001": Rule("A count that goes into the size of a subnet is not negative."),
     "UC3002": Rule("A subnet has an address for everything that the cluster puts into it."),

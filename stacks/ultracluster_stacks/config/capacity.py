@@ -90,6 +90,21 @@ class CapacityConfig(ConfigModel):
         description="Id of the Capacity Reservation, also that of a Capacity Block: cr- and 17 hexadecimal "
         "digits. Required for `capacity-block`.",
     )
+    order: (
+        Annotated[
+            str,
+            Form(
+                code="UC2223",
+                pattern=r"[a-z][a-z0-9-]{1,47}",
+                allowed="the name of an order in the ledger: 2 to 48 of a-z, 0-9 and -, a letter first",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Name of the order that buys it, in place of `reservation_id`: once it is bought, `ultracluster capacity "
+        "resolve --write` writes reservation, zone, start and end beside it. Default: none.",
+    )
     start: _Utc | None = Field(
         default=None, description="When the capacity starts: ISO 8601 in UTC, in quotes. Default: not known."
     )

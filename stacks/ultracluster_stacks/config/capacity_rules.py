@@ -85,7 +85,15 @@ def block_is_sold_in_region(cluster: "ClusterConfig") -> Iterator[Problem]:
 def block_names_reservation(cluster: "ClusterConfig") -> Iterator[Problem]:
     """Instances run in a block only when they target its reservation."""
     for loc, capacity in sources(cluster):
-        if capacity.market_type == "capacity-block" and capacity.reservation_id is None:
+        unresolved = capacity.order is not None and capacity.market_type != "spot"
+        if unresolved and capacity.reservation_id is None:
+            yield Problem(
+                loc=(*loc, "order"),
+                code="UC2220",
+                problem=f"nothing says what the order {capacity.order} has bought",
+                remedy="Buy it with `ultracluster capacity buy`, then run `ultracluster capacity resolve ROLLOUT --write`",
+            )
+        elif capacity.market_type == "capacity-block" and capacity.reservation_id is None:
             yield Problem(
                 loc=(*loc, "reservation_id"),
                 code="UC4108",
@@ -102,6 +110,7 @@ def settings_fit_kind(cluster: "ClusterConfig") -> Iterator[Problem]:
         reserved = capacity.reservation_id is not None or capacity.resource_group_arn is not None
         for name, fits, whose in (
             ("reservation_id", kind != "spot", "`capacity-block` and `on-demand`"),
+            ("order", kind != "spot", "`capacity-block` and `on-demand`"),
             ("resource_group_arn", kind == "on-demand", "`on-demand`"),
             ("placement_group", kind == "on-demand" and reserved, "an On-Demand Capacity Reservation"),
             ("max_price_percent", kind == "spot", "`spot`"),

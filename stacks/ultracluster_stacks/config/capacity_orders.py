@@ -1,0 +1,97 @@
+"""Where a rollout file says that capacity comes from an order of the ledger."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ultracluster_catalog.findings import FindingsError, Severity
+from ultracluster_stacks.config.defaults import cluster_locs, with_defaults
+from ultracluster_stacks.config.loader import load_rollout
+from ultracluster_stacks.config.problem import Loc
+from ultracluster_stacks.config.yaml_source import read_yaml
+
+__all__ = ["OrderedCapacity", "ordered_capacity"]
+
+_NOT_RESOLVED: Final = "UC2220"
+_FIRST: Final = ("capacity",)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OrderedCapacity:
+    """Capacity of a cluster that names an order.
+
+    Attributes:
+        loc: Place of the capacity in the file.
+        path: The same in words, below its cluster: ``capacity`` or ``further_capacity.0``.
+        cluster: Name of the cluster.
+        region: Its Region.
+        zone_id: Its zone.
+        instance_type: Name of its instance type.
+        nodes: Most nodes from this capacity.
+        market_type: How it is bought.
+        order: Name of the order.
+        reservation_id: What it says now; empty when it is not resolved.
+    """
+
+    loc: Loc
+    path: str
+    cluster: str
+    region: str
+    zone_id: str
+    instance_type: str
+    nodes: int
+    market_type: str
+    order: str
+    reservation_id: str
+
+    @property
+    def gives_zone(self) -> bool:
+        """Whether the zone of the cluster follows this capacity: the first of a cluster that is not resolved yet."""
+        return self.path == _FIRST[0] and not self.reservation_id
+
+
+def ordered_capacity(path: str | os.PathLike[str]) -> list[OrderedCapacity]:
+    """Read what names an order, in a rollout that is right but for orders that are not resolved.
+
+    Args:
+        path: The rollout file.
+
+    Raises:
+        FindingsError: With every other mistake of the file.
+    """
+    try:
+        load_rollout(path)
+    except FindingsError as error:
+        others = [one for one in error.findings if one.code != _NOT_RESOLVED]
+        if any(one.severity is Severity.ERROR for one in others):
+            raise FindingsError(others) from None
+    values = read_yaml(path).values
+    merged = with_defaults(values)
+    return [found for loc in cluster_locs(values) for found in _of_cluster(loc, _at(merged, loc))]
+
+
+def _of_cluster(loc: Loc, cluster: Mapping[str, Any]) -> Iterator[OrderedCapacity]:
+    further = cluster.get("further_capacity") or ()
+    places: list[tuple[Loc, Any]] = [(_FIRST, cluster.get("capacity") or {})]
+    places += [(("further_capacity", index), each) for index, each in enumerate(further)]
+    for place, capacity in places:
+        if capacity.get("order"):
+            yield OrderedCapacity(
+                loc=(*loc, *place),
+                path=".".join(str(part) for part in place),
+                cluster=str(cluster["name"]),
+                region=str(cluster["region"]),
+                zone_id=str(cluster["zone_id"]),
+                instance_type=str(cluster["instance_type"]),
+                nodes=int(capacity.get("max_nodes") or cluster["nodes"]),
+                market_type=str(capacity.get("market_type", "capacity-block")),
+                order=str(capacity["order"]),
+                reservation_id=str(capacity.get("reservation_id") or ""),
+            )
+
+
+def _at(values: Any, loc: Loc) -> Any:
+    for part in loc:
+        values = values[part]
+    return values
