@@ -44,7 +44,7 @@ ARROWS: dict[str, set[str]] = {
     "ultracluster_stacks": {"aws_cdk", "constructs", "jsii", "ultracluster", "ultracluster_catalog"},
     "ultracluster_stacks.assembly": {"ultracluster_catalog", "ultracluster_stacks.config"},
     "ultracluster_stacks.config": {"pydantic", "pydantic_core", "ultracluster_catalog", "yaml"},
-    "ultracluster_stacks.plan": {"yaml"},
+    "ultracluster_stacks.plan": {"ultracluster_catalog", "yaml"},
 }
 
 PURCHASING_MODULE = "ultracluster_runtime.ec2_driver"
