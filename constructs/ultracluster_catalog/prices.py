@@ -15,11 +15,28 @@ __all__ = [
     "CAPACITY_BLOCK_PRICES",
     "LUSTRE_STORAGE_PRICES",
     "ON_DEMAND_PRICES",
+    "SPOT_PRICES",
     "Price",
+    "PriceUnit",
     "capacity_block_price",
     "lustre_storage_price",
     "on_demand_price",
+    "spot_price",
+    "unknown_price",
 ]
+
+PriceUnit = Literal[
+    "instance-hour",
+    "hour",
+    "GB-month",
+    "GB",
+    "MB/s-month",
+    "IOPS-month",
+    "metric-month",
+    "alarm-month",
+    "dashboard-month",
+]
+"""What a price buys one of."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,20 +44,27 @@ class Price:
     """One list price.
 
     Attributes:
-        amount: The price. None when no dated source says it.
-        unit: What it buys: an instance for an hour, or a GB of storage for a month.
+        amount: The price. None when no dated source says it, or when it moves.
+        unit: What it buys one of.
         source: Where it comes from; where it was looked for, when unknown.
         dated: The day of the evidence; the day of the search, when unknown.
         reason: Why the amount is not known; empty when it is.
         currency: Of the amount. Default: USD.
+        seen: The lowest and the highest amount that a source saw of a price that moves. Default: none.
     """
 
     amount: Decimal | None
-    unit: Literal["instance-hour", "GB-month"]
+    unit: PriceUnit
     source: str
     dated: date
     reason: str = ""
     currency: str = "USD"
+    seen: tuple[Decimal, Decimal] | None = None
+
+    @property
+    def bounds(self) -> tuple[Decimal, Decimal] | None:
+        """The lowest and the highest amount: twice the same where the price is known, None where nothing is."""
+        return self.seen if self.amount is None else (self.amount, self.amount)
 
 
 _BLOCK_PAGE: Final = (
@@ -51,6 +75,8 @@ _BLOCK_FIELD: Final = "UpfrontFee of an offering for 24 hours ($858.26), field r
 _BLOCK_FIELD_DATED: Final = date(2026, 10, 3)
 _ON_DEMAND: Final = "AWS Price List, as kept by Karpenter's generated price table"
 _ON_DEMAND_DATED: Final = date(2026, 7, 20)
+_SPOT: Final = "Spot price history of one zone in 30 days, field report"
+_SPOT_DATED: Final = date(2026, 10, 3)
 _LUSTRE: Final = "AWS Price List API, field report"
 _LUSTRE_DATED: Final = date(2026, 7, 13)
 _SEARCHED: Final = date(2026, 11, 20)
@@ -124,6 +150,26 @@ ON_DEMAND_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
 )
 """On-demand price of one instance and hour with Linux, by instance type and Region."""
 
+SPOT_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
+    {
+        (name, region): Price(
+            amount=None,
+            unit="instance-hour",
+            source=_SPOT,
+            dated=_SPOT_DATED,
+            reason=reason,
+            seen=(Decimal(low), Decimal(high)),
+        )
+        for name, region, low, high, reason in (
+            ("trn2.48xlarge", "us-east-2", "8.99", "15.37", "moves at any time; seen in 30 days"),
+            ("trn1.32xlarge", "us-east-2", "2.15", "2.15", "moves at any time; seen once"),
+            ("trn2.3xlarge", "ap-southeast-4", "2.27", "2.27", "moves at any time; seen once"),
+            ("trn2.3xlarge", "sa-east-1", "2.57", "2.57", "moves at any time; seen once"),
+        )
+    }
+)
+"""What was seen of the Spot price of one instance and hour, by instance type and Region. Never an amount to rely on."""
+
 LUSTRE_STORAGE_PRICES: Final[Mapping[tuple[str, int | None, str], Price]] = MappingProxyType(
     {
         (deployment_type, throughput, "us-east-1"): Price(
@@ -145,7 +191,7 @@ def capacity_block_price(instance_type: str, region: str) -> Price:
         instance_type: The API name.
         region: The Region of the block.
     """
-    return CAPACITY_BLOCK_PRICES.get((instance_type, region)) or _unknown(
+    return CAPACITY_BLOCK_PRICES.get((instance_type, region)) or unknown_price(
         "instance-hour",
         source=_BLOCK_PAGE,
         reason=f"no dated list price for blocks of {instance_type} in {region}; ask for offerings",
@@ -159,10 +205,22 @@ def on_demand_price(instance_type: str, region: str) -> Price:
         instance_type: The API name.
         region: The Region of the instance; prices are kept for us-east-1 only.
     """
-    return ON_DEMAND_PRICES.get((instance_type, region)) or _unknown(
+    return ON_DEMAND_PRICES.get((instance_type, region)) or unknown_price(
         "instance-hour",
         source=_ON_DEMAND,
         reason=f"no dated on-demand price for {instance_type} in {region}",
+    )
+
+
+def spot_price(instance_type: str, region: str) -> Price:
+    """Give what was seen of the Spot price of one instance and hour: a range, never an amount.
+
+    Args:
+        instance_type: The API name.
+        region: The Region of the instance.
+    """
+    return SPOT_PRICES.get((instance_type, region)) or unknown_price(
+        "instance-hour", source=_SPOT, reason=f"no Spot price of {instance_type} was seen in {region}"
     )
 
 
@@ -179,10 +237,17 @@ def lustre_storage_price(deployment_type: str, per_unit_storage_throughput: int 
         if per_unit_storage_throughput is None
         else f"{deployment_type}-{per_unit_storage_throughput}"
     )
-    return LUSTRE_STORAGE_PRICES.get((deployment_type, per_unit_storage_throughput, region)) or _unknown(
+    return LUSTRE_STORAGE_PRICES.get((deployment_type, per_unit_storage_throughput, region)) or unknown_price(
         "GB-month", source=_LUSTRE, reason=f"no dated price for {tier} in {region}"
     )
 
 
-def _unknown(unit: Literal["instance-hour", "GB-month"], *, source: str, reason: str) -> Price:
+def unknown_price(unit: PriceUnit, *, source: str, reason: str) -> Price:
+    """Give a price that no dated source says.
+
+    Args:
+        unit: What it would buy one of.
+        source: Where it was looked for.
+        reason: Why it is not known.
+    """
     return Price(amount=None, unit=unit, source=source, dated=_SEARCHED, reason=reason)
