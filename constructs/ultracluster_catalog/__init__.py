@@ -197,6 +197,10 @@ if TYPE_CHECKING:
         check_task_interface,
         network_interfaces,
     )
+    from ultracluster_catalog.priced_things import (
+        PricedThing,
+        price_of,
+    )
     from ultracluster_catalog.prices import (
         CAPACITY_BLOCK_PRICES,
         LUSTRE_STORAGE_PRICES,
@@ -256,6 +260,7 @@ if TYPE_CHECKING:
         TEMPLATE_SIZE_BYTES,
         LimitScope,
         ServiceLimit,
+    )
     from ultracluster_catalog.service_prices import (
         PAID_SERVICES,
         SERVICE_PRICES,
@@ -435,6 +440,7 @@ __all__ = [
     "PaidService",
     "Price",
     "PriceUnit",
+    "PricedThing",
     "Quota",
     "Rule",
     "ServiceLimit",
@@ -481,6 +487,7 @@ __all__ = [
     "offered_zones",
     "on_demand_price",
     "on_demand_quota",
+    "price_of",
     "quote",
     "region_of_zone_id",
     "runs_torchneuron",
@@ -519,6 +526,7 @@ _MODULES = (
     "neuron_images",
     "neuron_settings",
     "nic_layouts",
+    "priced_things",
     "prices",
     "queues",
     "quotas",

@@ -15,6 +15,7 @@ __all__ = ["PAID_SERVICES", "SERVICE_PRICES", "PaidService", "service_price"]
 
 PaidService = Literal[
     "alarm",
+    "composite alarm",
     "custom metric",
     "dashboard",
     "data transfer out",
@@ -73,6 +74,7 @@ _ROWS: Final[tuple[tuple[PaidService, PriceUnit, str, str, str, date], ...]] = (
 _UNITS: Final[Mapping[PaidService, PriceUnit]] = MappingProxyType(
     {service: unit for service, unit, *_ in _ROWS}
     | {
+        "composite alarm": "alarm-month",
         "public IPv4 address": "hour",
         "FSx metadata IOPS": "IOPS-month",
         "FSx Intelligent-Tiering throughput": "MB/s-month",

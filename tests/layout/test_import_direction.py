@@ -27,6 +27,7 @@ ARROWS: dict[str, set[str]] = {
         "ultracluster_local",
         "ultracluster_runtime",
         "ultracluster_stacks.config",
+        "ultracluster_stacks.cost",
         "ultracluster_stacks.plan",
     },
     "ultracluster_local": {
@@ -44,6 +45,11 @@ ARROWS: dict[str, set[str]] = {
     "ultracluster_stacks": {"aws_cdk", "constructs", "jsii", "ultracluster", "ultracluster_catalog"},
     "ultracluster_stacks.assembly": {"ultracluster_catalog", "ultracluster_stacks.config"},
     "ultracluster_stacks.config": {"pydantic", "pydantic_core", "ultracluster_catalog", "yaml"},
+    "ultracluster_stacks.cost": {
+        "ultracluster_catalog",
+        "ultracluster_stacks.config",
+        "ultracluster_stacks.plan",
+    },
     "ultracluster_stacks.plan": {"ultracluster_catalog", "yaml"},
 }
 

@@ -1,0 +1,34 @@
+"""What a cluster will cost, judged from its configuration or its templates, with dated prices. Needs neither AWS nor the CDK.
+
+A footprint says what is paid for; an estimate puts prices to it for a planned use. What no source prices is named as unknown
+and never counted as nothing.
+"""
+
+from ultracluster_stacks.cost.bill import Prices
+from ultracluster_stacks.cost.config_footprint import configured_footprint, planned_hours
+from ultracluster_stacks.cost.estimate import NOT_COUNTED, Estimate, catalogue_prices, estimate_cost
+from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
+from ultracluster_stacks.cost.line import HOURS_OF_A_MONTH, Line, Usage
+from ultracluster_stacks.cost.money import NOTHING, Money
+from ultracluster_stacks.cost.rival import Rival, compare_with
+from ultracluster_stacks.cost.template_footprint import template_footprint
+
+__all__ = [
+    "HOURS_OF_A_MONTH",
+    "NOTHING",
+    "NOT_COUNTED",
+    "Estimate",
+    "Footprint",
+    "Line",
+    "Money",
+    "NodeSupply",
+    "Prices",
+    "Rival",
+    "Usage",
+    "catalogue_prices",
+    "compare_with",
+    "configured_footprint",
+    "estimate_cost",
+    "planned_hours",
+    "template_footprint",
+]

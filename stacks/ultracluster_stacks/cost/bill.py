@@ -1,0 +1,210 @@
+"""The lines of a bill: each thing of a footprint, how much of it, and what its price is."""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Final
+
+from ultracluster_catalog.lustre import (
+    INTELLIGENT_TIERING,
+    READ_CACHE_MODES,
+    THROUGHPUT_CAPACITIES,
+    LustreSettings,
+)
+from ultracluster_catalog.lustre_figures import automatic_metadata_iops
+from ultracluster_catalog.priced_things import PricedThing
+from ultracluster_catalog.prices import Price
+from ultracluster_catalog.service_prices import PaidService
+from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
+from ultracluster_stacks.cost.line import Line, Usage
+
+__all__ = ["Prices", "bill", "further_nodes"]
+
+Prices = Callable[[PricedThing, str], Price]
+"""Gives the price of a thing in a Region."""
+
+_INCLUDED_MB_PER_S: Final = 125  # of a gp3 volume; Amazon EBS User Guide, read 2026-10
+_METRICS_OF_REQUESTS: Final = 16  # of one filter of S3 request metrics; Amazon S3 User Guide, read 2026-10
+_MONTHS_OF_LOGS: Final = 3  # what log groups of jobs keep by default
+_PROPORTIONAL_CACHE_GIB: Final = 20_000  # for each step of throughput, see READ_CACHE_MODES
+
+
+def bill(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Line]:
+    """Give every line of a bill, nodes first.
+
+    Args:
+        footprint: What is paid for.
+        usage: The planned use.
+        prices: Where prices come from.
+    """
+    for supply in footprint.paid_supplies():
+        yield _nodes(supply, footprint.region, usage, prices)
+    yield from _volumes(footprint, prices)
+    for settings in footprint.file_systems:
+        yield from _file_system(settings, footprint.region, usage, prices)
+    yield from _services(footprint, usage, prices)
+    if usage.compile_hours:
+        yield _compile(footprint, usage, prices)
+
+
+def further_nodes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
+    """Give the nodes that are paid only when the others have no room.
+
+    Args:
+        footprint: What is paid for.
+        prices: Where prices come from.
+    """
+    paid = footprint.paid_supplies()
+    for supply in footprint.supplies:
+        if supply not in paid:
+            yield _nodes(supply, footprint.region, None, prices)
+
+
+def _nodes(supply: NodeSupply, region: str, usage: Usage | None, prices: Prices) -> Line:
+    bought = {"capacity-block": "in a Capacity Block", "on-demand": "on demand", "spot": "Spot"}[
+        supply.market
+    ]
+    if supply.reserved and supply.market == "on-demand":
+        bought += ", reserved: paid while the reservation is active"
+    price = prices(PricedThing(kind=supply.market, name=supply.instance_type), region)
+    plan = usage.savings_plan_rate if usage and supply.market == "on-demand" else None
+    return Line(
+        name=f"nodes of {supply.name}" if supply.name else "nodes",
+        what=f"{supply.nodes} x {supply.instance_type} {'under a Savings Plan' if plan else bought}",
+        quantity=Decimal(supply.nodes),
+        price=plan or price,
+        charged="always" if plan else "run",
+    )
+
+
+def _volumes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
+    supplies = footprint.paid_supplies()
+    size = sum(each.nodes * each.volume_gib for each in supplies)
+    more = sum(each.nodes * max(0, each.volume_mb_per_s - _INCLUDED_MB_PER_S) for each in supplies)
+    rows: tuple[tuple[str, str, int, PaidService], ...] = (
+        ("volumes", "root volumes of the nodes", size, "volume gp3"),
+        ("volume throughput", "beyond 125 MB/s of each", more, "volume gp3 throughput"),
+    )
+    for name, what, quantity, service in rows:
+        if quantity:
+            price = prices(PricedThing(kind="service", name=service), footprint.region)
+            yield Line(name=name, what=what, quantity=Decimal(quantity), price=price, charged="run")
+
+
+def _file_system(settings: LustreSettings, region: str, usage: Usage, prices: Prices) -> Iterator[Line]:
+    def service(name: str, what: str, quantity: Decimal | int | None, paid: PaidService) -> Line:
+        price = prices(PricedThing(kind="service", name=paid), region)
+        amount = None if quantity is None else Decimal(quantity)
+        return Line(name=name, what=what, quantity=amount, price=price, charged="always")
+
+    if settings.storage_type == INTELLIGENT_TIERING:
+        throughput = settings.throughput_capacity or 0
+        included = 0
+        yield service(
+            "file system",
+            f"{throughput:,} MB/s, Intelligent-Tiering",
+            throughput,
+            "FSx Intelligent-Tiering throughput",
+        )
+        cache = _read_cache_gib(settings)
+        if cache:
+            yield service("read cache", f"{cache:,} GiB of SSD", cache, "FSx read cache")
+        yield service(
+            "data of the file system", "as it grows", usage.tiered_gb, "FSx Intelligent-Tiering data"
+        )
+    else:
+        capacity = settings.storage_capacity_gib or 0
+        tier = settings.per_unit_storage_throughput
+        included = automatic_metadata_iops(capacity)
+        price = prices(PricedThing(kind="lustre", name=settings.deployment_type, tier=tier), region)
+        speed = "" if tier is None else f", {tier} MB/s per TiB"
+        what = f"{capacity:,} GiB {settings.deployment_type} {settings.storage_type}{speed}"
+        yield Line(name="file system", what=what, quantity=Decimal(capacity), price=price, charged="always")
+    more = (settings.metadata_iops or 0) - included
+    if more > 0:
+        yield service("metadata IOPS", f"beyond {included:,} that are included", more, "FSx metadata IOPS")
+    if settings.backup_retention_days:
+        kept = f"daily backups, kept for {settings.backup_retention_days} days"
+        yield service("backups", kept, usage.backup_gb, "FSx backups")
+
+
+def _read_cache_gib(settings: LustreSettings) -> int:
+    no_cache, provisioned, _ = READ_CACHE_MODES
+    if settings.read_cache in {no_cache, None}:
+        return 0
+    if settings.read_cache == provisioned:
+        return settings.read_cache_gib or 0
+    return (settings.throughput_capacity or 0) // THROUGHPUT_CAPACITIES.step * _PROPORTIONAL_CACHE_GIB
+
+
+def _services(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Line]:
+    metrics = usage.custom_metrics + footprint.request_metrics * _METRICS_OF_REQUESTS
+    kept = None if usage.logs_gb is None else usage.logs_gb * _MONTHS_OF_LOGS
+    has_endpoints, has_nat = footprint.interface_endpoints > 0, footprint.nat_gateways > 0
+    rows: tuple[tuple[bool, str, str, Decimal | int | None, PaidService], ...] = (
+        (footprint.buckets > 0, "buckets", "S3 Standard", usage.stored_gb, "S3 Standard storage"),
+        (
+            has_endpoints,
+            "endpoints",
+            "interface endpoints in one zone",
+            footprint.interface_endpoints,
+            "interface endpoint",
+        ),
+        (
+            has_endpoints,
+            "endpoint data",
+            "through them in a month",
+            usage.endpoint_gb,
+            "interface endpoint data",
+        ),
+        (has_nat, "NAT gateway", "with one public address", footprint.nat_gateways, "NAT gateway"),
+        (has_nat, "public address", "of the NAT gateway", footprint.nat_gateways, "public IPv4 address"),
+        (has_nat, "NAT data", "through it in a month", usage.nat_gb, "NAT gateway data"),
+        (footprint.alarms > 0, "alarms", "on one metric each", footprint.alarms, "alarm"),
+        (
+            footprint.composite_alarms > 0,
+            "composite alarms",
+            "of other alarms",
+            footprint.composite_alarms,
+            "composite alarm",
+        ),
+        (footprint.dashboards > 0, "dashboards", "of CloudWatch", footprint.dashboards, "dashboard"),
+        (metrics > 0, "metrics", "custom metrics, those of S3 requests at most", metrics, "custom metric"),
+        (True, "logs", "written in a month", usage.logs_gb, "logs ingested"),
+        (usage.logs_gb is not None, "logs kept", "three months of them, not compressed", kept, "logs stored"),
+        (
+            usage.transfer_gb is not None,
+            "data transfer",
+            "to the internet in a month",
+            usage.transfer_gb,
+            "data transfer out",
+        ),
+    )
+    for wanted, name, what, quantity, service in rows:
+        if wanted:
+            yield Line(
+                name=name,
+                what=what,
+                quantity=None if quantity is None else Decimal(quantity),
+                price=prices(PricedThing(kind="service", name=service), footprint.region),
+                charged="always",
+            )
+
+
+def _compile(footprint: Footprint, usage: Usage, prices: Prices) -> Line:
+    runs = f"shared by {usage.compile_reuse} runs" if usage.compile_reuse > 1 else "for one run"
+    if footprint.compile_type is not None:
+        return Line(
+            name="compile",
+            what=f"{usage.compile_hours} h on one {footprint.compile_type} on demand, {runs}",
+            quantity=usage.compile_hours,
+            price=prices(PricedThing(kind="on-demand", name=footprint.compile_type), footprint.region),
+            charged="once",
+        )
+    nodes = _nodes(footprint.supplies[0], footprint.region, usage, prices)
+    return Line(
+        name="compile",
+        what=f"{usage.compile_hours} h on all nodes, {runs}",
+        quantity=usage.compile_hours * footprint.supplies[0].nodes,
+        price=nodes.price,
+        charged="once",
+    )

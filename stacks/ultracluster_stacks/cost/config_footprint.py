@@ -1,0 +1,70 @@
+"""What of a cluster is paid for, read from its configuration. tests/unit/stacks/cost holds it against the templates."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Final
+
+from ultracluster_catalog.cluster_subnet import NODE_SERVICES
+from ultracluster_catalog.compile_machines import smaller_compile_types
+from ultracluster_stacks.config import ClusterConfig, machine_of, sources
+from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
+
+__all__ = ["configured_footprint", "planned_hours"]
+
+# The root volume that nodes have unless their construct is told otherwise, which a rollout file cannot.
+_VOLUME_GIB: Final = 200
+_VOLUME_MB_PER_S: Final = 500
+
+
+def configured_footprint(cluster: ClusterConfig) -> Footprint:
+    """Say what of a cluster will be paid for.
+
+    Args:
+        cluster: A cluster without mistakes.
+    """
+    supplies = tuple(
+        NodeSupply(
+            name=getattr(each, "name", ""),
+            instance_type=cluster.instance_type,
+            nodes=each.max_nodes or cluster.nodes,
+            market=each.market_type,
+            reserved=each.reservation_id is not None or each.resource_group_arn is not None,
+            volume_gib=_VOLUME_GIB,
+            volume_mb_per_s=_VOLUME_MB_PER_S,
+        )
+        for _, each in sources(cluster)
+    )
+    new_network = cluster.network.subnet_id is None
+    new_file_system = cluster.file_system.file_system_id is None
+    own_cache = not cluster.compile_cache.on_file_system
+    bucket_names = [cluster.checkpoints.bucket_name, *(each.bucket_name for each in cluster.datasets)]
+    return Footprint(
+        cluster=cluster.name,
+        region=cluster.region,
+        supplies=supplies,
+        file_systems=(cluster.file_system.settings,) if new_file_system else (),
+        buckets=bucket_names.count(None) + own_cache,
+        interface_endpoints=len(NODE_SERVICES) if new_network else 0,
+        nat_gateways=1 if new_network and cluster.network.nat_gateway else 0,
+        alarms=sum(each.market == "capacity-block" for each in supplies),
+        request_metrics=int(own_cache and cluster.compile_cache.request_metrics),
+        compile_type=_compile_type(cluster),
+    )
+
+
+def _compile_type(cluster: ClusterConfig) -> str | None:
+    for job in cluster.jobs:
+        if job.kind == "precompile":
+            smaller = smaller_compile_types(machine_of(cluster), zone_id=cluster.zone_id)
+            return job.instance_type or (smaller[0].name if smaller else None)
+    return None
+
+
+def planned_hours(cluster: ClusterConfig) -> Decimal | None:
+    """Give the hours of the window that the capacity of a cluster has; None where it is not known.
+
+    Args:
+        cluster: A cluster without mistakes.
+    """
+    start, end = cluster.capacity.start, cluster.capacity.end
+    return None if start is None or end is None else Decimal((end - start) // timedelta(minutes=1)) / 60

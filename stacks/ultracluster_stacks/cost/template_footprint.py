@@ -1,0 +1,107 @@
+"""What of a cluster is paid for, read from the templates of its stacks: what a plan has of before and after."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Literal
+
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.lustre import LustreSettings
+from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
+from ultracluster_stacks.plan import StackTemplate
+
+__all__ = ["template_footprint"]
+
+_Resources = Mapping[str, Mapping[str, Any]]
+
+
+def template_footprint(cluster: str, stacks: Iterable[StackTemplate]) -> Footprint:
+    """Say what of a cluster is paid for.
+
+    Nodes of a type that the catalogue does not know are left out, because templates count vCPUs.
+
+    Args:
+        cluster: Name to give it.
+        stacks: Its stacks.
+    """
+    stacks = list(stacks)
+    found = [(stack.resources, resource) for stack in stacks for resource in stack.resources.values()]
+
+    def count(kind: str) -> int:
+        return sum(resource["Type"] == kind for _, resource in found)
+
+    supplies = chain.from_iterable(
+        _supplies(resources, resource)
+        for resources, resource in found
+        if resource["Type"] == "AWS::Batch::ComputeEnvironment"
+    )
+    endpoints = [
+        resource["Properties"] for _, resource in found if resource["Type"] == "AWS::EC2::VPCEndpoint"
+    ]
+    buckets = [
+        resource.get("Properties") or {} for _, resource in found if resource["Type"] == "AWS::S3::Bucket"
+    ]
+    return Footprint(
+        cluster=cluster,
+        region=stacks[0].region if stacks else "",
+        supplies=tuple(supplies),
+        file_systems=tuple(
+            _settings(resource["Properties"])
+            for _, resource in found
+            if resource["Type"] == "AWS::FSx::FileSystem"
+        ),
+        buckets=len(buckets),
+        interface_endpoints=sum(
+            len(each.get("SubnetIds") or [None])
+            for each in endpoints
+            if each.get("VpcEndpointType") == "Interface"
+        ),
+        nat_gateways=count("AWS::EC2::NatGateway"),
+        alarms=count("AWS::CloudWatch::Alarm"),
+        composite_alarms=count("AWS::CloudWatch::CompositeAlarm"),
+        dashboards=count("AWS::CloudWatch::Dashboard"),
+        request_metrics=sum(len(each.get("MetricsConfigurations") or ()) for each in buckets),
+    )
+
+
+def _supplies(resources: _Resources, environment: Mapping[str, Any]) -> Iterator[NodeSupply]:
+    compute = environment["Properties"].get("ComputeResources") or {}
+    template_id = (compute.get("LaunchTemplate") or {}).get("LaunchTemplateId")
+    reference = template_id.get("Ref") if isinstance(template_id, Mapping) else None
+    launch = resources.get(str(reference), {}).get("Properties", {}).get("LaunchTemplateData")
+    if launch is None:  # not made for nodes of ours
+        return
+    row = INSTANCE_TYPES.get(str(launch.get("InstanceType")))
+    most = compute.get("MaxvCpus")
+    if row is None or not isinstance(most, int):
+        return
+    block = (launch.get("InstanceMarketOptions") or {}).get("MarketType") == "capacity-block"
+    market: Literal["capacity-block", "on-demand", "spot"] = (
+        "capacity-block" if block else "spot" if compute.get("Type") == "SPOT" else "on-demand"
+    )
+    volume = (launch.get("BlockDeviceMappings") or [{}])[0].get("Ebs") or {}
+    yield NodeSupply(
+        name="",
+        instance_type=row.name,
+        nodes=most // row.vcpus,
+        market=market,
+        reserved="CapacityReservationTarget" in (launch.get("CapacityReservationSpecification") or {}),
+        volume_gib=int(volume.get("VolumeSize", 0)),
+        volume_mb_per_s=int(volume.get("Throughput", 0)),
+    )
+
+
+def _settings(properties: Mapping[str, Any]) -> LustreSettings:
+    lustre = properties.get("LustreConfiguration") or {}
+    cache = lustre.get("DataReadCacheConfiguration") or {}
+    return LustreSettings(
+        deployment_type=lustre.get("DeploymentType", "SCRATCH_1"),
+        storage_type=properties.get("StorageType", "SSD"),
+        storage_capacity_gib=properties.get("StorageCapacity"),
+        per_unit_storage_throughput=lustre.get("PerUnitStorageThroughput"),
+        throughput_capacity=lustre.get("ThroughputCapacity"),
+        read_cache=cache.get("SizingMode"),
+        read_cache_gib=cache.get("SizeGiB"),
+        metadata_iops=(lustre.get("MetadataConfiguration") or {}).get("Iops"),
+        efa_enabled=bool(lustre.get("EfaEnabled")),
+        backup_retention_days=lustre.get("AutomaticBackupRetentionDays") or 0,
+    )
