@@ -15,6 +15,7 @@ __all__ = ["COMMANDS", "FINDINGS_EXIT_CODE", "app", "main"]
 COMMANDS = {
     "ami": "ultracluster_cli.ami",
     "capacity": "ultracluster_cli.capacity",
+    "cost": "ultracluster_cli.cost",
     "demo": "ultracluster_cli.demo",
     "deploy": "ultracluster_cli.deploy",
     "explain": "ultracluster_cli.explain",

@@ -339,6 +339,13 @@ RULES: dict[str, Rule] = {
     "UC9207": Rule("A new project gets a folder of its own."),
     "UC9208": Rule("An example that is named on the command line exists."),
     "UC9209": Rule("What draws the picture of a plan is installed."),
+    # UC93, the cost of a cluster
+    "UC9301": Rule("A figure of the planned use is above zero."),
+    "UC9302": Rule("The runs of a month fit into a month."),
+    "UC9303": Rule("A price that is given is a number of US dollars, for a line of the bill."),
+    "UC9304": Rule("The rate of a Savings Plan is given for on-demand nodes."),
+    "UC9305": Rule("A ratio of throughputs is given with the type that it is about."),
+    "UC9306": Rule("A chart is an HTML page or a PNG picture, and what draws it is installed."),
     # UC964, layouts of very many chips
     "UC9640": Rule("A layout is asked for one chip to ten million."),
     "UC9641": Rule("A layout of Capacity Blocks is of a type that is sold in them."),

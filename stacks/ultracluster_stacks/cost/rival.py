@@ -1,5 +1,6 @@
 """The same run on another instance type, side by side."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -32,7 +33,12 @@ class Rival:
 
 
 def compare_with(
-    instance_type: str, own: Estimate, *, prices: Prices, throughput_ratio: Decimal | None
+    instance_type: str,
+    own: Estimate,
+    *,
+    prices: Prices,
+    throughput_ratio: Decimal | None,
+    given: Mapping[str, Price] | None = None,
 ) -> Rival:
     """Estimate the same run on another instance type.
 
@@ -44,6 +50,7 @@ def compare_with(
         prices: Where prices come from.
         throughput_ratio: Tokens per second of one node of the other type over those of one node of the cluster, as you
             measured them. None: only prices are compared, since there is no such figure that holds for all models.
+        given: Prices by the name of their line, of which those of nodes are not those of the other type. Default: none.
 
     Raises:
         FindingsError: If the catalogue does not know the type (UC4001).
@@ -63,7 +70,12 @@ def compare_with(
             compile_hours=own.usage.compile_hours if machine.is_neuron else Decimal(0),
             savings_plan_rate=None,
         )
-        estimate = estimate_cost(replace(footprint, supplies=supplies), usage=usage, prices=prices)
+        estimate = estimate_cost(
+            replace(footprint, supplies=supplies),
+            usage=usage,
+            prices=prices,
+            given={name: price for name, price in (given or {}).items() if not name.startswith("nodes")},
+        )
     return Rival(
         instance_type=instance_type,
         chips_per_node=machine.chips,

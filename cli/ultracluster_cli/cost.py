@@ -1,0 +1,113 @@
+"""`ultracluster cost`: what will a cluster cost, and what did it cost? The work is in `ultracluster_cli.costing`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+__all__ = ["app", "estimate"]
+
+
+class _EstimateUnlessNamed(TyperGroup):
+    """`ultracluster cost ROLLOUT` is `ultracluster cost estimate ROLLOUT`."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        known = args and args[0] in self.commands
+        return super().resolve_command(ctx, args if known else ["estimate", *args])
+
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    cls=_EstimateUnlessNamed,
+    context_settings={"ignore_unknown_options": True},
+    help="Say what a cluster will cost, with the source and date of each price, and what it did cost.",
+)
+
+_Rollout = Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")]
+_Cluster = Annotated[str | None, typer.Option(help="Name of one cluster. Default: all of them.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")]
+
+
+@app.command()
+def estimate(
+    rollout: _Rollout,
+    *,
+    cluster: _Cluster = None,
+    hours: Annotated[
+        float | None,
+        typer.Option(help="Hours of one run. Default: from start to end of the capacity, else 730, a month."),
+    ] = None,
+    runs_per_month: Annotated[int, typer.Option(help="Runs in a month.")] = 1,
+    tokens_per_second: Annotated[
+        float | None, typer.Option(help="What the whole cluster trains; gives the price of a million tokens.")
+    ] = None,
+    savings_plan: Annotated[
+        float | None,
+        typer.Option(metavar="USD", help="What a node-hour costs you under a Savings Plan; on-demand only."),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINE=USD", help="A price that you know, by the line's name. May be repeated."),
+    ] = None,
+    fallback_region: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGION", help="Take the price of this Region where the cluster's is not known."
+        ),
+    ] = None,
+    stored_gb: Annotated[float | None, typer.Option(help="GB in the buckets.")] = None,
+    logs_gb: Annotated[float | None, typer.Option(help="GB of logs written in a month.")] = None,
+    endpoint_gb: Annotated[float | None, typer.Option(help="GB through endpoints in a month.")] = None,
+    nat_gb: Annotated[float | None, typer.Option(help="GB through the NAT gateway in a month.")] = None,
+    transfer_gb: Annotated[float | None, typer.Option(help="GB to the internet in a month.")] = None,
+    backup_gb: Annotated[float | None, typer.Option(help="GB of backups of the file system.")] = None,
+    tiered_gb: Annotated[float | None, typer.Option(help="GB on Intelligent-Tiering.")] = None,
+    metrics: Annotated[int, typer.Option(help="Custom metrics of your own.")] = 0,
+    compile_hours: Annotated[float, typer.Option(help="Hours of compiling before the first run.")] = 0,
+    compile_reuse: Annotated[int, typer.Option(help="Runs that use what was compiled.")] = 1,
+    compare: Annotated[
+        str | None,
+        typer.Option(metavar="TYPE", help="Another instance type beside it, such as p5.48xlarge."),
+    ] = None,
+    throughput_ratio: Annotated[
+        float | None,
+        typer.Option(help="Tokens per second of a node of that type over those of a node of the cluster."),
+    ] = None,
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE.html|png", help="Draw the bill into this file as well.")
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Say what the clusters of a rollout will cost, line by line; what has no dated price is called not known."""
+    from ultracluster_cli.costing import Plans, estimate_rollout  # noqa: PLC0415 - pydantic; not for the help
+
+    estimate_rollout(
+        rollout,
+        cluster=cluster,
+        plans=Plans(
+            hours=hours,
+            runs_per_month=runs_per_month,
+            tokens_per_second=tokens_per_second,
+            savings_plan=savings_plan,
+            prices=tuple(price or ()),
+            fallback_region=fallback_region,
+            use={
+                "stored_gb": stored_gb,
+                "logs_gb": logs_gb,
+                "endpoint_gb": endpoint_gb,
+                "nat_gb": nat_gb,
+                "transfer_gb": transfer_gb,
+                "backup_gb": backup_gb,
+                "tiered_gb": tiered_gb,
+            },
+            metrics=metrics,
+            compile_hours=compile_hours,
+            compile_reuse=compile_reuse,
+            compare=compare,
+            throughput_ratio=throughput_ratio,
+        ),
+        chart=chart,
+        as_json=as_json,
+    )
