@@ -9,6 +9,7 @@ from aws_cdk import aws_batch as batch
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.cluster_name import cluster_name
 from ultracluster.compile_cache import CompileCache
 from ultracluster.container_image import ContainerImage
 from ultracluster.image_pull import grant_pull
@@ -77,6 +78,9 @@ class Job(Construct):
         self._workers = node_count * (processes if launcher == "torchrun" else devices)
         self._environment = job_environment(
             region=Stack.of(self).region,
+            cluster=cluster_name(self),
+            job=construct_id,
+            machine=queue.nodes.instance_type,
             processes=processes if launcher == "torchrun" else 1,
             devices=devices if launcher == "jax" else None,
             cache=compile_cache.environment if compile_cache else {},

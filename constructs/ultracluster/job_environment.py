@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 from ultracluster_catalog.compiler_flags import merge_compiler_flags
 from ultracluster_catalog.findings import Finding, quote
+from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.neuron_settings import NeuronSettings
+from ultracluster_catalog.peak_flops import node_peak_tflops
 
 __all__ = ["check_environment", "job_environment"]
 
@@ -44,6 +46,9 @@ def check_environment(environment: Mapping[str, str]) -> list[Finding]:
 def job_environment(
     *,
     region: str,
+    cluster: str,
+    job: str,
+    machine: InstanceType,
     processes: int,
     devices: int | None,
     cache: Mapping[str, str],
@@ -54,6 +59,9 @@ def job_environment(
 
     Args:
         region: Region of the job.
+        cluster: Name of the cluster, by which metrics are told apart.
+        job: Name of the job, likewise.
+        machine: Type of the nodes, whose peak the utilisation of the model is a share of.
         processes: Processes that are started on each node.
         devices: NeuronCores or GPUs of each node, which JAX has to know; None for other launchers.
         cache: Variables of the compile cache; empty without one.
@@ -63,6 +71,9 @@ def job_environment(
     variables = {
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
+        "UC_CLUSTER": cluster,
+        "UC_JOB": job,
+        **_peak(machine),
         "FI_PROVIDER": "efa",
         "FI_EFA_USE_DEVICE_RDMA": "1",
         _PROCESSES: str(processes),
@@ -79,3 +90,12 @@ def job_environment(
         ]
     )
     return {**variables, XLA_COMPILER_FLAGS_VARIABLE: flags} if flags else variables
+
+
+def _peak(machine: InstanceType) -> dict[str, str]:
+    figures = node_peak_tflops(machine)
+    return (
+        {"UC_PEAK_TFLOPS": ",".join(f"{name}:{figure:g}" for name, figure in figures.items())}
+        if figures
+        else {}
+    )

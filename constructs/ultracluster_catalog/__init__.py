@@ -200,6 +200,12 @@ if TYPE_CHECKING:
     from ultracluster_catalog.priced_things import (
         PricedThing,
         price_of,
+    from ultracluster_catalog.peak_flops import (
+        PEAK_TFLOPS,
+        PRECISIONS,
+        PeakTflops,
+        Precision,
+        node_peak_tflops,
     )
     from ultracluster_catalog.prices import (
         CAPACITY_BLOCK_PRICES,
@@ -371,7 +377,9 @@ __all__ = [
     "ON_DEMAND_PRICES",
     "ON_DEMAND_QUOTAS",
     "PAID_SERVICES",
+    "PEAK_TFLOPS",
     "PLACEMENT_GROUP",
+    "PRECISIONS",
     "PUBLIC_GALLERY",
     "QUEUE_NAME_TAG",
     "QUEUE_TAG",
@@ -438,6 +446,8 @@ __all__ = [
     "NeuronSettings",
     "NicLayout",
     "PaidService",
+    "PeakTflops",
+    "Precision",
     "Price",
     "PriceUnit",
     "PricedThing",
@@ -483,6 +493,7 @@ __all__ = [
     "network_cards",
     "network_interfaces",
     "neuron_container",
+    "node_peak_tflops",
     "object_servers",
     "offered_zones",
     "on_demand_price",
@@ -527,6 +538,7 @@ _MODULES = (
     "neuron_settings",
     "nic_layouts",
     "priced_things",
+    "peak_flops",
     "prices",
     "queues",
     "quotas",

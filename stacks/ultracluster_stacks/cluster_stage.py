@@ -3,6 +3,7 @@
 import aws_cdk as cdk
 from constructs import Construct
 
+from ultracluster.cluster_name import name_cluster
 from ultracluster_stacks.cluster_stack import ClusterStack
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.network_stack import NetworkStack
@@ -32,6 +33,7 @@ class ClusterStage(cdk.Stage):
             f"{config.name}-{config.region}",
             env=cdk.Environment(account=config.account, region=config.region),
         )
+        name_cluster(self, config.name)
         network = NetworkStack(self, "Network", config=config).network
         storage = StorageStack(self, "Storage", config=config, network=network)
         ClusterStack(self, "Cluster", config=config, network=network, storage=storage)
