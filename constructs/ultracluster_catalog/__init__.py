@@ -204,7 +204,6 @@ if TYPE_CHECKING:
         PEAK_TFLOPS,
         PRECISIONS,
         PeakTflops,
-        Precision,
         node_peak_tflops,
     )
     from ultracluster_catalog.prices import (
@@ -447,7 +446,6 @@ __all__ = [
     "NicLayout",
     "PaidService",
     "PeakTflops",
-    "Precision",
     "Price",
     "PriceUnit",
     "PricedThing",

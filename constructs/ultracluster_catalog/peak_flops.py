@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
-from typing import Final, Literal, get_args
+from typing import Final
 
 from ultracluster_catalog.instance_type import InstanceType
 
-__all__ = ["PEAK_TFLOPS", "PRECISIONS", "PeakTflops", "Precision", "node_peak_tflops"]
+__all__ = ["PEAK_TFLOPS", "PRECISIONS", "PeakTflops", "node_peak_tflops"]
 
-Precision = Literal["fp8", "bf16", "fp16", "tf32", "fp32"]
-PRECISIONS: Final[tuple[str, ...]] = get_args(Precision)
+PRECISIONS: Final = ("fp8", "bf16", "fp16", "tf32", "fp32")
 """Precisions that peaks are kept for."""
 
 
