@@ -197,14 +197,15 @@ if TYPE_CHECKING:
         check_task_interface,
         network_interfaces,
     )
-    from ultracluster_catalog.priced_things import (
-        PricedThing,
-        price_of,
     from ultracluster_catalog.peak_flops import (
         PEAK_TFLOPS,
         PRECISIONS,
         PeakTflops,
         node_peak_tflops,
+    )
+    from ultracluster_catalog.priced_things import (
+        PricedThing,
+        price_of,
     )
     from ultracluster_catalog.prices import (
         CAPACITY_BLOCK_PRICES,
