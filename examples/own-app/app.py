@@ -1,4 +1,7 @@
-"""A cluster in an app of your own: ten lines, and the job that it is for."""
+"""A cluster in an app of your own: ten lines, and the job that it is for.
+
+Change the values below, then: cdk deploy --app "python3 examples/own-app/app.py"
+"""
 
 import aws_cdk as cdk
 
