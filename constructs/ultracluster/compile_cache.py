@@ -1,7 +1,7 @@
 """The Neuron compile cache on S3: a graph is compiled once, not once a node and not in paid hours."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -9,6 +9,12 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.bucket_replication import (
+    allow_replication,
+    check_destinations,
+    replication_role,
+    replication_rules,
+)
 from ultracluster.private_bucket import grant_objects, private_bucket
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.neuron import (
@@ -22,6 +28,7 @@ __all__ = ["CompileCache"]
 _PREFIX = "neuron"
 _ABORT_MULTIPART_DAYS = 1
 _METRICS_ID = "compile-cache"
+_NONCURRENT_DAYS = 7  # an entry never changes, so an older version is worth nothing
 
 # neuronxcc-MAJOR.MINOR.PATCH.BUILD+HASH is the folder of a compiler in the cache.
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+){0,2}")
@@ -44,6 +51,8 @@ class CompileCache(Construct):
         expire_after: Duration | None = None,
         expire_compilers: Mapping[str, Duration] | None = None,
         request_metrics: bool = False,
+        versioned: bool = False,
+        replicate_to: Sequence[s3.IBucket] = (),
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
         """Define the cache.
@@ -58,24 +67,37 @@ class CompileCache(Construct):
                 has two to four numbers. Default: none.
             request_metrics: Whether S3 counts the requests, for `metric_hits` and its siblings. They cost as much
                 as custom metrics of CloudWatch, up to 16 of them, in the hours with requests. Default: no.
+            versioned: Whether replaced entries are kept for a week, which a bucket needs to take copies of another
+                one. A bucket that had versions once can only pause them. Default: only with `replicate_to`.
+            replicate_to: Buckets of other Regions and the same account that S3 copies each new entry to: `bucket` of
+                their versioned caches, by name. What is removed here stays there, and copies are not copied again, so
+                that two caches can name each other. Default: none.
             removal_policy: What happens to the bucket when it leaves the stack. Default: it is kept.
 
         Raises:
-            FindingsError: If a compiler's version is none (UC6014).
+            FindingsError: If a compiler's version is none (UC6014), or a bucket cannot take copies (UC5140, UC5141).
         """
         versions = dict(expire_compilers or {})
         _check_versions(versions)
+        check_destinations(replicate_to)
+        versioned = versioned or bool(replicate_to)
         super().__init__(scope, construct_id)
+        role = replication_role(self) if replicate_to else None
         bucket = private_bucket(
             self,
-            versioned=False,
+            versioned=versioned,
             lifecycle_rule=s3.LifecycleRule(
                 id="cache-entries",
                 expiration=expire_after,
                 abort_incomplete_multipart_upload_after=Duration.days(_ABORT_MULTIPART_DAYS),
+                noncurrent_version_expiration=Duration.days(_NONCURRENT_DAYS) if versioned else None,
             ),
             removal_policy=removal_policy,
+            replication_role=role,
+            replication_rules=replication_rules(replicate_to, prefix=f"{_PREFIX}/") if role else None,
         )
+        if role:
+            allow_replication(role, source=bucket, destinations=replicate_to, prefix=f"{_PREFIX}/")
         for version, age in versions.items():
             bucket.add_lifecycle_rule(
                 id=f"compiler-{version}", prefix=f"{_PREFIX}/{_compiler_folder(version)}", expiration=age

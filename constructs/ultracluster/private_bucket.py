@@ -16,6 +16,8 @@ def private_bucket(
     lifecycle_rule: s3.LifecycleRule,
     removal_policy: RemovalPolicy,
     kms_key: kms.IKey | None = None,
+    replication_role: iam.IRole | None = None,
+    replication_rules: list[s3.ReplicationRule] | None = None,
 ) -> s3.Bucket:
     """Define the bucket of a construct, as its child ``Resource``.
 
@@ -25,6 +27,8 @@ def private_bucket(
         lifecycle_rule: What goes, and when.
         removal_policy: What happens to the bucket when it leaves the stack.
         kms_key: Key that new objects are encrypted with. Default: the keys of S3.
+        replication_role: Role that S3 copies new objects with. Default: nothing is copied.
+        replication_rules: What is copied, and where to.
     """
     return s3.Bucket(
         scope,
@@ -40,6 +44,8 @@ def private_bucket(
         object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
         removal_policy=removal_policy,
         lifecycle_rules=[lifecycle_rule],
+        replication_role=replication_role,
+        replication_rules=replication_rules,
     )
 
 

@@ -176,6 +176,9 @@ RULES: dict[str, Rule] = {
     "UC5111": Rule("Versions that were replaced are kept for 1 to 3,650 days."),
     "UC5112": Rule("Nothing of an existing bucket is set."),
     "UC5113": Rule("A dataset's name is used once in a cluster."),
+    "UC5140": Rule("A bucket for copies is named once."),
+    "UC5141": Rule("A bucket for copies is encrypted with the keys of S3."),
+    "UC5142": Rule("Copies go to a bucket of another cluster."),
     # UC6, jobs and queues
     "UC6010": Rule("The address of the compile cache is given in one way only."),
     "UC6011": Rule("A Neuron setting is one that the compiler and the runtime of the instance type have."),

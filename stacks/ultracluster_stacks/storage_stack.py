@@ -84,6 +84,11 @@ class StorageStack(cdk.Stack):
                 version: cdk.Duration.days(days) for version, days in given.expire_compilers.items()
             },
             request_metrics=given.request_metrics,
+            versioned=given.versioned,
+            replicate_to=[
+                s3.Bucket.from_bucket_name(self, f"CopiesOfCache{index + 1}", name)
+                for index, name in enumerate(given.replicate_to)
+            ],
         )
 
     def _existing_bucket(self, construct_id: str, name: str, key_arn: str | None) -> s3.IBucket:

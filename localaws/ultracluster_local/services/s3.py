@@ -1,21 +1,39 @@
-"""S3 bucket policies are kept and shown, and not enforced.
+"""S3 bucket policies are kept and shown, and not enforced; rules of replication are shown as they were put.
 
-moto enforces them without their conditions, so that the statement which denies plain HTTP, as the CDK writes it for
-`enforce_ssl`, would lock everybody out of a bucket.
+moto enforces policies without their conditions, so that the statement which denies plain HTTP, as the CDK writes it for
+`enforce_ssl`, would lock everybody out of a bucket. Of a replication rule it shows another filter than it was given.
+Nothing is copied here.
 """
 
+from collections.abc import Callable
 from typing import Any
 
+from moto.core.responses import ActionResult
 from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket
+from moto.s3.responses import S3Response
 
 __all__ = ["install"]
 
 
 def install() -> None:
-    """Let every bucket policy permit what it does not say."""
+    """Let every bucket policy permit what it does not say, and replication be read back."""
     FakeBucket.get_permission = _neutral
+    S3Response.get_bucket_replication = _shown_as_put(S3Response.get_bucket_replication)
 
 
 def _neutral(bucket: Any, action: str, resource: str) -> PermissionResult:  # noqa: ARG001 - moto's signature
     return PermissionResult.NEUTRAL
+
+
+def _shown_as_put(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def get_bucket_replication(response: Any) -> Any:
+        kept = response.backend.get_bucket_replication(response.bucket_name)
+        if not kept:
+            return original(response)  # which says that there is none
+        response.data["Action"] = "GetBucketReplication"
+        rules = [{**rule, "Priority": int(rule["Priority"])} for rule in kept["Rule"]]
+        shown = {"ReplicationConfiguration": {"Role": kept["Role"], "Rules": rules}}
+        return response.serialized(ActionResult(shown))
+
+    return get_bucket_replication

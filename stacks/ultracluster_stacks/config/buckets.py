@@ -9,9 +9,9 @@ from ultracluster_stacks.config.keys import KeyArn
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
 
-__all__ = ["CheckpointsConfig", "DatasetConfig"]
+__all__ = ["BucketName", "CheckpointsConfig", "DatasetConfig"]
 
-_BucketName = Annotated[
+BucketName = Annotated[
     str,
     Form(
         code="UC5110",
@@ -26,7 +26,7 @@ _NoncurrentDays = Annotated[int, Between(code="UC5111", least=1, most=3_650)]
 class CheckpointsConfig(ConfigModel):
     """The bucket of the checkpoints, which outlives the cluster."""
 
-    bucket_name: _BucketName | None = Field(
+    bucket_name: BucketName | None = Field(
         default=None, description="An existing bucket, used as it is. Default: a new one that is kept."
     )
     kms_key_arn: KeyArn | None = Field(
@@ -43,7 +43,7 @@ class DatasetConfig(ConfigModel):
     """A bucket with training data that jobs may read, and may be shown on the file system."""
 
     name: Name = Field(description="Name of the dataset, once in a cluster: lower case, digits and hyphens.")
-    bucket_name: _BucketName | None = Field(
+    bucket_name: BucketName | None = Field(
         default=None, description="An existing bucket, used as it is. Default: a new one that is kept."
     )
     kms_key_arn: KeyArn | None = Field(

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ultracluster_stacks.config.buckets import BucketName
 from ultracluster_stacks.config.field_rules import Between, Form
 from ultracluster_stacks.config.model import ConfigModel
 
@@ -33,6 +34,16 @@ class CompileCacheConfig(ConfigModel):
     expire_compilers: dict[_Version, _Days] = Field(
         default_factory=dict,
         description='The same for single versions of neuronx-cc that nobody runs any more, such as {"2.19": 30}.',
+    )
+    versioned: bool = Field(
+        default=False,
+        description="Whether the bucket keeps replaced entries for a week, which it needs to take copies of a cache in "
+        "another Region. Cannot be taken back. Default: only with `replicate_to`.",
+    )
+    replicate_to: tuple[BucketName, ...] = Field(
+        default=(),
+        description="Buckets of versioned caches in other Regions of the same account that S3 copies each new entry to. "
+        "What is removed here stays there. Default: none.",
     )
     request_metrics: bool = Field(
         default=False,

@@ -10,7 +10,13 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-_OF_THE_BUCKET: Final = ("expire_after_days", "expire_compilers", "request_metrics")
+_OF_THE_BUCKET: Final = (
+    "expire_after_days",
+    "expire_compilers",
+    "request_metrics",
+    "versioned",
+    "replicate_to",
+)
 
 
 def cache_is_in_one_place(cluster: "ClusterConfig") -> Iterator[Problem]:
@@ -26,5 +32,28 @@ def cache_is_in_one_place(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (cache_is_in_one_place,)
+def copies_go_to_each_bucket_once(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """S3 refuses two rules for one destination."""
+    buckets = cluster.compile_cache.replicate_to
+    for index, name in enumerate(buckets):
+        if name in buckets[:index]:
+            yield Problem(
+                loc=("compile_cache", "replicate_to", index),
+                code="UC5140",
+                problem=f"{name} is a destination already",
+                remedy="Name it once",
+            )
+        if name in {cluster.checkpoints.bucket_name, *(each.bucket_name for each in cluster.datasets)}:
+            yield Problem(
+                loc=("compile_cache", "replicate_to", index),
+                code="UC5142",
+                problem=f"{name} holds checkpoints or data of this cluster",
+                remedy="Name the bucket of the compile cache of another Region",
+            )
+
+
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+    cache_is_in_one_place,
+    copies_go_to_each_bucket_once,
+)
 """Rules over the compile cache."""

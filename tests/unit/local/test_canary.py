@@ -56,6 +56,7 @@ TOUCHED = {
     # ultracluster_local/services/s3.py
     "moto.iam.access_control.PermissionResult.NEUTRAL": None,
     "moto.s3.models.FakeBucket.get_permission": None,
+    "moto.s3.responses.S3Response.get_bucket_replication": ["self"],
     # ultracluster_local/services/sqs.py
     "moto.sqs.models.Queue._set_attributes": ["self", "attributes", "now"],
     # ultracluster_local/services/ec2_capacity.py, ec2_tags.py

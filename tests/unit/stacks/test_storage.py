@@ -60,11 +60,20 @@ def test_a_rollout_joins_datasets_and_brings_buckets(
           - {{name: c4, bucket_name: corpora, file_system_path: /datasets/c4}}
           - {{name: own, noncurrent_days: 7, file_system_path: /datasets/own}}
           - {{name: on-s3}}
+        compile_cache: {{replicate_to: [cache-of-melbourne]}}
 """,
         monkeypatch,
     )
     for stack in read_assembly(assembly):
         assert [str(each) for each in cfnlint.api.lint(stack.template.read_text(), regions=[REGION])] == []
+    melbourne = local_aws.client("s3", "ap-southeast-4")
+    melbourne.create_bucket(
+        Bucket="cache-of-melbourne",
+        CreateBucketConfiguration={"LocationConstraint": "ap-southeast-4"},
+    )
+    melbourne.put_bucket_versioning(
+        Bucket="cache-of-melbourne", VersioningConfiguration={"Status": "Enabled"}
+    )
     assert {each.status for each in deploy_assembly(local_aws, assembly)} == {"CREATE_COMPLETE"}
     fsx = local_aws.client("fsx", REGION)
     (system,) = fsx.describe_file_systems()["FileSystems"]
@@ -78,6 +87,19 @@ def test_a_rollout_joins_datasets_and_brings_buckets(
     assert joined["/results"]["S3"] == {"AutoExportPolicy": {"Events": ["NEW", "CHANGED"]}}
     assert joined["/datasets/c4"]["DataRepositoryPath"] == "s3://corpora"
     assert joined["/datasets/own"]["S3"] == {"AutoImportPolicy": {"Events": ["NEW", "CHANGED"]}}
+    s3 = local_aws.client("s3", REGION)
+    copied = {
+        bucket["Name"]: s3.get_bucket_replication(Bucket=bucket["Name"])["ReplicationConfiguration"]["Rules"]
+        for bucket in s3.list_buckets()["Buckets"]
+        if "compilecache" in bucket["Name"]
+    }
+    ((cache, (rule,)),) = copied.items()
+    assert rule["Destination"] == {"Bucket": "arn:aws:s3:::cache-of-melbourne"}
+    assert (rule["Filter"], rule["DeleteMarkerReplication"]) == (
+        {"Prefix": "neuron/"},
+        {"Status": "Disabled"},
+    )
+    assert s3.get_bucket_versioning(Bucket=cache)["Status"] == "Enabled"
     policies = str(_of_type(assembly, "AWS::IAM::Policy"))
     assert "corpora/*" in policies
     assert _KEY in policies

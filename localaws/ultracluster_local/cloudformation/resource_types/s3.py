@@ -84,6 +84,20 @@ def _replication(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"Role": value["Role"], "Rules": rules}
 
 
+def _check_destinations(context: Context, value: Mapping[str, Any]) -> None:
+    """Refuse copies to a bucket that is not there or has no versions, as S3 does."""
+    for rule in value["Rules"]:
+        name = rule["Destination"]["Bucket"].rpartition(":")[2]
+        try:
+            status = context.call("s3", "GetBucketVersioning", {"Bucket": name}).get("Status")
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "NoSuchBucket":
+                raise
+            raise ResourceError(f"Destination bucket must exist: {name}") from None
+        if status != "Enabled":
+            raise ResourceError(f"Destination bucket must have versioning enabled: {name}")
+
+
 def _notification(value: Mapping[str, Any]) -> dict[str, Any]:
     if set(value) - {"EventBridgeConfiguration"}:
         raise ResourceError("The local AWS carries EventBridge notifications of buckets only")
@@ -153,6 +167,7 @@ _SETTINGS: dict[str, tuple[str, str, Callable[[Any], Any], str]] = {
     "Tags": ("PutBucketTagging", "Tagging", lambda value: {"TagSet": list(value)}, "DeleteBucketTagging"),
 }
 _AT_CREATION = {"BucketName", "ObjectLockEnabled"}
+_VERSIONING = "VersioningConfiguration"
 
 
 class _Bucket(Provider):
@@ -168,7 +183,8 @@ class _Bucket(Provider):
             request["ObjectLockEnabledForBucket"] = True
         context.call("s3", "CreateBucket", request)
         try:
-            for name, value in properties.items():
+            # Versions first: S3 refuses replication without them.
+            for name, value in sorted(properties.items(), key=lambda item: item[0] != _VERSIONING):
                 if name not in _AT_CREATION:
                     self._set(context, bucket, name, value)
         except (ClientError, ResourceError):
@@ -184,6 +200,8 @@ class _Bucket(Provider):
             raise ResourceError(
                 f"The local AWS does not carry {name} of AWS::S3::Bucket; see docs/local-aws.md."
             )
+        if name == "ReplicationConfiguration":
+            _check_destinations(context, value)
         operation, parameter, convert, _ = _SETTINGS[name]
         shape = service_model("s3").operation_model(operation).input_shape
         context.call("s3", operation, {"Bucket": bucket, **to_api(shape, {parameter: convert(value)})})
@@ -217,6 +235,7 @@ class _Bucket(Provider):
             ("BucketEncryption", "GetBucketEncryption", _shown_encryption),
             ("LifecycleConfiguration", "GetBucketLifecycleConfiguration", _shown_lifecycle),
             ("MetricsConfigurations", "ListBucketMetricsConfigurations", _shown_metrics),
+            ("ReplicationConfiguration", "GetBucketReplication", _shown_replication),
         ):
             try:
                 shown[name] = pick(context.call("s3", operation, bucket))
@@ -226,7 +245,9 @@ class _Bucket(Provider):
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Set what changed, remove what is gone."""
-        for name in changed_keys(old, new):
+        # Versions first, and last when they go: S3 refuses replication without them.
+        keys = sorted(changed_keys(old, new), key=lambda key: (key != _VERSIONING) == (_VERSIONING in new))
+        for name in keys:
             if name == "MetricsConfigurations":
                 _set_metrics(context, physical_id, new.get(name) or [])
                 continue
@@ -277,6 +298,14 @@ def _shown_lifecycle(answer: Mapping[str, Any]) -> dict[str, Any]:
             one["ExpirationInDays"] = rule["Expiration"]["Days"]
         rules.append(one)
     return {"Rules": rules}
+
+
+def _shown_replication(answer: Mapping[str, Any]) -> dict[str, Any]:
+    configuration = answer["ReplicationConfiguration"]
+    rules = [
+        {"Id" if key == "ID" else key: part for key, part in rule.items()} for rule in configuration["Rules"]
+    ]
+    return {"Role": configuration["Role"], "Rules": rules}
 
 
 def _set_metrics(context: Context, bucket: str, wanted: list[Mapping[str, Any]]) -> None:

@@ -139,6 +139,12 @@ def test_jobs_wait_for_others_of_their_cluster_and_in_no_circle(
         ('{expire_compilers: {"two": 30}}', ["UC6014"]),
         ("{on_file_system: true, expire_after_days: 30}", ["UC6018"]),
         ("{on_file_system: true, request_metrics: true}", ["UC6018"]),
+        ("{replicate_to: [melbourne, mumbai], versioned: true}", []),
+        ("{replicate_to: [melbourne, melbourne]}", ["UC5140"]),
+        ("{replicate_to: [Melbourne]}", ["UC5110"]),
+        ("{on_file_system: true, replicate_to: [melbourne]}", ["UC6018"]),
+        ("{on_file_system: true, versioned: true}", ["UC6018"]),
+        ("{replicate_to: [data]}\n        checkpoints: {bucket_name: data}", ["UC5142"]),
     ],
 )
 def test_a_compile_cache_has_the_settings_of_its_place(
