@@ -24,6 +24,7 @@ COMMANDS = {
     "local": "ultracluster_cli.local",
     "plan": "ultracluster_cli.plan",
     "scale": "ultracluster_cli.scale",
+    "rollout": "ultracluster_cli.rollout",
     "validate": "ultracluster_cli.validate",
 }
 """The module of each command or group of commands, which offers a `typer.Typer` called `app`.

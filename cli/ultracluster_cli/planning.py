@@ -2,26 +2,27 @@
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from ultracluster_catalog.findings import Finding, FindingsError, Severity, quote
 from ultracluster_cli.child_process import run_logged
 from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_cli.cdk_synthesis import synthesize_into
+from ultracluster_cli.output import print_findings, print_json
 from ultracluster_cli.plan_output import plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan_picture import draw_plan
 from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
 from ultracluster_cli.rollout_waves import clusters_of
 from ultracluster_cli.targets import account, running_local_aws
-from ultracluster_cli.toolchain import Toolchain, find_toolchain, with_own_folders
+from ultracluster_cli.toolchain import find_toolchain
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import Plan, StackTemplate, check_headroom, compare, headroom
 
-__all__ = ["plan_rollout"]
-
-_LINES_SHOWN = 10
+__all__ = ["check_allowed", "plan_rollout"]
 
 
 def plan_rollout(
@@ -60,14 +61,16 @@ def plan_rollout(
     state = state_directory(directory)
     target = running_local_aws(background=state / "local", region=clusters[0].region) if local else None
     with run_directory(state) as temporary:
-        new = _synthesize(
-            toolchain,
+        synthesize_into(
+            temporary / "plan",
+            toolchain=toolchain,
             directory=directory,
             rollout=rollout,
             wave=wave,
             temporary=temporary,
             environment=target.environment if target else os.environ,
         )
+        new = assembled_stacks(temporary / "plan")
         if against is not None:
             before, compared_with = [one.stack for one in assembled_stacks(against)], str(against)
             before = _of_wave(before, new) if wave else before
@@ -80,6 +83,7 @@ def plan_rollout(
         plan = compare(before, [one.stack for one in new])
     _check_allowed(plan, allowed)
     _check_limits([one.stack for one in new])
+    check_allowed(plan, allowed)
     if picture is not None:
         draw_plan(plan, [one.stack for one in new], picture)
     if form == "json":
@@ -100,40 +104,12 @@ def _of_wave(before: list[StackTemplate], new: list[AssembledStack]) -> list[Sta
     return [one for one in before if one.cluster in planned]
 
 
-def _synthesize(
-    toolchain: Toolchain,
-    *,
-    directory: Path,
-    rollout: Path,
-    wave: str | None,
-    temporary: Path,
-    environment: Mapping[str, str],
-) -> list[AssembledStack]:
-    """Run `cdk synth` into a folder of its own, so that cdk.out stays what was last deployed."""
-    state = state_directory(directory)
-    output = temporary / "plan"
-    command = [str(toolchain.cdk), "synth", "**", "--quiet", "--no-notices", "--no-color"]
-    command += ["--output", str(output), "--context", f"rollout={rollout}"]
-    if wave is not None:
-        command += ["--context", f"wave={wave}"]
-    log = state / "logs" / "cdk-synth.log"
-    log.parent.mkdir(exist_ok=True)
-    lines: list[str] = []
-    code = run_logged(
-        command,
-        directory=directory,
-        environment=with_own_folders(environment, toolchain=toolchain, state=state, temporary=temporary),
-        log=log,
-        on_line=lines.append,
-    )
-    if code:
-        for line in lines[-_LINES_SHOWN:]:
-            say(f"  | {line}")
-        problem = f"cdk synth ended with code {code}; the whole log is {log}"
-        remedy = "Repair the cause and plan again"
-        raise FindingsError([Finding(code="UC9201", problem=problem, remedy=remedy)])
-    return assembled_stacks(output)
+def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
+    """Refuse what names nothing: a word that no longer fits may stand for something that has changed since.
 
+    Args:
+        plan: The plan.
+        allowed: Words of what is allowed to happen.
 
 def _check_limits(stacks: Sequence[StackTemplate]) -> None:
     """Refuse what CloudFormation would refuse in the middle of a deployment."""
@@ -145,6 +121,9 @@ def _check_limits(stacks: Sequence[StackTemplate]) -> None:
 
 def _check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
     """Refuse what names nothing: a word that no longer fits may stand for something that has changed since."""
+    Raises:
+        FindingsError: If a word names nothing that stops the plan (UC9203).
+    """
     known = sorted({stop.allow for stop in plan.stops() if stop.allow})
     findings = [
         Finding(

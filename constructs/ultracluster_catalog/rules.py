@@ -358,4 +358,14 @@ RULES: dict[str, Rule] = {
     # UC965, limits of stacks
     "UC9650": Rule("A stack has no more resources, outputs and bytes than CloudFormation takes."),
     "UC9651": Rule("A stack has room for more resources, outputs and bytes.", "warning"),
+    # UC96, rollouts in waves, and templates without the CDK
+    "UC9601": Rule("One rollout at a time runs in a project."),
+    "UC9602": Rule("Nobody else is changing the stacks of a rollout when it starts."),
+    "UC9603": Rule("A rollout that has stopped is resumed or given up before the next one starts."),
+    "UC9604": Rule("What is resumed is a rollout that has not finished."),
+    "UC9605": Rule("A rollout is resumed with the clusters that it was planned with."),
+    "UC9606": Rule("A rollout is resumed in the account, or the local AWS, that it was planned for."),
+    "UC9607": Rule("A wave is rolled back to what a rollout of this project had deployed before."),
+    "UC9608": Rule("The journal of a rollout can be read."),
+    "UC9609": Rule("Every cluster of a rollout takes every step."),
 }

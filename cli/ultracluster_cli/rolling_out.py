@@ -1,0 +1,270 @@
+"""Rolls out: lock, plan, ask, then step by step, with a journal of all that was done."""
+
+import shutil
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import typer
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_cli.cdk_synthesis import synthesize_into
+from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.plan_output import print_plan
+from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
+from ultracluster_cli.planning import check_allowed
+from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
+from ultracluster_cli.rollout_display import RolloutDisplay, rows_of
+from ultracluster_cli.rollout_hands import ThreadHands
+from ultracluster_cli.rollout_planning import plan_forward, plan_rollback, rollout_digest, stacks_of
+from ultracluster_cli.rollout_runs import JOURNAL, Run, new_run_folder, only_rollout, runs_of
+from ultracluster_cli.rollout_steps import Steps
+from ultracluster_cli.rollout_waves import clusters_of
+from ultracluster_cli.targets import Target, account, local_aws
+from ultracluster_cli.toolchain import Toolchain, find_toolchain
+from ultracluster_runtime.rollout.drive import drive
+from ultracluster_runtime.rollout.journal import FileJournal, open_journal
+from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
+from ultracluster_runtime.rollout.plan import RolloutPlan
+from ultracluster_stacks.config import RolloutConfig, load_rollout
+from ultracluster_stacks.plan import compare
+
+__all__ = ["Wish", "roll_out"]
+
+_POLL_SECONDS = 15.0
+_POLL_SECONDS_LOCAL = 0.5
+_SERVICES = ("cloudformation", "cloudwatch", "batch")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """What a person asks for; see `ultracluster rollout --help`.
+
+    Attributes:
+        directory: Folder of the CDK app.
+        rollout: The rollout file. None for the one that cdk.json names.
+        wave: The one wave. None for all.
+        local: To a local AWS.
+        bake_minutes: How long no alarm may be heard.
+        at_once: Clusters at the same time.
+        patience_minutes: How long to wait for a job of a gate.
+        resume: Go on with the one that has stopped.
+        restart: Give that one up.
+        rollback: The wave to roll back. None for a rollout forward.
+        allowed: Words of what may happen.
+        unattended: Never ask.
+        as_json: Print JSON instead of tables.
+    """
+
+    directory: Path
+    rollout: Path | None
+    wave: str | None
+    local: bool
+    bake_minutes: float
+    at_once: int
+    patience_minutes: float
+    resume: bool
+    restart: bool
+    rollback: str | None
+    allowed: tuple[str, ...]
+    unattended: bool
+    as_json: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Place:
+    """What a rollout works with."""
+
+    wish: Wish
+    file: Path
+    config: RolloutConfig
+    toolchain: Toolchain
+    state: Path
+    rollouts: Path
+    temporary: Path
+    target: Target
+
+
+def roll_out(wish: Wish) -> bool:
+    """Roll out, resume or roll back, and print how it ended.
+
+    Args:
+        wish: What is asked for.
+
+    Returns:
+        Whether every step was taken.
+
+    Raises:
+        FindingsError: If the rollout is wrong, a tool is missing, or one of UC9601 to UC9608 is broken.
+    """
+    require_project(wish.directory)
+    file = (wish.rollout or default_rollout(wish.directory)).resolve()
+    loaded = load_rollout(file)
+    print_findings(loaded.warnings)
+    clusters = clusters_of(loaded.config, wish.wave)
+    toolchain = find_toolchain(wish.directory)
+    state = state_directory(wish.directory)
+    rollouts = state / "rollouts"
+    with (
+        only_rollout(rollouts),
+        run_directory(state) as temporary,
+        local_aws(clusters, background=state / "local", temporary=temporary, steps={})
+        if wish.local
+        else account() as target,
+    ):
+        for region in {cluster.region for cluster in clusters}:
+            for (
+                service
+            ) in _SERVICES:  # threads only look them up: boto3's sessions make no two clients at a time
+                target.client(service, region)
+        place = _Place(
+            wish=wish,
+            file=file,
+            config=loaded.config,
+            toolchain=toolchain,
+            state=state,
+            rollouts=rollouts,
+            temporary=temporary,
+            target=target,
+        )
+        run = _resumed(place) if wish.resume else _planned(place)
+        return run is not None and _run(run, place)
+
+
+def _resumed(place: _Place) -> Run:
+    runs = runs_of(place.rollouts, place.file)
+    if not runs or not runs[-1].open:
+        problem = "there is nothing to resume: " + ("the last rollout is over" if runs else "there was none")
+        raise FindingsError([Finding(code="UC9604", problem=problem, location=str(place.file))])
+    plan = runs[-1].journal.plan
+    findings = []
+    if plan.digest != rollout_digest(place.config):
+        problem = f"the file has changed since the rollout {runs[-1].folder.name} was planned"
+        remedy = "Plan anew with --restart: clusters that are as the file says are not changed again"
+        findings.append(Finding(code="UC9605", problem=problem, remedy=remedy, location=str(place.file)))
+    if plan.target != (place.target.account or place.target.name):
+        problem = f"the rollout {runs[-1].folder.name} went to {plan.target}, and this is {place.target.name}"
+        remedy = "Take the credentials of that account, or plan anew with --restart"
+        findings.append(Finding(code="UC9606", problem=problem, remedy=remedy))
+    if findings:
+        raise FindingsError(findings)
+    return runs[-1]
+
+
+def _planned(place: _Place) -> Run | None:
+    """Plan, show it, ask, and begin the journal. None if the plan is stopped."""
+    wish, target = place.wish, place.target
+    runs = runs_of(place.rollouts, place.file)
+    unfinished = runs[-1] if runs and runs[-1].open else None
+    if unfinished and not wish.restart and wish.rollback is None:
+        problem = f"the rollout {unfinished.folder.name} has not finished"
+        remedy = "Go on with --resume; or plan anew with --restart; or take a wave back with --rollback WAVE"
+        raise FindingsError(
+            [Finding(code="UC9603", problem=problem, remedy=remedy, location=str(place.file))]
+        )
+    folder = new_run_folder(place.rollouts, datetime.now(UTC))
+    synthesized: Path | None = None
+    if wish.rollback is not None:
+        wave = wish.rollback
+        forward = [run for run in runs if run.journal.plan.undoes is None and run.touched_wave(wave)]
+        if not forward:
+            problem = f"no rollout of this file has deployed a wave {quote(wave)} from here"
+            raise FindingsError([Finding(code="UC9607", problem=problem, location=str(place.file))])
+        earlier = runs[: runs.index(forward[-1])]
+        plan = plan_rollback(
+            wave, undone=forward[-1], earlier=earlier, rollouts=place.rollouts, target=target
+        )
+        stacks = [one for cluster in plan.clusters for one in stacks_of(cluster, place.rollouts)]
+    else:
+        synthesized = place.temporary / "rollout"
+        synthesize_into(
+            synthesized,
+            toolchain=place.toolchain,
+            directory=wish.directory,
+            rollout=place.file,
+            wave=wish.wave,
+            temporary=place.temporary,
+            environment=target.environment,
+        )
+        stacks = assembled_stacks(synthesized)
+        plan = plan_forward(
+            place.config,
+            file=place.file,
+            wave=wish.wave,
+            target=target,
+            bake_minutes=wish.bake_minutes,
+            stacks=stacks,
+            assembly=f"{folder.name}/assembly",
+        )
+    if not _agreed(stacks, place):
+        return None
+    folder.mkdir()
+    if synthesized:
+        shutil.move(synthesized, folder / "assembly")
+    return Run(folder=folder, journal=open_journal(folder / JOURNAL, plan, at=_now()))
+
+
+def _agreed(stacks: list[AssembledStack], place: _Place) -> bool:
+    """Show what will happen; ask before a real account is changed."""
+    wish, target = place.wish, place.target
+    before = deployed_stacks(stacks, client=target.client, account=target.account)
+    plan = compare(before, [one.stack for one in stacks])
+    check_allowed(plan, wish.allowed)
+    stopped = plan.stopped(wish.allowed)
+    if stopped or not (target.local or wish.as_json):
+        print_plan(plan, against=target.name, allowed=wish.allowed)
+    if stopped or target.local or wish.unattended:
+        return not stopped
+    return typer.confirm(f"Roll this out to {target.name}?", abort=True, err=True)
+
+
+def _run(run: Run, place: _Place) -> bool:
+    plan, journal, target = run.journal.plan, run.journal, place.target
+    stopping = threading.Event()
+    say(
+        f"Rollout {run.folder.name}: {len(plan.clusters)} cluster(s), {len(plan.waves)} wave(s), to {target.name}"
+    )
+    journal.append(Entry(kind=Kind.STARTED, at=_now()))
+    with RolloutDisplay(plan, journal.entries) as display:
+        steps = Steps(
+            plan=plan,
+            run_id=run.folder.name,
+            rollouts=place.rollouts,
+            target=target,
+            toolchain=place.toolchain,
+            directory=place.wish.directory,
+            state=place.state,
+            temporary=place.temporary,
+            patience_minutes=place.wish.patience_minutes,
+            poll_seconds=_POLL_SECONDS_LOCAL if target.local else _POLL_SECONDS,
+            stopping=stopping,
+            show=display.doing,
+        )
+        hands = ThreadHands(steps.take, told=display.told, stopping=stopping)
+        decision = drive(plan, journal, hands, at_once=place.wish.at_once, now=_now)
+    _tell(run.folder.name, plan, journal, decision, as_json=place.wish.as_json)
+    if stopping.is_set() and not decision.finished:
+        raise KeyboardInterrupt
+    return decision.finished
+
+
+def _tell(name: str, plan: RolloutPlan, journal: FileJournal, decision: Decision, *, as_json: bool) -> None:
+    rows = rows_of(plan, journal.entries)
+    ended = "finished" if decision.finished else "stopped" if decision.stopped else "given up"
+    if as_json:
+        print_json({"rollout": name, "ended": ended, "undoes": plan.undoes, "clusters": rows})
+    else:
+        print_table(columns=list(rows[0]), rows=rows, title=f"Rollout {name}: {ended}")
+    failed = [row for row in rows if row["state"] == "failed"]
+    begun = {row["wave"] for row in rows if row["state"] != "waiting"}
+    waiting = [wave for wave in plan.waves if wave not in begun]
+    for row in failed:
+        say(str(Finding(code="UC9609", problem=f"{row['cluster']}: {row['step']}: {row['note']}")))
+    if not decision.finished:
+        untouched = f"Not touched: {', '.join(waiting)}. " if waiting else ""
+        say(f"{untouched}Repair the cause and go on with --resume, or plan anew with --restart.")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,132 @@
+"""Shows how far a rollout is: a live table on a terminal, a line for each step elsewhere. On stderr."""
+
+import sys
+import threading
+import time
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from ultracluster_cli.output import say
+from ultracluster_runtime.rollout.drive import Result
+from ultracluster_runtime.rollout.machine import State, Task, states_of
+from ultracluster_runtime.rollout.plan import RolloutPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from ultracluster_runtime.rollout.machine import Entry
+
+__all__ = ["RolloutDisplay", "rows_of"]
+
+_REFRESHES = 4
+
+
+def rows_of(plan: RolloutPlan, entries: "Sequence[Entry]") -> list[dict[str, str]]:
+    """Give a row for each cluster: its last step that has begun, and how that stands.
+
+    Args:
+        plan: The rollout.
+        entries: Its journal.
+    """
+    rows = []
+    states = states_of(entries)
+    # A later start forgets that a step has failed, but the table at the end of a process shows it.
+    for cluster in plan.clusters:
+        taken = [step for step in cluster.steps if (cluster.name, step) in states]
+        last = taken[-1] if taken else ""
+        state = states.get((cluster.name, last))
+        notes = [entry.note for entry in entries if (entry.cluster, entry.step) == (cluster.name, last)]
+        done = state is State.PASSED and last == cluster.steps[-1]
+        rows.append(
+            {
+                "wave": cluster.wave,
+                "cluster": cluster.name,
+                "region": cluster.region,
+                "step": last,
+                "state": "done" if done else str(state) if state else "waiting",
+                "note": notes[-1] if notes and state is not State.BEGUN else "",
+            }
+        )
+    return rows
+
+
+@dataclass
+class _Doing:
+    step: str
+    since: float = field(default_factory=time.monotonic)
+    what: str = ""
+
+
+class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
+    """What is told of a rollout while it runs; threads may call it.
+
+    Args:
+        plan: The rollout.
+        entries: Its journal, which grows meanwhile.
+    """
+
+    def __init__(self, plan: RolloutPlan, entries: "Sequence[Entry]") -> None:
+        self._plan = plan
+        self._entries = entries
+        self._lock = threading.Lock()
+        self._doing: dict[str, _Doing] = {}
+        self._live: AbstractContextManager[object] | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
+            from rich.live import Live  # noqa: PLC0415
+
+            self._live = Live(
+                console=Console(stderr=True), get_renderable=self._table, refresh_per_second=_REFRESHES
+            )
+            self._live.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._live:
+            self._live.__exit__(exception_type, exception, traceback)
+
+    def doing(self, cluster: str, what: str) -> None:
+        """Take in what is going on in a cluster."""
+        with self._lock:
+            if cluster in self._doing:
+                self._doing[cluster].what = what
+
+    def told(self, task: Task, result: Result | None) -> None:
+        """Take in that a step begins, or how it ended."""
+        with self._lock:
+            if result is None:
+                self._doing[task.cluster] = _Doing(step=task.step)
+                said = "begins again, after an interruption" if task.interrupted else "begins"
+            else:
+                seconds = time.monotonic() - self._doing.pop(task.cluster).since
+                how = {True: "passed", False: "FAILED", None: "given up"}[result.passed]
+                said = f"{how} after {seconds:.1f} s" + (f": {result.note}" if result.note else "")
+        if self._live is None:
+            say(f"{task.cluster}: {task.step} {said}")
+
+    def _table(self) -> "Table":
+        from rich.markup import escape  # noqa: PLC0415 - loaded by now
+        from rich.table import Table  # noqa: PLC0415
+
+        table = Table(header_style="bold")
+        for column in ("wave", "cluster", "region", "step", "state", "seconds", "now"):
+            table.add_column(column, justify="right" if column == "seconds" else "left", overflow="fold")
+        with self._lock:
+            for row in rows_of(self._plan, self._entries):
+                doing = self._doing.get(row["cluster"])
+                seconds = f"{time.monotonic() - doing.since:.0f}" if doing else ""
+                now = doing.what if doing else row["note"]
+                cells = (row["wave"], row["cluster"], row["region"], row["step"], row["state"], seconds, now)
+                table.add_row(*map(escape, cells))
+        return table

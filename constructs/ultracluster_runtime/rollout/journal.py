@@ -1,0 +1,90 @@
+"""The journal of a rollout: a file to which lines are only added, each on the disk before the work goes on."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_runtime.rollout.machine import Entry, Kind
+from ultracluster_runtime.rollout.plan import RolloutPlan
+
+__all__ = ["FileJournal", "open_journal", "read_journal"]
+
+
+class FileJournal:
+    """A journal in a file.
+
+    Attributes:
+        path: The file.
+        plan: The rollout.
+        entries: All entries, in order.
+    """
+
+    def __init__(self, path: Path, plan: RolloutPlan, entries: list[Entry]) -> None:
+        self.path = path
+        self.plan = plan
+        self.entries = entries
+
+    def append(self, entry: Entry) -> None:
+        """Add an entry; it is on the disk when this returns."""
+        _append(self.path, entry)
+        self.entries.append(entry)
+
+
+def open_journal(path: Path, plan: RolloutPlan, *, at: str) -> FileJournal:
+    """Begin the journal of a rollout.
+
+    Args:
+        path: A file that does not exist; its folder does.
+        plan: The rollout.
+        at: The present time, in ISO 8601.
+    """
+    planned = Entry(kind=Kind.PLANNED, at=at, values=json.loads(json.dumps(plan.as_values())))
+    _append(path, planned)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # else the file itself can be lost with the power
+    finally:
+        os.close(folder)
+    return FileJournal(path, plan, [planned])
+
+
+def read_journal(path: Path) -> FileJournal:
+    """Read a journal. A last line without an end is what a process was writing when it died: it says nothing, and is cut off.
+
+    Args:
+        path: The file.
+
+    Raises:
+        FindingsError: If it is no journal (UC9608).
+    """
+    try:
+        whole, _, torn = path.read_bytes().rpartition(b"\n")
+        lines = [json.loads(line) for line in whole.splitlines()]
+        entries = [_entry(line) for line in lines]
+        if not entries or entries[0].kind is not Kind.PLANNED:
+            raise ValueError("it does not begin with a plan")  # noqa: TRY301 - told like every other mistake
+        plan = RolloutPlan.from_values(entries[0].values)
+        if torn:
+            # Else the next entry would go on in the middle of this line.
+            os.truncate(path, len(whole) + 1)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        problem = f"{quote(str(path))} is no journal of a rollout: {type(error).__name__}: {error}"
+        remedy = "Move its folder away; the next rollout then knows nothing of this one, and compares with what is deployed"
+        raise FindingsError([Finding(code="UC9608", problem=problem, remedy=remedy)]) from error
+    return FileJournal(path, plan, entries)
+
+
+def _append(path: Path, entry: Entry) -> None:
+    line = json.dumps(dataclasses.asdict(entry), sort_keys=True) + "\n"
+    with path.open("ab") as file:
+        file.write(line.encode("ascii"))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _entry(values: Mapping[str, Any]) -> Entry:
+    return Entry(**{**values, "kind": Kind(values["kind"])})
