@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 from ultracluster_catalog.findings import Finding, FindingsError, Severity, quote
-from ultracluster_cli.child_process import run_logged
-from ultracluster_cli.output import print_findings, print_json, say
-from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.cdk_synthesis import synthesize_into
 from ultracluster_cli.output import print_findings, print_json
 from ultracluster_cli.plan_output import plan_json, plan_markdown, print_plan
@@ -22,7 +19,7 @@ from ultracluster_cli.toolchain import find_toolchain
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import Plan, StackTemplate, check_headroom, compare, headroom
 
-__all__ = ["check_allowed", "plan_rollout"]
+__all__ = ["check_allowed", "check_limits", "plan_rollout"]
 
 
 def plan_rollout(
@@ -81,9 +78,8 @@ def plan_rollout(
                 before = deployed_stacks(new, client=real.client, account=real.account)
                 compared_with = real.name
         plan = compare(before, [one.stack for one in new])
-    _check_allowed(plan, allowed)
-    _check_limits([one.stack for one in new])
     check_allowed(plan, allowed)
+    check_limits([one.stack for one in new])
     if picture is not None:
         draw_plan(plan, [one.stack for one in new], picture)
     if form == "json":
@@ -104,6 +100,21 @@ def _of_wave(before: list[StackTemplate], new: list[AssembledStack]) -> list[Sta
     return [one for one in before if one.cluster in planned]
 
 
+def check_limits(stacks: Sequence[StackTemplate]) -> None:
+    """Refuse what CloudFormation would refuse in the middle of a deployment, and warn of stacks that are nearly full.
+
+    Args:
+        stacks: The stacks.
+
+    Raises:
+        FindingsError: If a stack is too large (UC9650).
+    """
+    findings = check_headroom(stacks)
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        raise FindingsError(findings)
+    print_findings(findings)
+
+
 def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
     """Refuse what names nothing: a word that no longer fits may stand for something that has changed since.
 
@@ -111,16 +122,6 @@ def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
         plan: The plan.
         allowed: Words of what is allowed to happen.
 
-def _check_limits(stacks: Sequence[StackTemplate]) -> None:
-    """Refuse what CloudFormation would refuse in the middle of a deployment."""
-    findings = check_headroom(stacks)
-    if any(finding.severity is Severity.ERROR for finding in findings):
-        raise FindingsError(findings)
-    print_findings(findings)
-
-
-def _check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
-    """Refuse what names nothing: a word that no longer fits may stand for something that has changed since."""
     Raises:
         FindingsError: If a word names nothing that stops the plan (UC9203).
     """

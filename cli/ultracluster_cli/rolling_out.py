@@ -13,7 +13,7 @@ from ultracluster_cli.cdk_synthesis import synthesize_into
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan_output import print_plan
 from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
-from ultracluster_cli.planning import check_allowed
+from ultracluster_cli.planning import check_allowed, check_limits
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
 from ultracluster_cli.rollout_display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout_hands import ThreadHands
@@ -211,6 +211,7 @@ def _agreed(stacks: list[AssembledStack], place: _Place) -> bool:
     before = deployed_stacks(stacks, client=target.client, account=target.account)
     plan = compare(before, [one.stack for one in stacks])
     check_allowed(plan, wish.allowed)
+    check_limits([one.stack for one in stacks])
     stopped = plan.stopped(wish.allowed)
     if stopped or not (target.local or wish.as_json):
         print_plan(plan, against=target.name, allowed=wish.allowed)
