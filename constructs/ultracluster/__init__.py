@@ -10,6 +10,7 @@ from ultracluster.capacity_guard import CapacityGuard
 from ultracluster.capacity_ledger import CapacityLedger
 from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.checkpoint_bucket import CheckpointBucket
+from ultracluster.cluster_budget import ClusterBudget
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.compile_cache import CompileCache
@@ -45,6 +46,7 @@ __all__ = [
     "CapacityReservation",
     "CapacitySearchRole",
     "CheckpointBucket",
+    "ClusterBudget",
     "ClusterNetwork",
     "ClusterPlacement",
     "CompileCache",

@@ -27,6 +27,7 @@ __all__ = ["BlockLifecycle"]
 # What the function runs, and nothing else; boto3 comes with its run time. Without the packages' __init__ modules, so
 # that the asset changes only when something changes that it runs.
 _MODULES = (
+    "ultracluster_catalog/budgets.py",
     "ultracluster_catalog/capacity_blocks.py",
     "ultracluster_catalog/findings.py",
     "ultracluster_catalog/instance_type.py",

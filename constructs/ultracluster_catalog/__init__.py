@@ -18,6 +18,13 @@ if TYPE_CHECKING:
         THRESHOLD_BOUNDS,
         AlarmThresholds,
     )
+    from ultracluster_catalog.budgets import (
+        CLOSED_BY_BUDGET_TAG,
+        MOST_BUDGET_EMAILS,
+        MOST_BUDGET_NOTIFICATIONS,
+        MOST_BUDGET_PERCENT,
+        check_budget,
+    )
     from ultracluster_catalog.capacity_blocks import (
         BLOCK_DELIVERED_EVENTS,
         BLOCK_END_UTC,
@@ -318,6 +325,7 @@ __all__ = [
     "CLIENT_GBPS",
     "CLIENT_GBPS_OVER_EFA",
     "CLIENT_GBPS_PER_OBJECT_SERVER",
+    "CLOSED_BY_BUDGET_TAG",
     "CLUSTER_DIMENSION",
     "DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM",
     "DEPLOYMENT_TYPES",
@@ -354,6 +362,9 @@ __all__ = [
     "METADATA_IOPS",
     "METRICS",
     "MOST_ARRAY_JOBS",
+    "MOST_BUDGET_EMAILS",
+    "MOST_BUDGET_NOTIFICATIONS",
+    "MOST_BUDGET_PERCENT",
     "MOST_DEPENDENCIES",
     "MOST_ENVIRONMENTS",
     "MOST_PARTS",
@@ -463,6 +474,7 @@ __all__ = [
     "capacity_block_quotas",
     "check_associations",
     "check_block_duration",
+    "check_budget",
     "check_container",
     "check_file_system",
     "check_free_addresses",
@@ -517,6 +529,7 @@ __all__ = [
 _MODULES = (
     "addresses",
     "alarms",
+    "budgets",
     "capacity_blocks",
     "cluster_subnet",
     "compile_machines",

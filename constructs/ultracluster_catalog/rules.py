@@ -254,6 +254,10 @@ RULES: dict[str, Rule] = {
     "UC6339": Rule("A repository of images, or a cache of them, has settings that Amazon ECR takes."),
     # UC64, metrics and alarms
     "UC6440": Rule("The threshold of an alarm is a whole number in its bounds."),
+    "UC6360": Rule("The limit of a budget is above zero."),
+    "UC6361": Rule("A budget has 1 to 10 thresholds, each once, in percent above zero."),
+    "UC6362": Rule("A budget tells up to 10 mail addresses."),
+    "UC6363": Rule("A queue that a budget closes is named once."),
     # UC7, buying capacity
     "UC7001": Rule("The name of an order and of its cluster is short, lower case and starts with a letter."),
     "UC7002": Rule("An order names the account that pays."),

@@ -7,6 +7,7 @@ from typing import Any
 from moto import backends
 from moto.awslambda.models import LambdaFunction
 from moto.batch.responses import BatchResponse
+from moto.budgets.responses import BudgetsResponse
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.cloudtrail.responses import CloudTrailResponse
 from moto.cloudwatch.responses import CloudWatchResponse
@@ -22,6 +23,7 @@ from ultracluster_local.services import (
     batch,
     batch_jobs,
     batch_service_jobs,
+    budgets,
     cloudtrail,
     ec2_capacity,
     ec2_capacity_blocks,
@@ -70,6 +72,7 @@ def install() -> None:
         ec2_tags,
     ):
         module.handlers.install(EC2Response)
+    budgets.handlers.install(BudgetsResponse)
     ecr.handlers.install(ECRResponse)
     for module in (fsx, fsx_associations, fsx_backups):
         module.handlers.install(FSxResponse)

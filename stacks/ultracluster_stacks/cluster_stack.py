@@ -8,6 +8,7 @@ from constructs import Construct
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_stacks.blocked_queues import notify_of_blocked_queues
 from ultracluster_stacks.capacity_sources import capacity_sources, fair_share, source_names, wait_limits
+from ultracluster_stacks.cluster_budget import define_budget
 from ultracluster_stacks.config import ClusterConfig, machine_of
 from ultracluster_stacks.job_definitions import define_jobs
 from ultracluster_stacks.node_placement import node_placement
@@ -72,4 +73,5 @@ class ClusterStack(cdk.Stack):
         }
         watched = [queues[each.name] for each in config.further_queues if each.notify_blocked]
         notify_of_blocked_queues(self, [cluster.queue, *watched] if config.queue.notify_blocked else watched)
+        define_budget(self, config, queues=[cluster.queue, *queues.values()])
         define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)

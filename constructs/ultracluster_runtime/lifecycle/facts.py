@@ -69,10 +69,12 @@ class Queue:
         enabled: Whether it takes jobs.
         others_serve: Whether another compute environment serves it, now or when its own block starts. None when
             that could not be seen.
+        closed_by_budget: Whether a budget has closed it, so that only a person opens it again. Default: it has not.
     """
 
     enabled: bool
     others_serve: bool | None
+    closed_by_budget: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -94,7 +94,7 @@ def _set_queue(facts: Facts, phase: Phase) -> list[Action]:
     if phase is Phase.UNKNOWN or queue is None:
         return []
     if phase in (Phase.WAITING, Phase.OPEN):
-        return [] if queue.enabled else [SetQueue(enabled=True)]
+        return [] if queue.enabled or queue.closed_by_budget else [SetQueue(enabled=True)]
     return [SetQueue(enabled=False)] if queue.enabled and queue.others_serve is False else []
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.lifecycle.facts import ACTIVE, Facts, Job, Queue, Reservation
 
@@ -140,7 +141,11 @@ def _queue(clients: Clients, cluster: Cluster, now: datetime, errors: list[Excep
         if entry["computeEnvironment"] != cluster.compute_environment
     ]
     serve = seen(lambda: any(_serves(clients, other, now) for other in others), errors)
-    return Queue(enabled=shown["state"] == "ENABLED", others_serve=serve)
+    return Queue(
+        enabled=shown["state"] == "ENABLED",
+        others_serve=serve,
+        closed_by_budget=CLOSED_BY_BUDGET_TAG in shown.get("tags", {}),
+    )
 
 
 def _serves(clients: Clients, arn: str, now: datetime) -> bool:

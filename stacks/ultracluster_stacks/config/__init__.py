@@ -2,6 +2,7 @@
 
 from ultracluster_stacks.config.association import AssociationConfig
 from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
+from ultracluster_stacks.config.budget import BudgetConfig
 from ultracluster_stacks.config.capacity import CapacityConfig, FurtherCapacityConfig, most_nodes, sources
 from ultracluster_stacks.config.cluster import ClusterConfig
 from ultracluster_stacks.config.file_system import FileSystemConfig
@@ -15,6 +16,7 @@ from ultracluster_stacks.config.wave import WaveConfig
 
 __all__ = [
     "AssociationConfig",
+    "BudgetConfig",
     "CapacityConfig",
     "CheckpointsConfig",
     "ClusterConfig",

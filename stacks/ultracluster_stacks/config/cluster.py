@@ -8,6 +8,7 @@ from ultracluster_catalog.findings import FindingsError, Severity
 from ultracluster_catalog.identifiers import IMAGE_ID
 from ultracluster_catalog.zones import REGIONS
 from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
+from ultracluster_stacks.config.budget import BudgetConfig
 from ultracluster_stacks.config.capacity import CapacityConfig, FurtherCapacityConfig
 from ultracluster_stacks.config.cluster_rules import cluster_problems
 from ultracluster_stacks.config.compile_cache import CompileCacheConfig
@@ -143,6 +144,9 @@ class ClusterConfig(ConfigModel):
         default_factory=CompileCacheConfig, description="Where compiled graphs are kept, and for how long."
     )
     jobs: tuple[JobConfig, ...] = Field(default=(), description="The job definitions of the cluster.")
+    budget: BudgetConfig | None = Field(
+        default=None, description="The monthly budget of the cluster. Default: none."
+    )
     tags: Tags = Field(
         default_factory=dict,
         description="Tags of every resource of the cluster, up to 40.",

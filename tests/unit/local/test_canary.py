@@ -14,6 +14,10 @@ TOUCHED = {
     "moto.backends.list_of_moto_modules": None,  # kept, and not read for each request
     "moto.awslambda.models.LambdaFunction._invoke_lambda": None,  # ours takes its place
     "moto.batch.responses.BatchResponse._get_action": ["self"],
+    "moto.budgets.models.Notification.__init__": ["self", "details", "subscribers"],
+    "moto.budgets.models.BudgetsBackend.create_budget": ["self", "account_id", "budget", "notifications"],
+    "moto.budgets.models.budgets_backends": None,
+    "moto.budgets.responses.BudgetsResponse": None,
     "moto.cloudformation.responses.CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER": None,
     "moto.cloudtrail.responses.CloudTrailResponse": None,
     "moto.cloudwatch.responses.CloudWatchResponse.put_metric_alarm": ["self"],

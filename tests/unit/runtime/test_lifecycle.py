@@ -165,6 +165,14 @@ def test_before_the_start_the_queue_is_open_and_the_environment_is_not() -> None
     assert decide(closed, FRESH) == (SetEnvironment(enabled=False), SetQueue(enabled=True))
 
 
+@pytest.mark.parametrize("state", ["scheduled", "active"])
+def test_a_queue_that_a_budget_has_closed_is_opened_by_people_only(state: str) -> None:
+    for by_budget in (True, False):
+        queue = Queue(enabled=False, others_serve=False, closed_by_budget=by_budget)
+        seen = facts(START + timedelta(hours=1), reservation=reservation(state=state), queue=queue)
+        assert of_kind(SetQueue, seen) == ([] if by_budget else [SetQueue(enabled=True)])
+
+
 @pytest.mark.parametrize(("others", "closes"), [(False, True), (True, False), (None, False)])
 def test_closes_the_queue_only_when_nothing_else_surely_serves_it(others: bool | None, closes: bool) -> None:
     seen = facts(END - timedelta(minutes=40), queue=Queue(enabled=True, others_serve=others))

@@ -1,0 +1,252 @@
+"""A budget for one cluster: people are told, and at a threshold its queues take no new jobs."""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk import aws_budgets as budgets
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from constructs import Construct
+
+from ultracluster.training_queue import TrainingQueue
+from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG, check_budget
+from ultracluster_catalog.findings import Finding, FindingsError
+
+__all__ = ["ClusterBudget"]
+
+_TIMEOUT = 60
+
+
+class ClusterBudget(Construct):
+    """A monthly budget of AWS Budgets over everything in the Region that carries one tag.
+
+    AWS looks at the bill a few times a day, so that a threshold is noticed hours after it was crossed: this ends a mistake of
+    days, not of minutes. The tag must be a cost allocation tag of the account that pays; until somebody activates it in the
+    billing console, the budget stays at 0. What a Capacity Block costs is on the bill of the month in which it was bought.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        monthly_usd: float,
+        tag_value: str,
+        tag_key: str = "ultracluster:cluster",
+        actual_percents: Sequence[float] = (50, 80, 100),
+        forecast_percents: Sequence[float] = (100,),
+        emails: Sequence[str] = (),
+        topic: sns.ITopic | None = None,
+        closes: Sequence[TrainingQueue] = (),
+        close_at_percent: float = 100,
+    ) -> None:
+        """Define the budget.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            monthly_usd: Limit of a month in US dollars, above 0.
+            tag_value: Value of the tag on what is counted, such as the name of the cluster.
+            tag_key: Key of that tag. Default: ``ultracluster:cluster``, which clusters of rollout files have.
+            actual_percents: When people are told of what was spent, in percent of the limit. Default: 50, 80 and 100.
+            forecast_percents: When people are told of what AWS forecasts for the end of the month. Default: 100. AWS
+                forecasts after about five weeks of use.
+            emails: Addresses that get every notification, up to 10. Default: none.
+            topic: SNS topic for notifications; its policy must let ``budgets.amazonaws.com`` publish. Default: a new one;
+                subscribe somebody to it.
+            closes: Queues that take no new jobs any more at `close_at_percent`. What runs or waits goes on and writes
+                its checkpoints, and nothing opens them again but a person. Default: none, because a Capacity Block
+                is paid whether its queue is open or not.
+            close_at_percent: When they are closed, in percent of the limit that was spent. Default: 100.
+
+        Raises:
+            FindingsError: If the limit is not above 0 (UC6360), a threshold is out of bounds or given twice, or there are
+                none or more than 10 of them (UC6361), there are more than 10 addresses or one is none (UC6362), or a
+                queue is named twice (UC6363).
+        """
+        findings = check_budget(
+            monthly_usd=monthly_usd,
+            actual_percents=actual_percents,
+            forecast_percents=forecast_percents,
+            close_at_percent=close_at_percent if closes else None,
+            emails=emails,
+        )
+        if len(set(closes)) < len(closes):
+            findings.append(
+                Finding(code="UC6363", problem="a queue is named twice", remedy="Name it once", path="closes")
+            )
+        if findings:
+            raise FindingsError(findings)
+        super().__init__(scope, construct_id)
+        self._topic = topic or self._define_topic("Notices")
+        self._function = self._define_closing(closes) if closes else None
+        told = {("ACTUAL", each): self._topic for each in actual_percents}
+        told |= {("FORECASTED", each): self._topic for each in forecast_percents}
+        if self._function is not None:
+            # A notification has one topic; the function tells the others when it has closed the queues.
+            closing = self._define_topic("Closing")
+            closing.add_subscription(subscriptions.LambdaSubscription(self._function))
+            told["ACTUAL", close_at_percent] = closing
+        self._budget = budgets.CfnBudget(
+            self,
+            "Resource",
+            budget=budgets.CfnBudget.BudgetDataProperty(
+                budget_type="COST",
+                time_unit="MONTHLY",
+                budget_limit=budgets.CfnBudget.SpendProperty(amount=monthly_usd, unit="USD"),
+                cost_filters={
+                    "TagKeyValue": [f"user:{tag_key}${tag_value}"],
+                    "Region": [Stack.of(self).region],
+                },
+                # Credits and refunds would hide what was used.
+                cost_types=budgets.CfnBudget.CostTypesProperty(include_credit=False, include_refund=False),
+            ),
+            notifications_with_subscribers=[
+                budgets.CfnBudget.NotificationWithSubscribersProperty(
+                    notification=budgets.CfnBudget.NotificationProperty(
+                        notification_type=kind,
+                        comparison_operator="GREATER_THAN",
+                        threshold=percent,
+                        threshold_type="PERCENTAGE",
+                    ),
+                    subscribers=[
+                        budgets.CfnBudget.SubscriberProperty(subscription_type="SNS", address=to.topic_arn),
+                        *(
+                            budgets.CfnBudget.SubscriberProperty(subscription_type="EMAIL", address=email)
+                            for email in emails
+                        ),
+                    ],
+                )
+                for (kind, percent), to in sorted(told.items(), key=lambda each: each[0])
+            ],
+        )
+        for to in {each.node.path: each for each in told.values()}.values():
+            if isinstance(to, sns.Topic):  # its policy must be there before AWS Budgets looks
+                self._budget.node.add_dependency(to)
+
+    def _define_topic(self, construct_id: str) -> sns.Topic:
+        topic = sns.Topic(self, construct_id, enforce_ssl=True)
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="Budgets",
+                principals=[iam.ServicePrincipal("budgets.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+                    "ArnLike": {"aws:SourceArn": f"arn:{Aws.PARTITION}:budgets::{Aws.ACCOUNT_ID}:*"},
+                },
+            )
+        )
+        return topic
+
+    def _define_closing(self, queues: Sequence[TrainingQueue]) -> lambda_.Function:
+        arns = [each.job_queue_arn for each in queues]
+        group = logs.LogGroup(
+            self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.RETAIN
+        )
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            description="Closes job queues for new jobs when a budget is spent",
+            inline_policies={
+                "Close": iam.PolicyDocument(
+                    statements=[
+                        iam.PolicyStatement(
+                            sid="Close",
+                            actions=["batch:TagResource", "batch:UpdateJobQueue"],
+                            resources=arns,
+                        ),
+                        iam.PolicyStatement(
+                            sid="Tell", actions=["sns:Publish"], resources=[self._topic.topic_arn]
+                        ),
+                        iam.PolicyStatement(
+                            sid="Log",
+                            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+                            resources=[group.log_group_arn],
+                        ),
+                    ]
+                )
+            },
+        )
+        function = lambda_.Function(
+            self,
+            "Function",
+            description="Closes job queues when a budget is spent",
+            runtime=lambda_.Runtime.PYTHON_3_13,
+            architecture=lambda_.Architecture.ARM_64,
+            handler="index.handler",
+            code=lambda_.Code.from_inline(_source()),
+            role=role,
+            log_group=group,
+            timeout=Duration.seconds(_TIMEOUT),
+            environment={
+                "UC_JOB_QUEUES": ",".join(arns),
+                "UC_TOPIC": self._topic.topic_arn,
+                "UC_CLOSED_TAG": CLOSED_BY_BUDGET_TAG,
+            },
+        )
+        # The CDK adds a dependency on the role, which the role's ARN is already; cfn-lint finds one too many (W3005).
+        resource = function.node.default_child
+        if isinstance(resource, lambda_.CfnFunction):
+            resource.add_deletion_override("DependsOn")
+        self._define_alarm(function)
+        return function
+
+    def _define_alarm(self, function: lambda_.Function) -> None:
+        alarm = cloudwatch.Alarm(
+            self,
+            "NotClosed",
+            alarm_description="A budget is spent, and its queues could not be closed: close them by hand, with "
+            "aws batch update-job-queue --state DISABLED, and see the function's log",
+            metric=function.metric_errors(period=Duration.minutes(1), statistic="Sum"),
+            threshold=1,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            evaluation_periods=1,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+        alarm.add_alarm_action(actions.SnsAction(self._topic))
+        if isinstance(self._topic, sns.Topic):
+            self._topic.add_to_resource_policy(
+                iam.PolicyStatement(
+                    sid="Alarm",
+                    principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                    actions=["sns:Publish"],
+                    resources=[self._topic.topic_arn],
+                    conditions={
+                        "ArnEquals": {"aws:SourceArn": alarm.alarm_arn},
+                        "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+                    },
+                )
+            )
+
+    @property
+    def budget_name(self) -> str:
+        """Name that CloudFormation gives to the budget."""
+        return self._budget.ref
+
+    @property
+    def function(self) -> lambda_.IFunction | None:
+        """The function that closes the queues; None where none is closed."""
+        return self._function
+
+    @property
+    def topic(self) -> sns.ITopic:
+        """Topic of the notifications."""
+        return self._topic
+
+
+def _source() -> str:
+    # Found, not imported: synthesis needs no boto3.
+    spec = find_spec("ultracluster_runtime")
+    if spec is None or spec.origin is None:
+        raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
+    return Path(spec.origin).with_name("close_queues.py").read_text("utf-8")

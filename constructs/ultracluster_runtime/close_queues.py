@@ -1,0 +1,29 @@
+"""The Lambda function behind `ClusterBudget`: closes job queues for new jobs when a budget is spent.
+
+It goes into the template as it is, so it needs boto3 only. Running jobs go on and write their checkpoints. Doing it twice
+does what doing it once does.
+"""
+
+import os
+from datetime import UTC, datetime
+
+import boto3
+
+
+def handler(event, context):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, ARG001, D103 - Lambda's signature
+    batch = boto3.client("batch")
+    queues = os.environ["UC_JOB_QUEUES"].split(",")
+    for queue in queues:
+        # The tag first: the life cycle of a Capacity Block would open an untagged queue again within the minute.
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        batch.tag_resource(resourceArn=queue, tags={os.environ["UC_CLOSED_TAG"]: now})
+        batch.update_job_queue(jobQueue=queue, state="DISABLED")
+    boto3.client("sns").publish(
+        TopicArn=os.environ["UC_TOPIC"],
+        Subject="The budget of a cluster is spent: its queues are closed",
+        Message="Job queues that take no new jobs any more:\n"
+        + "\n".join(queues)
+        + "\n\nJobs that run or wait go on, and write their checkpoints. To open a queue again, remove its tag "
+        + os.environ["UC_CLOSED_TAG"]
+        + " (aws batch untag-resource), then: aws batch update-job-queue --state ENABLED --job-queue ARN",
+    )

@@ -1,0 +1,40 @@
+"""The budget of a cluster, over its tag, that closes its queues."""
+
+from collections.abc import Sequence
+
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from ultracluster import ClusterBudget, TrainingQueue
+from ultracluster_stacks.config import ClusterConfig
+
+__all__ = ["define_budget"]
+
+
+def define_budget(scope: Construct, config: ClusterConfig, *, queues: Sequence[TrainingQueue]) -> None:
+    """Define the budget of a cluster, if it has one.
+
+    Args:
+        scope: The stack of the queues.
+        config: The cluster.
+        queues: All queues of the cluster.
+    """
+    budget = config.budget
+    if budget is None:
+        return
+    topic = None
+    if budget.topic_arn is not None:
+        topic = sns.Topic.from_topic_arn(scope, "BudgetTopic", budget.topic_arn)
+    at = budget.close_queues_at_percent
+    ClusterBudget(
+        scope,
+        "Budget",
+        monthly_usd=budget.monthly_usd,
+        tag_value=config.name,
+        actual_percents=budget.actual_percents,
+        forecast_percents=budget.forecast_percents,
+        emails=budget.emails,
+        topic=topic,
+        closes=() if at is None else queues,
+        close_at_percent=100 if at is None else at,
+    )

@@ -1,0 +1,31 @@
+"""Rules over the budget of a cluster."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_catalog.budgets import check_budget
+from ultracluster_stacks.config.problem import Problem
+
+if TYPE_CHECKING:  # the model runs these rules
+    from ultracluster_stacks.config.cluster import ClusterConfig
+
+__all__ = ["RULES"]
+
+
+def _budget_is_one(cluster: "ClusterConfig") -> Iterator[Problem]:
+    budget = cluster.budget
+    if budget is None:
+        return
+    for finding in check_budget(
+        monthly_usd=budget.monthly_usd,
+        actual_percents=budget.actual_percents,
+        forecast_percents=budget.forecast_percents,
+        close_at_percent=budget.close_queues_at_percent,
+        emails=budget.emails,
+    ):
+        yield Problem(
+            loc=("budget", finding.path), code=finding.code, problem=finding.problem, allowed=finding.allowed
+        )
+
+
+RULES: Final = (_budget_is_one,)

@@ -1,0 +1,164 @@
+"""The budget of a deployed cluster in the local AWS: from money that is spent to a queue that is closed and stays so."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from tests.unit.stacks.conftest import ROOT, synthesize_rollout
+
+from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly
+from ultracluster_local.seed import seed_capacity_block
+from ultracluster_local.services.budgets import record_spend
+
+pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+
+REGION = "us-east-2"
+BUDGET = """        budget:
+          monthly_usd: 50000
+          emails: [jane@example.com]
+          actual_percents: [80]
+          close_queues_at_percent: 100
+        jobs:
+"""
+
+
+@pytest.fixture
+def budget(local_aws: LocalAws, tmp_path: Path) -> str:
+    """The quick start with a budget, in an active block; its budget's name."""
+    rollout = tmp_path / "rollout.yaml"
+    text = (ROOT / "stacks/rollouts/quickstart.yaml").read_text()
+    rollout.write_text(text.replace("        jobs:\n", BUDGET, 1))
+    done = synthesize_rollout(rollout, tmp_path / "cdk.out")
+    assert done.returncode == 0, done.stderr
+    now = datetime.now(UTC).replace(microsecond=0)
+    seed_capacity_block(
+        reservation_id="cr-0123456789abcdef0",
+        instance_type="trn2.48xlarge",
+        count=4,
+        zone_id="use2-az3",
+        start=now - timedelta(days=1),
+        end=now + timedelta(days=5),
+        region=REGION,
+    )
+    results = deploy_assembly(local_aws, tmp_path / "cdk.out")
+    assert {each.status for each in results} == {"CREATE_COMPLETE"}
+    (found,) = local_aws.client("budgets").describe_budgets(AccountId="123456789012")["Budgets"]
+    assert found["BudgetLimit"] == {"Amount": "50000", "Unit": "USD"}
+    return str(found["BudgetName"])
+
+
+def queue(local: LocalAws) -> dict[str, Any]:
+    (found,) = local.client("batch", REGION).describe_job_queues()["jobQueues"]
+    return dict(found)
+
+
+def test_a_spent_budget_closes_the_queue_and_nothing_but_a_person_opens_it(
+    local_aws: LocalAws, budget: str
+) -> None:
+    batch = local_aws.client("batch", REGION)
+    definition = batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"][0]["jobDefinitionArn"]
+    running = batch.submit_job(
+        jobName="a", jobQueue=queue(local_aws)["jobQueueArn"], jobDefinition=definition
+    )
+
+    told = record_spend(budget, actual=41_000, forecast=60_000)
+    assert {(each.kind, each.threshold, each.error) for each in told} == {
+        ("ACTUAL", 80.0, ""),
+        ("FORECASTED", 100.0, ""),
+    }
+    assert {each.address for each in told} > {"jane@example.com"}
+    assert queue(local_aws)["state"] == "ENABLED"
+
+    closing = record_spend(budget, actual=50_001)
+    assert [(each.threshold, each.error) for each in closing] == [(100.0, "")] * 2  # the topic and the mail
+    assert record_spend(budget, actual=60_000) == []  # once in a month
+    assert queue(local_aws)["state"] == "DISABLED"
+    assert CLOSED_BY_BUDGET_TAG in queue(local_aws)["tags"]
+    # AWS Batch keeps what was there, and takes nothing new.
+    assert batch.describe_jobs(jobs=[running["jobId"]])["jobs"][0]["status"] == "RUNNABLE"
+    with pytest.raises(ClientError, match="not enabled"):
+        batch.submit_job(jobName="b", jobQueue=queue(local_aws)["jobQueueArn"], jobDefinition=definition)
+
+    local_aws.event_settings.most_firings = 1
+    local_aws.clock.advance(timedelta(minutes=2))  # the life cycle of the block, which would open it
+    woken = local_aws.deliveries(REGION)
+    assert woken
+    assert not [each.error for each in woken if each.error]
+    assert queue(local_aws)["state"] == "DISABLED"
+
+    batch.untag_resource(resourceArn=queue(local_aws)["jobQueueArn"], tagKeys=[CLOSED_BY_BUDGET_TAG])
+    local_aws.clock.advance(timedelta(minutes=2))
+    assert queue(local_aws)["state"] == "ENABLED"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"CostFilters": {"TagKeyValue": ["ultracluster:cluster=train"]}},
+        {"BudgetLimit": {"Amount": "0", "Unit": "USD"}},
+        {"BudgetLimit": {"Amount": "much", "Unit": "USD"}},
+        {"BudgetName": "a:b"},
+    ],
+)
+def test_a_budget_that_aws_would_refuse_is_refused(local_aws: LocalAws, changes: dict[str, Any]) -> None:
+    with pytest.raises(ClientError, match="InvalidParameter"):
+        create(local_aws, changes)
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "topics", "mails"),
+    [([50, 50], 1, 0), (list(range(1, 12)), 1, 0), ([1], 2, 0), ([1], 0, 11)],
+)
+def test_notifications_that_aws_would_refuse_are_refused(
+    local_aws: LocalAws, thresholds: list[int], topics: int, mails: int
+) -> None:
+    with pytest.raises(ClientError, match="InvalidParameter"):
+        create(local_aws, {}, thresholds=thresholds, topics=topics, mails=mails)
+
+
+def test_a_topic_that_does_not_let_aws_budgets_publish_gets_nothing(local_aws: LocalAws) -> None:
+    topic = local_aws.client("sns", REGION).create_topic(Name="costs")["TopicArn"]
+    create(local_aws, {"CostFilters": {"TagKeyValue": ["user:a$b"]}}, address=topic)
+
+    (notice,) = record_spend("b", actual=2)
+
+    assert "does not let budgets.amazonaws.com publish" in notice.error
+    subscribers = local_aws.client("budgets").describe_subscribers_for_notification(
+        AccountId="123456789012", BudgetName="b", Notification=notification(80)
+    )["Subscribers"]
+    assert subscribers == [{"SubscriptionType": "SNS", "Address": topic}]
+
+
+def notification(threshold: float) -> Any:
+    return {"NotificationType": "ACTUAL", "ComparisonOperator": "GREATER_THAN", "Threshold": threshold}
+
+
+def create(
+    local: LocalAws,
+    changes: dict[str, Any],
+    *,
+    thresholds: Any = (80,),
+    topics: int = 1,
+    mails: int = 0,
+    address: str = "arn:aws:sns:us-east-2:123456789012:costs",
+) -> None:
+    budget: Any = {
+        "BudgetName": "b",
+        "BudgetType": "COST",
+        "TimeUnit": "MONTHLY",
+        "BudgetLimit": {"Amount": "1", "Unit": "USD"},
+        **changes,
+    }
+    told: list[Any] = [{"SubscriptionType": "SNS", "Address": address}] * topics
+    told += [{"SubscriptionType": "EMAIL", "Address": f"j{n}@example.com"} for n in range(mails)]
+    local.client("budgets").create_budget(
+        AccountId="123456789012",
+        Budget=budget,
+        NotificationsWithSubscribers=[
+            {"Notification": notification(each), "Subscribers": told} for each in thresholds
+        ],
+    )
