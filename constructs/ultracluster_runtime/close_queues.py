@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 
 import boto3
 
+__all__ = ["handler"]
+
 
 def handler(event, context):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, ARG001, D103 - Lambda's signature
     batch = boto3.client("batch")
