@@ -6,13 +6,20 @@ does what doing it once does.
 
 import os
 from datetime import UTC, datetime
+from typing import Any
 
 import boto3
 
 __all__ = ["handler"]
 
 
-def handler(event, context):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, ARG001, D103 - Lambda's signature
+def handler(event: Any, context: Any) -> None:  # noqa: ARG001 - the signature is Lambda's; the message says no more
+    """Close the queues of this function and tell people.
+
+    Args:
+        event: The message of AWS Budgets.
+        context: Lambda's context.
+    """
     batch = boto3.client("batch")
     queues = os.environ["UC_JOB_QUEUES"].split(",")
     for queue in queues:

@@ -43,7 +43,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> FakeAws:
 
 
 def close() -> Any:
-    return close_queues.handler({}, None)  # type: ignore[no-untyped-call]
+    return close_queues.handler({}, None)
 
 
 def test_tags_each_queue_before_it_closes_it_and_then_tells_people(aws: FakeAws) -> None:
