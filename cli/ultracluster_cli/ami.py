@@ -52,7 +52,7 @@ def resolve(
     """Show the newest AMI for each cluster of a rollout, and write the ids into the file if asked to."""
     from ultracluster_cli.ami_session import clients_of, find_images  # noqa: PLC0415 - boto3; not for the help
     from ultracluster_stacks.config.image_places import cluster_images, with_images  # noqa: PLC0415 - pydantic
-    from ultracluster_stacks.config.loader import load_rollout  # noqa: PLC0415 - pydantic
+    from ultracluster_stacks.config.loader import rollout_findings  # noqa: PLC0415 - pydantic
     from ultracluster_stacks.config.source_file import read_source_file  # noqa: PLC0415 - with the others
 
     _check_choice(image, parameter, baked)
@@ -84,7 +84,7 @@ def resolve(
         ids = {region: one.image_id for region, one in found.items()}
         new = with_images(text, places, ids, others=len(places) < len(everywhere))
         rollout.write_text(new, encoding="utf-8", newline="")
-        warnings += load_rollout(rollout).warnings
+        warnings += rollout_findings(rollout)
     print_findings(warnings)
     if as_json:
         print_json({"clusters": rows, "written": write, "warnings": [str(one) for one in warnings]})

@@ -30,6 +30,7 @@ from ultracluster_cli.capacity_options import (
     UltraServersOption,
     UltraServerTypeOption,
 )
+from ultracluster_cli.capacity_place import place
 from ultracluster_cli.capacity_resolve import resolve
 from ultracluster_cli.output import print_json, print_table, say
 
@@ -131,6 +132,7 @@ app.command()(approve)
 app.command()(extend)
 app.command()(reserve)
 app.command()(resolve)
+app.command()(place)
 
 
 @app.command()

@@ -32,7 +32,7 @@ def resolve(
     """Show what the orders that a rollout names have bought, and write it into the file if asked to."""
     from ultracluster_cli.capacity_session import open_session  # noqa: PLC0415 - boto3; not for the help
     from ultracluster_stacks.config.capacity_orders import ordered_capacity  # noqa: PLC0415 - pydantic
-    from ultracluster_stacks.config.loader import load_rollout  # noqa: PLC0415 - pydantic
+    from ultracluster_stacks.config.loader import rollout_findings  # noqa: PLC0415 - pydantic
     from ultracluster_stacks.config.source_file import read_source_file  # noqa: PLC0415 - with the others
     from ultracluster_stacks.config.yaml_edit import set_values  # noqa: PLC0415 - with the others
 
@@ -54,7 +54,7 @@ def resolve(
         }
         text = set_values(read_source_file(rollout), values)
         rollout.write_text(text, encoding="utf-8", newline="")
-        print_findings(load_rollout(rollout).warnings)
+        print_findings(rollout_findings(rollout))
     if as_json:
         print_json({"capacity": rows, "written": write})
         return

@@ -372,4 +372,7 @@ RULES: dict[str, Rule] = {
     "UC9607": Rule("A wave is rolled back to what a rollout of this project had deployed before."),
     "UC9608": Rule("The journal of a rollout can be read."),
     "UC9609": Rule("Every cluster of a rollout takes every step."),
+    # UC966, places from offerings
+    "UC9660": Rule("Every cluster that is placed gets an offering that keeps the constraints."),
+    "UC9661": Rule("A wave that is placed has clusters without a reservation."),
 }

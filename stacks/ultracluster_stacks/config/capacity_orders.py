@@ -11,7 +11,7 @@ from ultracluster_stacks.config.loader import load_rollout
 from ultracluster_stacks.config.problem import Loc
 from ultracluster_stacks.config.yaml_source import read_yaml
 
-__all__ = ["OrderedCapacity", "ordered_capacity"]
+__all__ = ["OrderedCapacity", "cluster_places", "ordered_capacity"]
 
 _NOT_RESOLVED: Final = "UC2220"
 _FIRST: Final = ("capacity",)
@@ -23,6 +23,7 @@ class OrderedCapacity:
 
     Attributes:
         loc: Place of the capacity in the file.
+        wave: Name of the wave of the cluster.
         path: The same in words, below its cluster: ``capacity`` or ``further_capacity.0``.
         cluster: Name of the cluster.
         region: Its Region.
@@ -35,6 +36,7 @@ class OrderedCapacity:
     """
 
     loc: Loc
+    wave: str
     path: str
     cluster: str
     region: str
@@ -52,7 +54,7 @@ class OrderedCapacity:
 
 
 def ordered_capacity(path: str | os.PathLike[str]) -> list[OrderedCapacity]:
-    """Read what names an order, in a rollout that is right but for orders that are not resolved.
+    """Read what names an order, in a rollout that is right but for orders that are not resolved and AMIs.
 
     Args:
         path: The rollout file.
@@ -63,15 +65,36 @@ def ordered_capacity(path: str | os.PathLike[str]) -> list[OrderedCapacity]:
     try:
         load_rollout(path)
     except FindingsError as error:
-        others = [one for one in error.findings if one.code != _NOT_RESOLVED]
+        # AMIs come last: they belong to the Region that the order brings.
+        others = [
+            one for one in error.findings if one.code != _NOT_RESOLVED and not one.path.endswith("image_id")
+        ]
         if any(one.severity is Severity.ERROR for one in others):
             raise FindingsError(others) from None
     values = read_yaml(path).values
     merged = with_defaults(values)
-    return [found for loc in cluster_locs(values) for found in _of_cluster(loc, _at(merged, loc))]
+    return [
+        found
+        for loc in cluster_locs(values)
+        for found in _of_cluster(loc, str(_at(values, loc[:2])["name"]), _at(merged, loc))
+    ]
 
 
-def _of_cluster(loc: Loc, cluster: Mapping[str, Any]) -> Iterator[OrderedCapacity]:
+def cluster_places(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
+    """Give name and Region of every cluster of a file that `ordered_capacity` has read.
+
+    Args:
+        path: The rollout file.
+    """
+    values = read_yaml(path).values
+    merged = with_defaults(values)
+    return [
+        (str(each["name"]), str(each["region"]))
+        for each in (_at(merged, loc) for loc in cluster_locs(values))
+    ]
+
+
+def _of_cluster(loc: Loc, wave: str, cluster: Mapping[str, Any]) -> Iterator[OrderedCapacity]:
     further = cluster.get("further_capacity") or ()
     places: list[tuple[Loc, Any]] = [(_FIRST, cluster.get("capacity") or {})]
     places += [(("further_capacity", index), each) for index, each in enumerate(further)]
@@ -79,6 +102,7 @@ def _of_cluster(loc: Loc, cluster: Mapping[str, Any]) -> Iterator[OrderedCapacit
         if capacity.get("order"):
             yield OrderedCapacity(
                 loc=(*loc, *place),
+                wave=wave,
                 path=".".join(str(part) for part in place),
                 cluster=str(cluster["name"]),
                 region=str(cluster["region"]),

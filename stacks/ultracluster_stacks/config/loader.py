@@ -18,7 +18,7 @@ from ultracluster_stacks.config.rollout_rules import rollout_problems
 from ultracluster_stacks.config.translation import translate, unread_locs
 from ultracluster_stacks.config.yaml_source import UNREADABLE, YamlSource, read_yaml
 
-__all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "load_rollout"]
+__all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "load_rollout", "rollout_findings"]
 
 LARGEST_ROLLOUT: Final = 50_000
 """Most values of a rollout with the defaults in each cluster; 90 clusters have about 4,000."""
@@ -60,6 +60,18 @@ def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
     if config is None or any(finding.severity is Severity.ERROR for finding in findings):
         raise FindingsError(findings)
     return LoadedRollout(config=config, warnings=findings, source=Path(path))
+
+
+def rollout_findings(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
+    """Find what is wrong or doubtful about a rollout file, without stopping at it.
+
+    Args:
+        path: A rollout file.
+    """
+    try:
+        return load_rollout(path).warnings
+    except FindingsError as error:
+        return error.findings
 
 
 def _check_size(source: YamlSource) -> None:
