@@ -22,6 +22,7 @@ from ultracluster.fair_share import FairShare
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.neuron_ami import NeuronAmi
 from ultracluster.node_group import NodeGroup
+from ultracluster.node_metrics import NodeMetrics
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.precompile_job import PrecompileJob
 from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
@@ -60,6 +61,7 @@ __all__ = [
     "MultiNodeJob",
     "NeuronAmi",
     "NodeGroup",
+    "NodeMetrics",
     "OnDemandCapacity",
     "PosixCompileCache",
     "PrecompileJob",

@@ -12,6 +12,7 @@ from ultracluster.capacity import Capacity
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.node_checks import check_nodes
+from ultracluster.node_metrics import NodeMetrics
 from ultracluster.node_role import define_node_role
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.user_data import node_user_data
@@ -56,6 +57,7 @@ class NodeGroup(Construct):
         root_volume_gib: int = 200,
         scratch_path: str | None = None,
         tags: Mapping[str, str] | None = None,
+        metrics: NodeMetrics | None = None,
     ) -> None:
         """Define the nodes.
 
@@ -78,6 +80,8 @@ class NodeGroup(Construct):
                 every node refuse to join.
             tags: Tags for instances, volumes and network interfaces, beside the id of their reservation.
                 Default: none.
+            metrics: Where each node publishes its metrics, once a minute; the AMI must hold Python 3.9 or newer.
+                Default: it publishes none.
 
         Raises:
             FindingsError: If the type or layout is unknown, EC2 would refuse the interfaces (UC4010 to UC4015), a
@@ -105,6 +109,8 @@ class NodeGroup(Construct):
         self._file_system = file_system
         self._scratch_path = scratch_path
         self._role = define_node_role(self)
+        if metrics is not None:
+            metrics.grant_publish(self._role)
         self._instance_profile = iam.CfnInstanceProfile(
             self, "InstanceProfile", roles=[self._role.role_name]
         ).attr_arn
@@ -145,6 +151,7 @@ class NodeGroup(Construct):
                         efa_devices=len(self._efa_devices),
                         file_system=file_system,
                         scratch_path=scratch_path,
+                        metrics=metrics,
                     )
                 ),
             ),

@@ -1,12 +1,14 @@
 """What a node runs at its first boot, in the form that AWS Batch merges: MIME multipart."""
 
+import re
 from collections.abc import Sequence
 from importlib import resources
 
+from ultracluster.node_metrics import NodeMetrics
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster_catalog.instance_type import InstanceType
 
-__all__ = ["boot_script", "node_user_data"]
+__all__ = ["boot_script", "metrics_script", "node_user_data"]
 
 _BOUNDARY = "==ULTRACLUSTER=="
 _END = 'say "ready"\n'
@@ -18,6 +20,7 @@ def node_user_data(
     efa_devices: int,
     file_system: SharedFileSystem | None,
     scratch_path: str | None,
+    metrics: NodeMetrics | None = None,
 ) -> str:
     """Give the user data of a node, as plain text.
 
@@ -26,6 +29,7 @@ def node_user_data(
         efa_devices: EFA devices that there must be: one for each EFA interface of the launch template.
         file_system: File system to mount. None mounts nothing.
         scratch_path: Where the instance-store disks are mounted as one. None leaves them as they are.
+        metrics: Where the node publishes its metrics. Default: it publishes none.
     """
     settings = {
         "UC_NEURON_DEVICES": str(len(instance_type.neuron_devices)),
@@ -45,6 +49,9 @@ def node_user_data(
         settings |= {"UC_SCRATCH_PATH": scratch_path, "UC_SCRATCH_DISKS": str(instance_type.nvme_count)}
         parts.append("node-scratch.sh")
     script = boot_script(parts)
+    if metrics is not None:
+        settings |= metrics.settings
+        script = metrics_script() + script
     exports = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
     return (
         "MIME-Version: 1.0\n"
@@ -71,6 +78,20 @@ def boot_script(parts: Sequence[str]) -> str:
     boot, *further = (_script(name) for name in ("node-boot.sh", *parts))
     checks, end, rest = boot.rpartition(_END)
     return "".join((checks, *further, end, rest))
+
+
+def metrics_script() -> str:
+    """Give the script that starts the service of the metrics.
+
+    The service's source goes without comments and docstrings and with an indentation of one, because user data has 16 KiB.
+    """
+    source = re.sub(r'^ *"""[^"]*"""\n', "", _script("node_metrics.py"), flags=re.MULTILINE)
+    code = re.sub(r"  # .*$", "", source, flags=re.MULTILINE).splitlines()
+    lean = "".join(
+        " " * ((len(line) - len(line.lstrip())) // 4) + line.lstrip() + "\n" for line in code if line.strip()
+    )
+    before, _, after = _script("node-metrics.sh").partition("UC_SOURCE' || return\n")
+    return f"{before}UC_SOURCE' || return\n{lean}{after}"
 
 
 def _script(name: str) -> str:

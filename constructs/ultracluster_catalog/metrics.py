@@ -67,7 +67,12 @@ _ROWS: Final = (
     ("EfaBytes", "Bytes", "node", "bytes that EFA sent and received"),
     ("EfaRetransmits", "Count", "node", "packets that EFA sent again"),
     ("EfaDrops", "Count", "node", "packets that EFA dropped"),
-    ("TcpBytes", "Bytes", "node", "bytes of the network interfaces beside EFA, less those of Lustre"),
+    (
+        "TcpBytes",
+        "Bytes",
+        "node",
+        "bytes of a multi-node job's own network interface, beside EFA and the file system",
+    ),
     ("TcpFallback", "Count", "node", "1 when busy NeuronCores talk over TCP while EFA is all but silent"),
     ("LustreReadBytes", "Bytes", "node", "bytes read from Lustre"),
     ("LustreWriteBytes", "Bytes", "node", "bytes written to Lustre"),

@@ -252,12 +252,14 @@ RULES: dict[str, Rule] = {
     "UC6337": Rule("A training plan is given by its ARN and is in the Region of the queue."),
     "UC6338": Rule("A training job that is submitted is one that SageMaker and AWS Batch take."),
     "UC6339": Rule("A repository of images, or a cache of them, has settings that Amazon ECR takes."),
-    # UC64, metrics and alarms
-    "UC6440": Rule("The threshold of an alarm is a whole number in its bounds."),
     "UC6360": Rule("The limit of a budget is above zero."),
     "UC6361": Rule("A budget has 1 to 10 thresholds, each once, in percent above zero."),
     "UC6362": Rule("A budget tells up to 10 mail addresses."),
     "UC6363": Rule("A queue that a budget closes is named once."),
+    # UC64, metrics and alarms
+    "UC6440": Rule("The threshold of an alarm is a whole number in its bounds."),
+    "UC6441": Rule("A cluster has a name in its metrics."),
+    "UC6442": Rule("A metric that is asked for is one of a cluster."),
     # UC7, buying capacity
     "UC7001": Rule("The name of an order and of its cluster is short, lower case and starts with a letter."),
     "UC7002": Rule("An order names the account that pays."),

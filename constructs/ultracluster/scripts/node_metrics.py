@@ -1,0 +1,250 @@
+"""Publishes the metrics of this node, once a minute, as a log event in CloudWatch's embedded metric format.
+
+It is part of a node's user data, of which there are 16 KiB, so it is short and has no annotations; comments and docstrings stay
+behind. A node has Python 3.9 or newer, and no agent, SDK or way to download one that could be relied upon. The names of
+the metrics are those of ultracluster_catalog.metrics.
+"""
+
+import glob
+import hashlib
+import hmac
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+SET = os.environ.get
+ROOT = SET("UC_ROOT", "")
+BUSY_PERCENT = 5
+LEAST_TCP_BYTES = 60_000_000  # of a minute; below, there is nothing to complain about
+LUSTRE = {"read_bytes": "LustreReadBytes", "write_bytes": "LustreWriteBytes"}
+EFA = {
+    "rx_bytes": "EfaBytes",
+    "tx_bytes": "EfaBytes",
+    "retrans_pkts": "EfaRetransmits",
+    "rx_drops": "EfaDrops",
+}
+
+
+def found(place):
+    """Files on this node."""
+    return glob.glob(ROOT + place)
+
+
+def lines_of(path):
+    """The words of each line of a file; none when it is gone."""
+    try:
+        with open(path) as file:
+            return [line.replace(":", " ").split() for line in file]
+    except OSError:
+        return []
+
+
+def inner(data, *names):
+    """What lies deep in a document; an empty one where something is missing."""
+    for name in names:
+        data = (data or {}).get(name)
+    return data or {}
+
+
+def digest(report):
+    """What one report of neuron-monitor says."""
+    cores, memory, errors, latency = {}, 0, 0, 0
+    for runtime in report.get("neuron_runtime_data") or []:
+        held = inner(runtime, "report", "neuroncore_counters", "neuroncores_in_use")
+        for core, counts in held.items():
+            cores[core] = max(cores.get(core, 0), counts.get("neuroncore_utilization") or 0)
+        memory += (
+            inner(runtime, "report", "memory_used", "neuron_runtime_used_bytes").get("neuron_device") or 0
+        )
+        stats = inner(runtime, "report", "execution_stats")
+        errors += sum(inner(stats, "error_summary").values())
+        latency = max(latency, inner(stats, "latency_stats", "device_latency").get("p50") or 0)
+    devices = inner(report, "system_data", "neuron_hw_counters", "neuron_devices") or []
+    ecc = [
+        sum((device.get(part + kind) or 0) for device in devices for part in ("mem_ecc_", "sram_ecc_"))
+        for kind in ("corrected", "uncorrected")
+    ]
+    used = sum(cores.values()) / len(cores) if cores else 0
+    return {"used": used, "memory": memory, "errors": errors, "latency": latency, "ecc": ecc}
+
+
+def monitor(command, reports):
+    """Read neuron-monitor, and start it again when it ends."""
+    while True:
+        try:
+            with subprocess.Popen([command], stdout=subprocess.PIPE) as process:
+                for line in process.stdout:
+                    try:
+                        reports.append(digest(json.loads(line)))
+                    except (AttributeError, TypeError, ValueError):
+                        continue
+        except OSError as error:
+            print("neuron-monitor:", error, file=sys.stderr)
+        time.sleep(30)
+
+
+def job_network():
+    """The network of a job of several nodes that runs here, and the bytes of its interfaces beside EFA."""
+    for path in found("/proc/[0-9]*/environ"):
+        folder = os.path.dirname(path)
+        try:
+            with open(path, "rb") as file:
+                given = dict(each.partition(b"=")[::2] for each in file.read().split(b"\0"))
+            if int(given.get(b"AWS_BATCH_JOB_NUM_NODES", 0)) > 1:
+                rows = [row for row in lines_of(folder + "/net/dev")[2:] if row[0] != "lo"]
+                return os.readlink(folder + "/ns/net"), sum(int(row[1]) + int(row[9]) for row in rows)
+        except (OSError, ValueError):
+            continue
+    return None, 0
+
+
+def counters():
+    """What only grows, by name."""
+    sums = dict.fromkeys([*EFA.values(), *LUSTRE.values()], 0)
+    for file, name in EFA.items():
+        for path in found("/sys/class/infiniband/*/ports/1/hw_counters/" + file):
+            sums[name] += int(lines_of(path)[0][0])
+    for place in ("/proc/fs/lustre", "/sys/kernel/debug/lustre"):
+        for path in found(place + "/llite/*/stats"):
+            for row in lines_of(path):
+                if row and row[0] in LUSTRE and len(row) > 6:
+                    sums[LUSTRE[row[0]]] += int(row[6])
+    return sums
+
+
+def host():
+    """What is as it is now."""
+    memory = {row[0]: int(row[1]) for row in lines_of(ROOT + "/proc/meminfo")}
+    disks = [os.statvfs(ROOT + path) for path in ("/", SET("UC_SCRATCH_PATH", "/"))]
+    return {
+        "HostMemoryPercent": 100 * (1 - memory["MemAvailable"] / memory["MemTotal"]),
+        "DiskPercent": max(100 * (1 - disk.f_bavail / disk.f_blocks) for disk in disks),
+        "NeuronDevicesMissing": int(SET("UC_NEURON_DEVICES", "0")) - len(found("/dev/neuron[0-9]*")),
+        "EfaDevicesMissing": int(SET("UC_EFA_DEVICES", "0")) - len(found("/dev/infiniband/uverbs[0-9]*")),
+    }
+
+
+class Node:
+    """Remembers the counters of the last minute."""
+
+    def __init__(self):
+        self.sums, self.network, self.ecc = counters(), job_network(), None
+
+    def minute(self, reports):
+        """The metrics of the minute since the last call."""
+        sums, network = counters(), job_network()
+        metrics = {"NodesReporting": 1, **host(), **{name: sums[name] - self.sums[name] for name in sums}}
+        if network[0] and network[0] == self.network[0]:
+            metrics["TcpBytes"] = network[1] - self.network[1]
+        if reports:
+            last = reports[-1]
+            metrics["CoreUtilization"] = sum(each["used"] for each in reports) / len(reports)
+            metrics["DeviceMemoryBytes"] = last["memory"]
+            metrics["ExecutionErrors"] = sum(each["errors"] for each in reports)
+            if last["latency"]:
+                metrics["ExecutionSeconds"] = last["latency"]
+            before = self.ecc or last["ecc"]
+            metrics["EccCorrected"], metrics["EccUncorrected"] = (a - b for a, b in zip(last["ecc"], before))
+            self.ecc = last["ecc"]
+        tcp = metrics.get("TcpBytes", 0)
+        busy = metrics.get("CoreUtilization", 0) >= BUSY_PERCENT
+        metrics["TcpFallback"] = int(busy and tcp >= LEAST_TCP_BYTES and metrics["EfaBytes"] < tcp / 100)
+        self.sums, self.network = sums, network
+        # A driver that was loaded anew counts from 0 again.
+        return {name: max(0, round(value, 6)) for name, value in metrics.items()}
+
+
+def unit(name):
+    """Unit of a metric, which its name ends with."""
+    return next((each for each in ("Bytes", "Percent", "Seconds") if name.endswith(each)), "Count")
+
+
+def embedded(metrics, instance, now):
+    """A log event; the instance is a property of it, not a dimension, which would make every metric one more."""
+    named = [{"Name": name, "Unit": "Percent" if "Util" in name else unit(name)} for name in metrics]
+    directive = {"Namespace": "UltraCluster", "Dimensions": [["Cluster"]], "Metrics": named}
+    about = {"Timestamp": now, "CloudWatchMetrics": [directive]}
+    return json.dumps({"_aws": about, "Cluster": SET("UC_CLUSTER"), "InstanceId": instance, **metrics})
+
+
+def signed(body, target, server, region, keys, moment):
+    """Headers of a request to CloudWatch Logs: AWS Signature Version 4."""
+    headers = {
+        "content-type": "application/x-amz-json-1.1",
+        "host": server,
+        "x-amz-date": moment,
+        "x-amz-security-token": keys["Token"],
+        "x-amz-target": "Logs_20140328." + target,
+    }
+    names = ";".join(headers)
+    rows = "".join(name + ":" + value + "\n" for name, value in headers.items())
+    request = "\n".join(["POST", "/", "", rows, names, hashlib.sha256(body).hexdigest()])
+    scope = "/".join([moment[:8], region, "logs", "aws4_request"])
+    text = "\n".join(["AWS4-HMAC-SHA256", moment, scope, hashlib.sha256(request.encode()).hexdigest()])
+    key = ("AWS4" + keys["SecretAccessKey"]).encode()
+    for part in (*scope.split("/"), text):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    who = "AWS4-HMAC-SHA256 Credential=" + keys["AccessKeyId"] + "/" + scope
+    return {**headers, "authorization": who + ", SignedHeaders=" + names + ", Signature=" + key.hex()}
+
+
+def answer(url, body=None, headers=None, method=None):
+    """What a server answers."""
+    request = urllib.request.Request(url, body, headers or {}, method=method)
+    with urllib.request.urlopen(request, timeout=10) as reply:
+        return reply.read().decode()
+
+
+def metadata(path):
+    """What the node knows of itself."""
+    place = SET("UC_METADATA", "http://169.254.169.254") + "/latest/"
+    token = answer(place + "api/token", headers={"X-aws-ec2-metadata-token-ttl-seconds": "60"}, method="PUT")
+    return answer(place + "meta-data/" + path, headers={"X-aws-ec2-metadata-token": token})
+
+
+def call(target, **request):
+    """One call of CloudWatch Logs, with the node's own role."""
+    role = "iam/security-credentials/"
+    keys = json.loads(metadata(role + metadata(role).split()[0]))
+    url, body = SET("UC_LOGS_URL"), json.dumps(request).encode()
+    moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    answer(url, body, signed(body, target, url.partition("://")[2], SET("UC_REGION"), keys, moment))
+
+
+def publish(metrics, instance):
+    """Send a log event; the first one makes the log stream of this node."""
+    now = int(time.time() * 1000)
+    place = {"logGroupName": SET("UC_LOG_GROUP"), "logStreamName": instance}
+    event = {"timestamp": now, "message": embedded(metrics, instance, now)}
+    try:
+        call("PutLogEvents", **place, logEvents=[event])
+    except urllib.error.HTTPError as error:
+        if b"ResourceNotFound" not in error.read():
+            raise
+        call("CreateLogStream", **place)
+        call("PutLogEvents", **place, logEvents=[event])
+
+
+def main():
+    """Publish, minute by minute."""
+    reports, instance, node = [], None, Node()
+    command = SET("UC_NEURON_MONITOR", "/opt/aws/neuron/bin/neuron-monitor")
+    if os.path.exists(command):
+        threading.Thread(target=monitor, args=(command, reports), daemon=True).start()
+    while True:
+        time.sleep(60 - time.time() % 60)
+        try:
+            instance = instance or metadata("instance-id")
+            taken, reports[:] = reports[:], []
+            publish(node.minute(taken), instance)
+        except (OSError, KeyError, ValueError, IndexError) as error:
+            print("not published:", error, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
