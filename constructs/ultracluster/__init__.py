@@ -10,9 +10,11 @@ from ultracluster.capacity_guard import CapacityGuard
 from ultracluster.capacity_ledger import CapacityLedger
 from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.checkpoint_bucket import CheckpointBucket
+from ultracluster.cluster_alarms import AlarmSettings, ClusterAlarms
 from ultracluster.cluster_budget import ClusterBudget
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
+from ultracluster.cluster_watch import ClusterWatch
 from ultracluster.compile_cache import CompileCache
 from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.container_image import ContainerImage
@@ -37,6 +39,7 @@ from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
 
 __all__ = [
+    "AlarmSettings",
     "BakeOff",
     "BlockLifecycle",
     "Capacity",
@@ -47,9 +50,11 @@ __all__ = [
     "CapacityReservation",
     "CapacitySearchRole",
     "CheckpointBucket",
+    "ClusterAlarms",
     "ClusterBudget",
     "ClusterNetwork",
     "ClusterPlacement",
+    "ClusterWatch",
     "CompileCache",
     "ComputeEnvironment",
     "ContainerImage",

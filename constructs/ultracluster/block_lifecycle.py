@@ -1,10 +1,6 @@
 """The life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
 
-import hashlib
-from importlib.util import find_spec
-from pathlib import Path
-
-from aws_cdk import AssetHashType, Aws, Duration, IgnoreMode, RemovalPolicy, Stack
+from aws_cdk import Aws, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_events as events
@@ -18,14 +14,14 @@ from constructs import Construct
 
 from ultracluster.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
 from ultracluster.compute_environment import ComputeEnvironment
+from ultracluster.function_code import function_code
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.capacity_blocks import BLOCK_DELIVERED_EVENTS, BLOCK_EXPIRATION_WARNING_EVENTS
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 
 __all__ = ["BlockLifecycle"]
 
-# What the function runs, and nothing else; boto3 comes with its run time. Without the packages' __init__ modules, so
-# that the asset changes only when something changes that it runs.
+# What the function runs, and nothing else.
 _MODULES = (
     "ultracluster_catalog/budgets.py",
     "ultracluster_catalog/capacity_blocks.py",
@@ -136,7 +132,7 @@ class BlockLifecycle(Construct):
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=lambda_.Architecture.ARM_64,
             handler="ultracluster_runtime.lifecycle.handler.handler",
-            code=_code(),
+            code=function_code(_MODULES),
             role=role,
             log_group=group,
             memory_size=_MEMORY_MIB,
@@ -291,32 +287,6 @@ def _allow(
     sid: str, *names: str, resources: list[str], conditions: dict[str, dict[str, str]] | None = None
 ) -> iam.PolicyStatement:
     return iam.PolicyStatement(sid=sid, actions=list(names), resources=resources, conditions=conditions)
-
-
-def _code() -> lambda_.Code:
-    # The packages lie side by side, in the repository as in site-packages. Found, not imported: synthesis needs no boto3.
-    spec = find_spec("ultracluster_runtime")
-    if spec is None or spec.origin is None:
-        raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
-    root = Path(spec.origin).parents[1]
-    folders = sorted({str(parent) for module in _MODULES for parent in Path(module).parents} - {"."})
-    return lambda_.Code.from_asset(
-        str(root),
-        # Our own hash: to find its own, the CDK would read all that lies beside the packages, which is the whole of
-        # site-packages for most, and keep what it found in the home directory.
-        asset_hash=_fingerprint(root),
-        asset_hash_type=AssetHashType.CUSTOM,
-        exclude=["*", *(f"!{each}" for each in (*folders, *_MODULES))],
-        ignore_mode=IgnoreMode.GLOB,
-    )
-
-
-def _fingerprint(root: Path) -> str:
-    digest = hashlib.sha256()
-    for module in _MODULES:
-        content = (root / module).read_bytes()
-        digest.update(f"{module} {len(content)}\n".encode() + content)
-    return digest.hexdigest()
 
 
 def _environment_of(block: CapacityBlock, *, queue: TrainingQueue, lead: Duration) -> ComputeEnvironment:

@@ -103,7 +103,6 @@ class NodeMetrics(Construct):
             dimensions_map={CLUSTER_DIMENSION: self._cluster_name},
             statistic=statistic,
             period=period or Duration.minutes(1),
-            label=name,
         )
 
     @property

@@ -128,6 +128,7 @@ class SharedFileSystem(Construct):
         super().__init__(scope, construct_id)
         self._mount_path = mount_path
         self._efa_enabled = settings.efa_enabled
+        self._storage_capacity_gib = settings.storage_capacity_gib
         security_group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -250,6 +251,11 @@ class SharedFileSystem(Construct):
         """Where nodes and jobs mount it."""
         return self._mount_path
 
+    @property
+    def storage_capacity_gib(self) -> int | None:
+        """Its size in GiB; None where it grows by itself, or is not known because it existed before."""
+        return self._storage_capacity_gib
+
 
 class _ExistingFileSystem(SharedFileSystem):
     """What `SharedFileSystem.from_attributes` gives."""
@@ -273,6 +279,7 @@ class _ExistingFileSystem(SharedFileSystem):
         self._mount_name = mount_name
         self._dns_name = dns_name
         self._efa_enabled = efa_enabled
+        self._storage_capacity_gib = None
         self._mount_path = mount_path
         self._connections = _connections(security_group)
         for finding in warn_of_existing_file_system(

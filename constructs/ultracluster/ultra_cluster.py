@@ -9,12 +9,15 @@ from constructs import Construct
 from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.checkpoint_bucket import CheckpointBucket
+from ultracluster.cluster_alarms import AlarmSettings, ClusterAlarms
 from ultracluster.cluster_jobs import ClusterJobs
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
+from ultracluster.cluster_watch import ClusterWatch
 from ultracluster.compile_cache import CompileCache
 from ultracluster.fair_share import FairShare
 from ultracluster.node_group import NodeGroup
+from ultracluster.node_metrics import NodeMetrics
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.sources import named, sources_of, used_by_queue
@@ -60,6 +63,7 @@ class UltraCluster(ClusterJobs):
         queue_priority: int = 1,
         fair_share: FairShare | None = None,
         wait_limits: WaitLimits | None = None,
+        alarms: AlarmSettings | None = None,
     ) -> None:
         """Define the cluster.
 
@@ -96,6 +100,8 @@ class UltraCluster(ClusterJobs):
                 Default: 1.
             fair_share: How the queue divides the nodes among share identifiers. Default: all the same.
             wait_limits: When a job that waits at the head of the queue is cancelled. Default: never.
+            alarms: Whom alarms tell, and when; with them come the metrics of every node and the function that watches the cluster.
+                Default: nobody looks. Nodes of an existing cluster are replaced when this changes.
 
         Raises:
             FindingsError: If neither capacity, network nor zone_id says where the nodes are (UC4022), two sources
@@ -138,6 +144,7 @@ class UltraCluster(ClusterJobs):
         self._checkpoint_bucket = checkpoint_bucket
         self._file_system = file_system
         self._compile_cache = compile_cache or CompileCache(self, "CompileCache")
+        self._metrics = NodeMetrics(self, "Metrics", cluster_name=alarms.cluster_name) if alarms else None
         self._node_groups = tuple(
             NodeGroup(
                 self,
@@ -151,6 +158,7 @@ class UltraCluster(ClusterJobs):
                 file_system=file_system,
                 scratch_path=scratch_path,
                 tags=tags,
+                metrics=self._metrics,
             )
             for source in sources
         )
@@ -175,6 +183,21 @@ class UltraCluster(ClusterJobs):
             for source in sources
             if isinstance(source, CapacityBlock)
         )
+        self._watch: ClusterWatch | None = None
+        self._alarms: ClusterAlarms | None = None
+        if alarms and self._metrics:
+            self._watch = ClusterWatch(
+                self, "Watch", metrics=self._metrics, queue=self._queue, node_groups=self._node_groups
+            )
+            self._alarms = ClusterAlarms(
+                self,
+                "Alarms",
+                metrics=self._metrics,
+                file_system=file_system,
+                topic=alarms.topic,
+                emails=alarms.emails,
+                thresholds=alarms.thresholds,
+            )
 
     def add_queue(
         self,
@@ -214,7 +237,14 @@ class UltraCluster(ClusterJobs):
         for lifecycle in self._block_lifecycles:
             if lifecycle.block in used:
                 lifecycle.watch(queue)
+        if self._watch:
+            self._watch.watch(queue)
         return queue
+
+    @property
+    def alarms(self) -> ClusterAlarms | None:
+        """Its alarms; None unless they were asked for."""
+        return self._alarms
 
     @property
     def block_lifecycle(self) -> BlockLifecycle | None:
@@ -240,6 +270,11 @@ class UltraCluster(ClusterJobs):
     def file_system(self) -> SharedFileSystem:
         """Shared file system."""
         return self._file_system
+
+    @property
+    def metrics(self) -> NodeMetrics | None:
+        """Its metrics; None unless alarms were asked for."""
+        return self._metrics
 
     @property
     def network(self) -> ClusterNetwork:

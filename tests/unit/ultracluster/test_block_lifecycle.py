@@ -13,7 +13,14 @@ import pytest
 from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.neighbours import IMAGE_ID, RESERVATION, ZONE, block, of_type, only, queue
 
-from ultracluster import BlockLifecycle, CapacityBlock, CapacityReservation, UltraCluster, block_lifecycle
+from ultracluster import (
+    BlockLifecycle,
+    CapacityBlock,
+    CapacityReservation,
+    UltraCluster,
+    block_lifecycle,
+    function_code,
+)
 from ultracluster_catalog.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -254,11 +261,11 @@ def test_a_change_of_any_module_is_a_new_asset(tmp_path: Path) -> None:
     for module in block_lifecycle._MODULES:
         (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / module).write_bytes((root / module).read_bytes())
-    before = block_lifecycle._fingerprint(root)
-    assert block_lifecycle._fingerprint(tmp_path) == before
+    before = function_code._fingerprint(root, block_lifecycle._MODULES)
+    assert function_code._fingerprint(tmp_path, block_lifecycle._MODULES) == before
     seen = {before}
     for module in block_lifecycle._MODULES:
         with (tmp_path / module).open("a") as file:
             file.write("# changed\n")
-        seen.add(block_lifecycle._fingerprint(tmp_path))
+        seen.add(function_code._fingerprint(tmp_path, block_lifecycle._MODULES))
     assert len(seen) == 1 + len(block_lifecycle._MODULES)

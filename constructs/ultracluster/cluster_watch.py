@@ -1,0 +1,147 @@
+"""The function that looks at a cluster once a minute and publishes what neither AWS nor a node can say."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from ultracluster.capacity import CapacityBlock, CapacityReservation
+from ultracluster.function_code import function_code
+from ultracluster.node_group import NodeGroup
+from ultracluster.node_metrics import NodeMetrics
+from ultracluster.training_queue import TrainingQueue
+
+__all__ = ["ClusterWatch"]
+
+_MODULES = (
+    "ultracluster_catalog/capacity_blocks.py",
+    "ultracluster_catalog/findings.py",
+    "ultracluster_catalog/instance_type.py",
+    "ultracluster_catalog/instance_types.py",
+    "ultracluster_catalog/metrics.py",
+    "ultracluster_catalog/rules.py",
+    "ultracluster_runtime/lifecycle/facts.py",
+    "ultracluster_runtime/watch/figures.py",
+    "ultracluster_runtime/watch/handler.py",
+    "ultracluster_runtime/watch/look.py",
+    "ultracluster_runtime/window.py",
+)
+
+_TIMEOUT = 50
+_MEMORY_MIB = 256
+
+
+class ClusterWatch(Construct):
+    """Publishes the figures of the queue, of paid and unused nodes, of the time to the drain and of stalled steps.
+
+    AWS Batch has no metrics, and those of EC2 for reservations come every five minutes. The function only reads; its way out is
+    its own log, in CloudWatch's embedded metric format.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        metrics: NodeMetrics,
+        queue: TrainingQueue,
+        node_groups: Sequence[NodeGroup],
+    ) -> None:
+        """Define the function.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            metrics: The metrics of the cluster; gives its name.
+            queue: The queue; `watch` adds more.
+            node_groups: The nodes of the cluster, of all sources of capacity.
+        """
+        super().__init__(scope, construct_id)
+        self._queues = [queue.job_queue_arn]
+        capacities = [each.capacity for each in node_groups]
+        reserved = [each for each in capacities if isinstance(each, (CapacityBlock, CapacityReservation))]
+        group = logs.LogGroup(
+            self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.RETAIN
+        )
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            description="Looks at one cluster; changes nothing",
+            inline_policies={
+                "Watch": iam.PolicyDocument(
+                    statements=[
+                        iam.PolicyStatement(
+                            sid="Log",
+                            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
+                            resources=[group.log_group_arn],
+                        ),
+                        iam.PolicyStatement(
+                            sid="Look",
+                            actions=[
+                                "batch:ListJobs",
+                                "cloudwatch:GetMetricData",
+                                "ec2:DescribeCapacityReservations",
+                                "ec2:DescribeInstances",
+                            ],
+                            resources=["*"],  # none of these can be narrowed to a resource
+                        ),
+                    ]
+                )
+            },
+        )
+        self._function = lambda_.Function(
+            self,
+            "Function",
+            description="Publishes what is seen of one cluster",
+            runtime=lambda_.Runtime.PYTHON_3_13,
+            architecture=lambda_.Architecture.ARM_64,
+            handler="ultracluster_runtime.watch.handler.handler",
+            code=function_code(_MODULES),
+            role=role,
+            log_group=group,
+            memory_size=_MEMORY_MIB,
+            timeout=Duration.seconds(_TIMEOUT),
+            # The next minute looks again; a look of before is worth nothing.
+            retry_attempts=0,
+            max_event_age=Duration.minutes(1),
+            environment={
+                "UC_CLUSTER": metrics.cluster_name,
+                "UC_JOB_QUEUES": queue.job_queue_arn,
+                "UC_RESERVATIONS": ",".join(each.reservation_id for each in reserved),
+                "UC_INSTANCE_PROFILES": ",".join(each.instance_profile_arn for each in node_groups),
+                "UC_WITHOUT_RESERVATION": "no" if len(reserved) == len(capacities) else "yes",
+            },
+        )
+        # The CDK adds a dependency on the role, which the role's ARN is already; cfn-lint finds one too many (W3005).
+        resource = self._function.node.default_child
+        if isinstance(resource, lambda_.CfnFunction):
+            resource.add_deletion_override("DependsOn")
+        events.Rule(
+            self,
+            "EveryMinute",
+            description="Wakes up what looks at a cluster",
+            schedule=events.Schedule.rate(Duration.minutes(1)),
+            targets=[
+                targets.LambdaFunction(self._function, retry_attempts=0, max_event_age=Duration.minutes(1))
+            ],
+        )
+
+    def watch(self, queue: TrainingQueue) -> None:
+        """Look at one more queue of the cluster.
+
+        Args:
+            queue: The queue.
+        """
+        self._queues.append(queue.job_queue_arn)
+        self._function.add_environment("UC_JOB_QUEUES", ",".join(self._queues))
+
+    @property
+    def function(self) -> lambda_.IFunction:
+        """The function."""
+        return self._function

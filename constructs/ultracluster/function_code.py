@@ -1,0 +1,46 @@
+"""The code of Lambda functions: some modules of the packages beside this one, and nothing else."""
+
+import hashlib
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from aws_cdk import AssetHashType, IgnoreMode
+from aws_cdk import aws_lambda as lambda_
+
+__all__ = ["function_code"]
+
+
+def function_code(modules: Sequence[str]) -> lambda_.Code:
+    """Give the code of a function that runs some of our modules; boto3 comes with its run time.
+
+    Args:
+        modules: Their paths, such as ``ultracluster_runtime/window.py``. Without the packages' ``__init__``, so that the
+            asset changes only when something changes that the function runs.
+
+    Raises:
+        ImportError: If the packages are not installed beside this one.
+    """
+    # The packages lie side by side, in the repository as in site-packages. Found, not imported: synthesis needs no boto3.
+    spec = find_spec("ultracluster_runtime")
+    if spec is None or spec.origin is None:
+        raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
+    root = Path(spec.origin).parents[1]
+    folders = sorted({str(parent) for module in modules for parent in Path(module).parents} - {"."})
+    return lambda_.Code.from_asset(
+        str(root),
+        # Our own hash: to find its own, the CDK would read all that lies beside the packages, which is the whole of
+        # site-packages for most, and keep what it found in the home directory.
+        asset_hash=_fingerprint(root, modules),
+        asset_hash_type=AssetHashType.CUSTOM,
+        exclude=["*", *(f"!{each}" for each in (*folders, *modules))],
+        ignore_mode=IgnoreMode.GLOB,
+    )
+
+
+def _fingerprint(root: Path, modules: Sequence[str]) -> str:
+    digest = hashlib.sha256()
+    for module in modules:
+        content = (root / module).read_bytes()
+        digest.update(f"{module} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
