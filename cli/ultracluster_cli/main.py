@@ -23,8 +23,9 @@ COMMANDS = {
     "jobs": "ultracluster_cli.jobs",
     "local": "ultracluster_cli.local",
     "plan": "ultracluster_cli.plan",
-    "scale": "ultracluster_cli.scale",
+    "preflight": "ultracluster_cli.preflight",
     "rollout": "ultracluster_cli.rollout",
+    "scale": "ultracluster_cli.scale",
     "validate": "ultracluster_cli.validate",
 }
 """The module of each command or group of commands, which offers a `typer.Typer` called `app`.

@@ -1,6 +1,7 @@
 """Where a rollout is deployed: a real account, or the local AWS with the rollout's fakes in it."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -17,8 +18,8 @@ from ultracluster_cli.steps import timed
 from ultracluster_local import LocalAws
 from ultracluster_local.clients import Clients
 from ultracluster_local.daemon import status
-from ultracluster_local.environment import child_environment
-from ultracluster_local.remote_seed import SeedImage, SeedReservation, seed
+from ultracluster_local.environment import ACCOUNT, child_environment
+from ultracluster_local.remote_seed import SeedContainerImage, SeedImage, SeedReservation, seed
 from ultracluster_stacks.config import ClusterConfig, sources
 
 __all__ = ["Target", "account", "local_aws", "running_local_aws"]
@@ -77,7 +78,7 @@ def local_aws(
     steps: dict[str, float],
     seed_blocks: bool = True,
 ) -> Iterator[Target]:
-    """Give the local AWS, with the reservations and AMIs of the clusters in it as fakes.
+    """Give the local AWS, with the reservations and images of the clusters in it as fakes.
 
     Takes the one that `ultracluster local up` has started; else starts one that ends with this context.
 
@@ -103,11 +104,12 @@ def local_aws(
                 endpoint=endpoint,
                 regions={cluster.region for cluster in clusters},
                 images=[SeedImage(image_id=cluster.image_id, region=cluster.region) for cluster in clusters],
+                container_images={fake for cluster in clusters for fake in _container_images(cluster)},
                 reservations=[
                     fake for cluster in clusters for fake in _fakes(cluster) if seed_blocks or not fake.block
                 ],
             )
-        fakes = "the reservations and AMIs" if seed_blocks else "the AMIs"
+        fakes = "the reservations and images" if seed_blocks else "the images"
         yield Target(
             name=f"the local AWS at {endpoint}: a fake, with fakes of {fakes}",
             local=True,
@@ -137,6 +139,18 @@ def running_local_aws(*, background: Path, region: str) -> Target:
         environment=child_environment(endpoint=running.endpoint, region=region),
         client=Clients(endpoint=running.endpoint).get,
     )
+
+
+_LOCAL_IMAGE = re.compile(
+    rf"{ACCOUNT}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/(?P<name>[^:@]+):(?P<tag>[^@]+)"
+)
+
+
+def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:
+    """The images of jobs that are in registries of the fake account, and have a tag."""
+    for job in cluster.jobs:
+        if found := _LOCAL_IMAGE.fullmatch(job.image):
+            yield SeedContainerImage(repository=found["name"], tag=found["tag"], region=found["region"])
 
 
 def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:

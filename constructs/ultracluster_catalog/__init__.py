@@ -280,6 +280,11 @@ if TYPE_CHECKING:
         PaidService,
         service_price,
     )
+    from ultracluster_catalog.service_quotas import (
+        SERVICE_QUOTAS,
+        ServiceQuota,
+        quota_request_command,
+    )
     from ultracluster_catalog.submission_tags import (
         AFTER_TAG,
         ARRAY_SIZE_TAG,
@@ -408,6 +413,7 @@ __all__ = [
     "SAGEMAKER_TRAINING_TYPES",
     "SERVICE_LIMITS",
     "SERVICE_PRICES",
+    "SERVICE_QUOTAS",
     "SHARE_DECAY_SECONDS",
     "SHORTEST_BLOCK",
     "SOURCE_NAME",
@@ -464,6 +470,7 @@ __all__ = [
     "Quota",
     "Rule",
     "ServiceLimit",
+    "ServiceQuota",
     "Severity",
     "addresses_per_node",
     "automatic_metadata_iops",
@@ -510,6 +517,7 @@ __all__ = [
     "on_demand_price",
     "on_demand_quota",
     "price_of",
+    "quota_request_command",
     "quote",
     "region_of_zone_id",
     "runs_torchneuron",
@@ -559,6 +567,7 @@ _MODULES = (
     "scratch",
     "service_limits",
     "service_prices",
+    "service_quotas",
     "submission_tags",
     "ultraservers",
     "zones",

@@ -16,6 +16,7 @@ from moto.core.responses import ActionResult, BaseResponse
 from moto.ec2.responses import EC2Response
 from moto.ecr.responses import ECRResponse
 from moto.fsx.responses import FSxResponse
+from moto.servicequotas.responses import ServiceQuotasResponse
 
 from ultracluster_local import lambda_runtime
 from ultracluster_local.cloudformation import api, change_set_api, drift_api
@@ -37,9 +38,12 @@ from ultracluster_local.services import (
     fsx,
     fsx_associations,
     fsx_backups,
+    iam_simulation,
     public_images,
+    resource_groups,
     s3,
     s3_request_metrics,
+    service_quotas,
     sqs,
 )
 from ultracluster_local.services.handlers import ServiceError
@@ -77,6 +81,7 @@ def install() -> None:
     for module in (fsx, fsx_associations, fsx_backups):
         module.handlers.install(FSxResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
+    service_quotas.handlers.install(ServiceQuotasResponse)
     for module in (batch, batch_jobs):
         module.handlers.install(BatchResponse)
     # moto names Batch's actions by their paths; the general way names them as the API does.
@@ -87,7 +92,9 @@ def install() -> None:
     batch_service_jobs.install()
     embedded_metrics.install()
     ec2_instances.install()
+    iam_simulation.install()
     public_images.install()
+    resource_groups.install()
     s3.install()
     s3_request_metrics.install()
     sqs.install()

@@ -13,7 +13,7 @@ from datetime import datetime
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_local.environment import require_loopback
 
-__all__ = ["SeedImage", "SeedReservation", "seed"]
+__all__ = ["SeedContainerImage", "SeedImage", "SeedReservation", "seed"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +26,21 @@ class SeedImage:
     """
 
     image_id: str
+    region: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeedContainerImage:
+    """A container image that shall exist in a private repository; there is nothing in it.
+
+    Attributes:
+        repository: Its repository.
+        tag: Its tag.
+        region: Its Region.
+    """
+
+    repository: str
+    tag: str
     region: str
 
 
@@ -59,14 +74,16 @@ def seed(
     endpoint: str,
     regions: Iterable[str],
     images: Iterable[SeedImage] = (),
+    container_images: Iterable[SeedContainerImage] = (),
     reservations: Iterable[SeedReservation] = (),
 ) -> None:
-    """Bootstrap Regions for the CDK, and let AMIs and reservations exist; what exists already stays as it is.
+    """Bootstrap Regions for the CDK, and let images and reservations exist; what exists already stays as it is.
 
     Args:
         endpoint: Address of the local AWS.
         regions: Regions to bootstrap.
         images: AMIs that shall exist. Default: none.
+        container_images: Container images that shall exist, with their repositories. Default: none.
         reservations: Reservations that shall exist. Default: none.
 
     Raises:
@@ -75,6 +92,7 @@ def seed(
     order = {
         "regions": sorted(regions),
         "images": [asdict(image) for image in images],
+        "container_images": [asdict(image) for image in container_images],
         "reservations": [asdict(reservation) for reservation in reservations],
     }
     request = urllib.request.Request(  # noqa: S310 - require_loopback takes http to this machine only

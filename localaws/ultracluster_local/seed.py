@@ -1,11 +1,13 @@
 """What a Region holds before anything is deployed: the CDK's bootstrap, without its stack."""
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from moto.ec2.models import ec2_backends
 from moto.ec2.models.amis import Ami
+from moto.iam.models import iam_backends
 
 from ultracluster_local.clients import Clients
 from ultracluster_local.clock import CLOCK
@@ -41,6 +43,28 @@ def seed_region(clients: Clients, region: str) -> None:
     clients.get("ssm", region).put_parameter(
         Name=f"/cdk-bootstrap/{_QUALIFIER}/version", Value=BOOTSTRAP_VERSION, Type="String"
     )
+    _seed_bootstrap_roles(region)
+
+
+def _seed_bootstrap_roles(region: str) -> None:
+    """The roles of the CDK's bootstrap; that of CloudFormation may do everything, as it may by default."""
+    backend = iam_backends[ACCOUNT]["aws"]
+    for purpose in ("cfn-exec", "deploy", "file-publishing", "image-publishing", "lookup"):
+        trusted = {"Service": "cloudformation.amazonaws.com"} if purpose == "cfn-exec" else {"AWS": ACCOUNT}
+        trust = {"Effect": "Allow", "Principal": trusted, "Action": "sts:AssumeRole"}
+        role = backend.create_role(
+            f"cdk-{_QUALIFIER}-{purpose}-role-{ACCOUNT}-{region}",
+            json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
+            path="/",
+            permissions_boundary=None,
+            description="",
+            tags=[],
+            max_session_duration="3600",
+        )
+        if purpose == "cfn-exec":
+            everything = {"Effect": "Allow", "Action": "*", "Resource": "*"}
+            policy = {"Version": "2012-10-17", "Statement": [everything]}
+            role.put_policy("administrator", json.dumps(policy))
 
 
 def seed_capacity_block(
@@ -85,7 +109,7 @@ def seed_as_ordered(clients: Clients, order: Mapping[str, Any]) -> None:
 
     Args:
         clients: Clients of this local AWS.
-        order: ``regions``, ``images`` and ``reservations``; what exists already stays as it is.
+        order: ``regions``, ``images``, ``container_images`` and ``reservations``; what exists already stays as it is.
 
     Raises:
         ValueError: If a Region has no such zone.
@@ -104,6 +128,8 @@ def seed_as_ordered(clients: Clients, order: Mapping[str, Any]) -> None:
                 virtualization_type="hvm",
                 region_name=wanted["region"],
             )
+    for wanted in order.get("container_images", []):
+        _seed_container_image(clients.get("ecr", wanted["region"]), wanted["repository"], wanted["tag"])
     for wanted in order["reservations"]:
         region, reservation_id = wanted["region"], wanted["reservation_id"]
         if reservation_id in capacity_market(region).reservations:
@@ -116,6 +142,22 @@ def seed_as_ordered(clients: Clients, order: Mapping[str, Any]) -> None:
             end=datetime.fromisoformat(wanted["end"]) if wanted["end"] else None,
             block_id=hex_id("cb") if wanted["block"] else "",
         )
+
+
+def _seed_container_image(ecr: Any, repository: str, tag: str) -> None:
+    try:
+        ecr.create_repository(repositoryName=repository)
+    except ecr.exceptions.RepositoryAlreadyExistsException:
+        if any(one.get("imageTag") == tag for one in ecr.list_images(repositoryName=repository)["imageIds"]):
+            return
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.docker.distribution.manifest.v2+json",
+        "config": {"mediaType": "application/vnd.docker.container.image.v1+json", "size": 0, "digest": ""},
+        "layers": [],
+        "annotations": {"fake": f"{repository}:{tag}"},
+    }
+    ecr.put_image(repositoryName=repository, imageTag=tag, imageManifest=json.dumps(manifest))
 
 
 def _segment(region: str, zone_id: str, instance_type: str, count: int) -> Segment:

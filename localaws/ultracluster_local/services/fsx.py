@@ -8,6 +8,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from moto.ec2.models import ec2_backends
+
 from ultracluster_catalog.lustre import METADATA_CONFIGURATION_VERSION
 from ultracluster_local.clock import CLOCK
 from ultracluster_local.services.fsx_state import bad_request, check, fsx_of
@@ -22,6 +24,11 @@ def _default_version(lustre: Mapping[str, Any]) -> str:
     if "MetadataConfiguration" in lustre:
         return METADATA_CONFIGURATION_VERSION
     return "2.12" if lustre["DeploymentType"] == "PERSISTENT_2" else "2.10"
+
+
+def _vpc_of(request: Request, subnet_ids: list[str]) -> str:
+    subnets = ec2_backends[request.account][request.region].describe_subnets()
+    return next((str(one.vpc_id) for one in subnets if one.id in subnet_ids), "")
 
 
 @handlers("CreateFileSystem")
@@ -41,7 +48,7 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
         "FileSystemType": "LUSTRE",
         "Lifecycle": "AVAILABLE",
         "StorageType": given.get("StorageType", "SSD"),
-        "VpcId": "",
+        "VpcId": _vpc_of(request, given["SubnetIds"]),
         "SubnetIds": given["SubnetIds"],
         "NetworkInterfaceIds": [hex_id("eni")],
         "DNSName": f"{file_system_id}.fsx.{request.region}.amazonaws.com",

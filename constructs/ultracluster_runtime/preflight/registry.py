@@ -1,0 +1,27 @@
+"""All checks, in the order of their codes."""
+
+from typing import Final
+
+from ultracluster_runtime.preflight.account import ACCOUNT_CHECKS
+from ultracluster_runtime.preflight.check import AnyCheck
+from ultracluster_runtime.preflight.images import IMAGE_CHECKS
+from ultracluster_runtime.preflight.network import NETWORK_CHECKS
+from ultracluster_runtime.preflight.permissions import PERMISSION_CHECKS
+from ultracluster_runtime.preflight.quotas import QUOTA_CHECKS
+from ultracluster_runtime.preflight.reservations import RESERVATION_CHECKS
+from ultracluster_runtime.preflight.storage import STORAGE_CHECKS
+from ultracluster_runtime.preflight.zones import ZONE_CHECKS
+
+__all__ = ["CHECKS"]
+
+CHECKS: Final[tuple[AnyCheck, ...]] = (
+    *ACCOUNT_CHECKS,
+    *PERMISSION_CHECKS,
+    *QUOTA_CHECKS,
+    *ZONE_CHECKS,
+    *RESERVATION_CHECKS,
+    *NETWORK_CHECKS,
+    *IMAGE_CHECKS,
+    *STORAGE_CHECKS,
+)
+"""Every check. One that others wait for stands before them."""
