@@ -43,14 +43,14 @@ def _try_identity(reads: Reads, needs: RolloutNeeds) -> Mapping[str, Any] | Boto
         return refusal
 
 
-def judge_credentials(_: RolloutNeeds, answer: Mapping[str, Any] | BotoCoreError | ClientError) -> Outcome:
+def _judge_credentials(_: RolloutNeeds, answer: Mapping[str, Any] | BotoCoreError | ClientError) -> Outcome:
     """Whether AWS accepts the credentials."""
     if isinstance(answer, BotoCoreError | ClientError):
         return failed(str(answer), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
     return passed(f"account {answer['Account']} as {answer['Arn']}")
 
 
-def judge_account(needs: RolloutNeeds, answer: Mapping[str, Any]) -> Outcome:
+def _judge_account(needs: RolloutNeeds, answer: Mapping[str, Any]) -> Outcome:
     """Whether the clusters go to the account of the credentials."""
     account = answer["Account"]
     elsewhere = [one for one in needs.clusters if one.account not in (None, account)]
@@ -73,7 +73,7 @@ def _times(reads: Reads, needs: RolloutNeeds) -> tuple[datetime, datetime | None
     return reads.now, server_time(dict(answer))
 
 
-def judge_clock(_: RolloutNeeds, times: tuple[datetime, datetime | None]) -> Outcome:
+def _judge_clock(_: RolloutNeeds, times: tuple[datetime, datetime | None]) -> Outcome:
     """Whether this machine's clock goes right."""
     ours, theirs = times
     if theirs is None:
@@ -96,7 +96,7 @@ def _region(reads: Reads, needs: RegionNeeds) -> str:
     return str(shown["Regions"][0].get("OptInStatus", "opt-in-not-required"))
 
 
-def judge_region(needs: RegionNeeds, status: str) -> Outcome:
+def _judge_region(needs: RegionNeeds, status: str) -> Outcome:
     """Whether the account may use the Region."""
     if status in {"opt-in-not-required", "opted-in"}:
         return passed(f"it is {status}")
@@ -117,7 +117,7 @@ def _bootstrap(reads: Reads, needs: RegionNeeds) -> str | None:
     return None if answer is None else str(answer["Parameter"]["Value"])
 
 
-def judge_bootstrap(needs: RegionNeeds, version: str | None) -> Outcome:
+def _judge_bootstrap(needs: RegionNeeds, version: str | None) -> Outcome:
     """Whether the CDK can deploy to the Region."""
     remedy = f"Run `cdk bootstrap aws://ACCOUNT/{needs.region}`"
     if version is None:
@@ -133,14 +133,14 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=_try_identity,
-        judge=judge_credentials,
+        judge=_judge_credentials,
     ),
     Check(
         code="UC9402",
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=lambda reads, needs: identity(reads, needs.home),
-        judge=judge_account,
+        judge=_judge_account,
         after=("UC9401",),
     ),
     Check(
@@ -148,14 +148,14 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=_times,
-        judge=judge_clock,
+        judge=_judge_clock,
     ),
     Check(
         code="UC9404",
         calls=("ec2:DescribeRegions",),
         subjects=RolloutNeeds.regions,
         gather=_region,
-        judge=judge_region,
+        judge=_judge_region,
         after=("UC9401", "UC9402"),
     ),
     Check(
@@ -163,7 +163,7 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("ssm:GetParameter",),
         subjects=RolloutNeeds.regions,
         gather=_bootstrap,
-        judge=judge_bootstrap,
+        judge=_judge_bootstrap,
         after=("UC9404",),
     ),
 )

@@ -44,7 +44,7 @@ def _shown(reads: Reads, needs: ClusterNeeds) -> Shown:
     return _find(reads, needs) or {}
 
 
-def judge_ami(needs: ClusterNeeds, shown: Shown | None) -> Outcome:
+def _judge_ami(needs: ClusterNeeds, shown: Shown | None) -> Outcome:
     """Whether nodes can be launched from the AMI."""
     remedy = "Pin another one: `ultracluster ami resolve ROLLOUT --write`"
     if shown is None:
@@ -56,7 +56,7 @@ def judge_ami(needs: ClusterNeeds, shown: Shown | None) -> Outcome:
     return passed(f"{needs.image_id} is {shown.get('Name', 'without a name')}")
 
 
-def judge_architecture(_: ClusterNeeds, shown: Shown) -> Outcome:
+def _judge_architecture(_: ClusterNeeds, shown: Shown) -> Outcome:
     """Whether the AMI is for the processors of the nodes."""
     got = shown.get("Architecture")
     if got == _ARCHITECTURE:
@@ -64,7 +64,7 @@ def judge_architecture(_: ClusterNeeds, shown: Shown) -> Outcome:
     return failed(f"it is for {got}; the nodes are {_ARCHITECTURE}", f"Pin one for {_ARCHITECTURE}")
 
 
-def judge_purpose(needs: ClusterNeeds, shown: Shown) -> Outcome:
+def _judge_purpose(needs: ClusterNeeds, shown: Shown) -> Outcome:
     """Whether the AMI looks like one for such nodes: by the tag of what was baked here, else by its name."""
     name = shown.get("Name", "")
     if any(tag["Key"] == BAKED_IMAGE_TAG for tag in shown.get("Tags", [])):
@@ -84,7 +84,7 @@ def _with_now(reads: Reads, needs: ClusterNeeds) -> tuple[Shown, datetime]:
     return _shown(reads, needs), reads.now
 
 
-def judge_deprecation(_: ClusterNeeds, seen: tuple[Shown, datetime]) -> Outcome:
+def _judge_deprecation(_: ClusterNeeds, seen: tuple[Shown, datetime]) -> Outcome:
     """Whether its owner still stands behind the AMI."""
     shown, now = seen
     text = shown.get("DeprecationTime")
@@ -152,7 +152,7 @@ def _repository(reads: Reads, needs: ImageNeeds) -> bool | None:
     return answer is not None
 
 
-def judge_repository(needs: ImageNeeds, exists: bool | None) -> Outcome:
+def _judge_repository(needs: ImageNeeds, exists: bool | None) -> Outcome:
     """Whether the repository of an image is there, and in the Region of the nodes."""
     reference = read_reference(needs.image)
     if reference is None or exists is None:
@@ -190,7 +190,7 @@ def _image(reads: Reads, needs: ImageNeeds) -> Shown | None:
     return answer["imageDetails"][0] if answer and answer["imageDetails"] else None
 
 
-def judge_image(_: ImageNeeds, shown: Shown | None) -> Outcome:
+def _judge_image(_: ImageNeeds, shown: Shown | None) -> Outcome:
     """Whether nodes can pull the image."""
     if shown is None:
         return failed(
@@ -220,18 +220,18 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("ec2:DescribeImages",),
         subjects=lambda rollout: rollout.clusters,
         gather=_find,
-        judge=judge_ami,
+        judge=_judge_ami,
         after=("UC9404",),
     ),
-    _ami_check("UC9443", judge_architecture),
-    _ami_check("UC9444", judge_purpose),
-    _ami_check("UC9445", judge_deprecation, _with_now),
+    _ami_check("UC9443", _judge_architecture),
+    _ami_check("UC9444", _judge_purpose),
+    _ami_check("UC9445", _judge_deprecation, _with_now),
     Check(
         code=_REPOSITORY,
         calls=("ecr:DescribeRepositories",),
         subjects=_images,
         gather=_repository,
-        judge=judge_repository,
+        judge=_judge_repository,
         after=("UC9404",),
     ),
     Check(
@@ -239,7 +239,7 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("ecr:DescribeImages",),
         subjects=_images,
         gather=_image,
-        judge=judge_image,
+        judge=_judge_image,
         after=("UC9404",),
     ),
 )

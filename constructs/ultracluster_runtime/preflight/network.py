@@ -40,7 +40,7 @@ def _shown(reads: Reads, needs: SubnetNeeds) -> Shown:
     return _find(reads, needs) or {}
 
 
-def judge_subnet(needs: SubnetNeeds, shown: Shown | None) -> Outcome:
+def _judge_subnet(needs: SubnetNeeds, shown: Shown | None) -> Outcome:
     """Whether the subnet is where the rollout says."""
     if shown is None:
         return failed(f"{needs.region} shows this account no {needs.subnet_id}", "Correct network.subnet_id")
@@ -61,7 +61,7 @@ def _room(reads: Reads, needs: SubnetNeeds) -> tuple[int, bool]:
     return free, is_deployed(reads, needs.region, needs.stack)
 
 
-def judge_addresses(needs: SubnetNeeds, seen: tuple[int, bool]) -> Outcome:
+def _judge_addresses(needs: SubnetNeeds, seen: tuple[int, bool]) -> Outcome:
     """Whether the subnet has an address for everything of the cluster."""
     free, deployed = seen
     said = f"{free:,} addresses are free; the cluster takes {needs.addresses:,}"
@@ -73,7 +73,7 @@ def judge_addresses(needs: SubnetNeeds, seen: tuple[int, bool]) -> Outcome:
     return failed(said, remedy)
 
 
-def judge_private(_: SubnetNeeds, shown: Shown) -> Outcome:
+def _judge_private(_: SubnetNeeds, shown: Shown) -> Outcome:
     """Whether nodes with several interfaces can be launched into it: EC2 refuses public addresses beside them."""
     if shown.get("MapPublicIpOnLaunch"):
         return failed(
@@ -167,7 +167,7 @@ def _leads_out(way: str | None) -> bool:
     return way is not None and not way.startswith("igw-")
 
 
-def judge_s3(_: SubnetNeeds, ways: Ways) -> Outcome:
+def _judge_s3(_: SubnetNeeds, ways: Ways) -> Outcome:
     """Whether nodes reach S3, where image layers, checkpoints and compiled graphs are."""
     if "s3" in ways.gateways:
         return passed("its route table has the gateway endpoint of S3")
@@ -184,7 +184,7 @@ def judge_s3(_: SubnetNeeds, ways: Ways) -> Outcome:
     return failed("nothing leads to S3", "Add the gateway endpoint of S3 to its route table")
 
 
-def judge_services(needs: SubnetNeeds, ways: Ways) -> Outcome:
+def _judge_services(needs: SubnetNeeds, ways: Ways) -> Outcome:
     """Whether nodes reach the services that they need to boot, to join and to log."""
     missing = [service for service in needs.services if service not in ways.endpoints]
     if not missing:
@@ -218,7 +218,7 @@ def _dns(reads: Reads, needs: SubnetNeeds) -> dict[str, bool]:
     }
 
 
-def judge_dns(needs: SubnetNeeds, settings: dict[str, bool]) -> Outcome:
+def _judge_dns(needs: SubnetNeeds, settings: dict[str, bool]) -> Outcome:
     """Whether names of endpoints and of the file system are resolved in the VPC."""
     off = [name for name, on in settings.items() if not on]
     if not off:
@@ -240,7 +240,7 @@ def _group(reads: Reads, needs: SubnetNeeds) -> Shown | None:
     return answer["SecurityGroups"][0] if answer and answer["SecurityGroups"] else None
 
 
-def judge_group(needs: SubnetNeeds, shown: Shown | None) -> Outcome:
+def _judge_group(needs: SubnetNeeds, shown: Shown | None) -> Outcome:
     """Whether the group lets EFA through: all traffic to and from itself, named by its id, not by addresses."""
     if shown is None:
         return failed(f"there is no {needs.security_group_id}", "Correct network.security_group_id")
@@ -283,20 +283,20 @@ NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=(_SUBNET,),
         subjects=_subnets,
         gather=_find,
-        judge=judge_subnet,
+        judge=_judge_subnet,
         after=("UC9404",),
     ),
-    _check("UC9436", judge_addresses, _room, _SUBNET, "cloudformation:DescribeStacks"),
-    _check("UC9437", judge_private, _shown, _SUBNET),
-    _check("UC9438", judge_s3, _ways, *_WAYS),
-    _check("UC9439", judge_services, _ways, *_WAYS),
-    _check("UC9440", judge_dns, _dns, "ec2:DescribeVpcAttribute"),
+    _check("UC9436", _judge_addresses, _room, _SUBNET, "cloudformation:DescribeStacks"),
+    _check("UC9437", _judge_private, _shown, _SUBNET),
+    _check("UC9438", _judge_s3, _ways, *_WAYS),
+    _check("UC9439", _judge_services, _ways, *_WAYS),
+    _check("UC9440", _judge_dns, _dns, "ec2:DescribeVpcAttribute"),
     Check(
         code="UC9441",
         calls=("ec2:DescribeSecurityGroups",),
         subjects=_grouped,
         gather=_group,
-        judge=judge_group,
+        judge=_judge_group,
         after=(_EXISTS,),
     ),
 )

@@ -122,7 +122,7 @@ def _assumes(reads: Reads, needs: RegionNeeds) -> tuple[str, dict[str, str] | No
     )
 
 
-def judge_assumes(_: RegionNeeds, seen: tuple[str, dict[str, str] | None]) -> Outcome:
+def _judge_assumes(_: RegionNeeds, seen: tuple[str, dict[str, str] | None]) -> Outcome:
     """Whether the credentials lead to the roles that deploy; the roles' own trust is not simulated."""
     who, decisions = seen
     if decisions is None:
@@ -173,7 +173,7 @@ def _makes(reads: Reads, needs: RegionNeeds) -> tuple[str, dict[str, str] | None
     return role, _decisions(reads, needs.region, principal=role, actions=role_actions(needs), resources=["*"])
 
 
-def judge_makes(_: RegionNeeds, seen: tuple[str, dict[str, str] | None]) -> Outcome:
+def _judge_makes(_: RegionNeeds, seen: tuple[str, dict[str, str] | None]) -> Outcome:
     """Whether CloudFormation may make what clusters are made of."""
     role, decisions = seen
     if decisions is None:
@@ -201,7 +201,7 @@ PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("sts:GetCallerIdentity", _ROLE_READ, _SIMULATE),
         subjects=RolloutNeeds.regions,
         gather=_assumes,
-        judge=judge_assumes,
+        judge=_judge_assumes,
         after=("UC9405",),
     ),
     Check(
@@ -209,7 +209,7 @@ PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("sts:GetCallerIdentity", _SIMULATE),
         subjects=RolloutNeeds.regions,
         gather=_makes,
-        judge=judge_makes,
+        judge=_judge_makes,
         after=("UC9405",),
     ),
 )

@@ -125,7 +125,7 @@ def _block_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
     ]
 
 
-def judge_blocks(needs: RegionNeeds, shares: list[Share]) -> Outcome:
+def _judge_blocks(needs: RegionNeeds, shares: list[Share]) -> Outcome:
     """Whether blocks of this size can be bought: those that are, have passed; the next one would not."""
     outcome = judge_shares(needs, shares)
     if outcome.evidence and outcome.status.value == "FAIL":
@@ -255,7 +255,7 @@ def _check(code: str, gather: Any, *calls: str, judge: Any = judge_shares) -> An
 
 
 QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    _check("UC9411", _block_shares, judge=judge_blocks),
+    _check("UC9411", _block_shares, judge=_judge_blocks),
     _check("UC9412", _on_demand_shares, "ec2:DescribeInstances"),
     _check("UC9413", _spot_shares, "ec2:DescribeInstances"),
     _check(

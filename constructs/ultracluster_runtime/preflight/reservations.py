@@ -8,7 +8,7 @@ from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, faile
 from ultracluster_runtime.preflight.needs import RolloutNeeds, SourceNeeds
 from ultracluster_runtime.preflight.reads import Reads
 
-__all__ = ["RESERVATION_CHECKS"]
+__all__ = ["RESERVATION_CHECKS", "judge_count", "judge_state", "judge_window"]
 
 Shown = Mapping[str, Any]
 
@@ -42,7 +42,7 @@ def _shown(reads: Reads, needs: SourceNeeds) -> Shown:
     return _find(reads, needs) or {}
 
 
-def judge_exists(needs: SourceNeeds, shown: Shown | None) -> Outcome:
+def _judge_exists(needs: SourceNeeds, shown: Shown | None) -> Outcome:
     """Whether the account sees the reservation."""
     if shown is None:
         return failed(
@@ -52,7 +52,7 @@ def judge_exists(needs: SourceNeeds, shown: Shown | None) -> Outcome:
     return passed(f"{needs.reservation_id} is {shown['State']}")
 
 
-def judge_zone(needs: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_zone(needs: SourceNeeds, shown: Shown) -> Outcome:
     """Whether it is in the zone of the cluster, by zone id."""
     got = shown.get("AvailabilityZoneId", "")
     if got == needs.zone_id:
@@ -62,7 +62,7 @@ def judge_zone(needs: SourceNeeds, shown: Shown) -> Outcome:
     )
 
 
-def judge_type(needs: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_type(needs: SourceNeeds, shown: Shown) -> Outcome:
     """Whether it is of the type of the nodes."""
     got = shown.get("InstanceType", "")
     if got == needs.instance_type:
@@ -70,7 +70,7 @@ def judge_type(needs: SourceNeeds, shown: Shown) -> Outcome:
     return failed(f"it is of {got}; the nodes are {needs.instance_type}", f"Set instance_type: {got}")
 
 
-def judge_platform(_: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_platform(_: SourceNeeds, shown: Shown) -> Outcome:
     """Whether it is for the platform of the AMIs of nodes."""
     got = shown.get("InstancePlatform", "")
     if got == _LINUX:
@@ -99,7 +99,7 @@ def judge_count(needs: SourceNeeds, shown: Shown) -> Outcome:
     return passed(f"it holds {total} instances, as many as the cluster takes")
 
 
-def judge_free(needs: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_free(needs: SourceNeeds, shown: Shown) -> Outcome:
     """Whether its instances are there to be used."""
     if shown.get("State") != "active":
         return skipped(f"it is {shown.get('State')}, so that nothing can be in use")
@@ -153,7 +153,7 @@ def _hours(span: timedelta) -> str:
     return f"{span / timedelta(hours=1):,.1f} h"
 
 
-def judge_tenancy(_: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_tenancy(_: SourceNeeds, shown: Shown) -> Outcome:
     """Whether nodes of AWS Batch, which have the default tenancy, can use it."""
     got = shown.get("Tenancy", "default")
     if got == "default":
@@ -161,7 +161,7 @@ def judge_tenancy(_: SourceNeeds, shown: Shown) -> Outcome:
     return failed(f"its tenancy is {got}; nodes have the default one", "Use one of default tenancy")
 
 
-def judge_owner(_: SourceNeeds, seen: tuple[Shown, str]) -> Outcome:
+def _judge_owner(_: SourceNeeds, seen: tuple[Shown, str]) -> Outcome:
     """Whether it is of this account: one that is shared can be taken back, and cannot be extended from here."""
     shown, account = seen
     owner = shown.get("OwnerId", "")
@@ -173,7 +173,7 @@ def judge_owner(_: SourceNeeds, seen: tuple[Shown, str]) -> Outcome:
     )
 
 
-def judge_kind(needs: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_kind(needs: SourceNeeds, shown: Shown) -> Outcome:
     """Whether it is bought in the way that the rollout says: the market type of the launch depends on it."""
     got = "capacity-block" if shown.get("ReservationType") == "capacity-block" else "on-demand"
     name = {"capacity-block": "a Capacity Block", "on-demand": "an On-Demand Capacity Reservation"}[got]
@@ -182,7 +182,7 @@ def judge_kind(needs: SourceNeeds, shown: Shown) -> Outcome:
     return failed(f"it is {name}; the rollout says {needs.market_type}", f"Set market_type: {got}")
 
 
-def judge_group(needs: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_group(needs: SourceNeeds, shown: Shown) -> Outcome:
     """Whether nodes are launched into the placement group that it was made inside."""
     got = shown.get("PlacementGroupArn", "").partition(":placement-group/")[2] or None
     if got == needs.placement_group:
@@ -233,7 +233,7 @@ def _members(reads: Reads, needs: SourceNeeds) -> list[Shown] | None:
     return found
 
 
-def judge_members(needs: SourceNeeds, members: list[Shown] | None) -> Outcome:
+def _judge_members(needs: SourceNeeds, members: list[Shown] | None) -> Outcome:
     """Whether the reservations of the group hold the nodes."""
     if members is None:
         return failed(f"there is no resource group {needs.resource_group_arn}", "Make it, or correct the ARN")
@@ -258,26 +258,26 @@ RESERVATION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=(_DESCRIBE,),
         subjects=_reserved,
         gather=_find,
-        judge=judge_exists,
+        judge=_judge_exists,
         after=("UC9404",),
     ),
-    _check("UC9423", judge_zone),
-    _check("UC9424", judge_type),
-    _check("UC9425", judge_platform),
+    _check("UC9423", _judge_zone),
+    _check("UC9424", _judge_type),
+    _check("UC9425", _judge_platform),
     _check("UC9426", judge_count),
     _check("UC9427", judge_state),
     _check("UC9428", judge_window, _with_now),
-    _check("UC9429", judge_tenancy),
-    _check("UC9430", judge_owner, _with_account, "sts:GetCallerIdentity"),
-    _check("UC9431", judge_kind),
-    _check("UC9432", judge_group),
-    _check("UC9433", judge_free),
+    _check("UC9429", _judge_tenancy),
+    _check("UC9430", _judge_owner, _with_account, "sts:GetCallerIdentity"),
+    _check("UC9431", _judge_kind),
+    _check("UC9432", _judge_group),
+    _check("UC9433", _judge_free),
     Check(
         code="UC9434",
         calls=("resource-groups:ListGroupResources", _DESCRIBE),
         subjects=_grouped,
         gather=_members,
-        judge=judge_members,
+        judge=_judge_members,
         after=("UC9404",),
     ),
 )

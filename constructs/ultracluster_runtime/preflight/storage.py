@@ -35,7 +35,7 @@ def _location(reads: Reads, needs: BucketNeeds) -> str | None:
     return {"": "us-east-1", "EU": "eu-west-1"}.get(name, str(name))  # as they were called at first
 
 
-def judge_bucket(needs: BucketNeeds, region: str | None) -> Outcome:
+def _judge_bucket(needs: BucketNeeds, region: str | None) -> Outcome:
     """Whether the bucket is there, and in the Region of the cluster."""
     if region is None:
         return failed(f"there is no bucket {needs.name}", "Make it, or correct its name")
@@ -58,7 +58,7 @@ def _policy(reads: Reads, needs: BucketNeeds) -> tuple[Shown | None, bool]:
     return json.loads(policy["Policy"]), bool(status and status["PolicyStatus"]["IsPublic"])
 
 
-def judge_policy(needs: BucketNeeds, seen: tuple[Shown | None, bool]) -> Outcome:
+def _judge_policy(needs: BucketNeeds, seen: tuple[Shown | None, bool]) -> Outcome:
     """Whether the bucket's policy keeps strangers out, and lets the jobs in."""
     policy, public = seen
     if policy is None:
@@ -105,7 +105,7 @@ def _key(reads: Reads, needs: KeyNeeds) -> Shown | None:
     return answer["KeyMetadata"] if answer else None
 
 
-def judge_key(needs: KeyNeeds, shown: Shown | None) -> Outcome:
+def _judge_key(needs: KeyNeeds, shown: Shown | None) -> Outcome:
     """Whether the key can encrypt."""
     if shown is None:
         return failed(f"there is no key {needs.arn}", "Make it, or correct its ARN")
@@ -125,7 +125,7 @@ def _key_policy(reads: Reads, needs: KeyNeeds) -> tuple[Shown, str]:
     return json.loads(policy["Policy"]), owner
 
 
-def judge_key_policy(_: KeyNeeds, seen: tuple[Shown, str]) -> Outcome:
+def _judge_key_policy(_: KeyNeeds, seen: tuple[Shown, str]) -> Outcome:
     """Whether the key's policy leaves it to IAM who uses it: our roles and FSx's grants get it by IAM alone."""
     policy, owner = seen
     for statement in _list(policy.get("Statement", [])):
@@ -159,7 +159,7 @@ def _system(reads: Reads, needs: FileSystemNeeds) -> Shown | None:
     return answer["FileSystems"][0] if answer and answer["FileSystems"] else None
 
 
-def judge_system(needs: FileSystemNeeds, shown: Shown | None) -> Outcome:
+def _judge_system(needs: FileSystemNeeds, shown: Shown | None) -> Outcome:
     """Whether nodes can mount it as the rollout says."""
     if shown is None:
         return failed(
@@ -196,7 +196,7 @@ def _place(reads: Reads, needs: FileSystemNeeds) -> tuple[str, str | None]:
     return str(shown.get("VpcId", "")), zone
 
 
-def judge_place(needs: FileSystemNeeds, seen: tuple[str, str | None]) -> Outcome:
+def _judge_place(needs: FileSystemNeeds, seen: tuple[str, str | None]) -> Outcome:
     """Whether it is beside the nodes: in their VPC, or no name and no route leads to it, and in their zone."""
     vpc, zone = seen
     if needs.vpc_id is None:
@@ -240,7 +240,7 @@ def _groups(reads: Reads, needs: FileSystemNeeds) -> list[Shown]:
     return found
 
 
-def judge_ports(needs: FileSystemNeeds, groups: list[Shown]) -> Outcome:
+def _judge_ports(needs: FileSystemNeeds, groups: list[Shown]) -> Outcome:
     """Whether its security groups let Lustre in: by the rules that the deployment adds, or by rules that are there."""
     ids = {group["GroupId"] for group in groups}
     if not groups:
@@ -283,7 +283,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("s3:GetBucketLocation",),
         subjects=_buckets,
         gather=_location,
-        judge=judge_bucket,
+        judge=_judge_bucket,
         after=("UC9404",),
     ),
     Check(
@@ -291,7 +291,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("s3:GetBucketPolicy", "s3:GetBucketPolicyStatus"),
         subjects=_buckets,
         gather=_policy,
-        judge=judge_policy,
+        judge=_judge_policy,
         after=(_BUCKET,),
     ),
     Check(
@@ -299,7 +299,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("kms:DescribeKey",),
         subjects=_keys,
         gather=_key,
-        judge=judge_key,
+        judge=_judge_key,
         after=("UC9404",),
     ),
     Check(
@@ -307,7 +307,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("kms:GetKeyPolicy",),
         subjects=_keys,
         gather=_key_policy,
-        judge=judge_key_policy,
+        judge=_judge_key_policy,
         after=(_KEY,),
     ),
     Check(
@@ -315,7 +315,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("fsx:DescribeFileSystems",),
         subjects=_systems,
         gather=_system,
-        judge=judge_system,
+        judge=_judge_system,
         after=("UC9404",),
     ),
     Check(
@@ -323,7 +323,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("fsx:DescribeFileSystems", "ec2:DescribeSubnets"),
         subjects=_systems,
         gather=_place,
-        judge=judge_place,
+        judge=_judge_place,
         after=(_FILE_SYSTEM,),
     ),
     Check(
@@ -331,7 +331,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("fsx:DescribeFileSystems", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroups"),
         subjects=_systems,
         gather=_groups,
-        judge=judge_ports,
+        judge=_judge_ports,
         after=(_FILE_SYSTEM,),
     ),
 )

@@ -15,7 +15,7 @@ def _zones(reads: Reads, needs: ClusterNeeds) -> dict[str, Any]:
     return {zone["ZoneId"]: zone for zone in shown["AvailabilityZones"]}
 
 
-def judge_zone(needs: ClusterNeeds, zones: dict[str, Any]) -> Outcome:
+def _judge_zone(needs: ClusterNeeds, zones: dict[str, Any]) -> Outcome:
     """Whether the account can launch into the zone."""
     zone = zones.get(needs.zone_id)
     if zone is None:
@@ -44,7 +44,7 @@ def _offered(reads: Reads, needs: ClusterNeeds) -> list[str]:
     return sorted(one["Location"] for one in offered)
 
 
-def judge_offered(needs: ClusterNeeds, zones: list[str]) -> Outcome:
+def _judge_offered(needs: ClusterNeeds, zones: list[str]) -> Outcome:
     """Whether EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
     if needs.zone_id in zones:
         return passed(f"{needs.instance_type} is offered in {', '.join(zones)}")
@@ -64,7 +64,7 @@ ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("ec2:DescribeAvailabilityZones",),
         subjects=lambda rollout: rollout.clusters,
         gather=_zones,
-        judge=judge_zone,
+        judge=_judge_zone,
         after=("UC9404",),
     ),
     Check(
@@ -72,7 +72,7 @@ ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("ec2:DescribeInstanceTypeOfferings",),
         subjects=lambda rollout: rollout.clusters,
         gather=_offered,
-        judge=judge_offered,
+        judge=_judge_offered,
         after=("UC9420",),
     ),
 )

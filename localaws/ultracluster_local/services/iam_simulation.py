@@ -74,14 +74,18 @@ def _principal(arn: str) -> Any:
 def _policies(principal: Any) -> Iterable[str]:
     inline = principal.policies
     yield from inline.values() if isinstance(inline, Mapping) else (one["policy_document"] for one in inline)
-    yield from (one.document for one in principal.managed_policies.values())
+    yield from (_document(one) for one in principal.managed_policies.values())
 
 
 def _managed(arn: str) -> str:
     policy = iam_backends[ACCOUNT]["aws"].managed_policies.get(arn)
     if policy is None:
         raise ServiceError("InvalidInput", f"The local AWS has no policy {arn}")
-    return str(policy.document)
+    return _document(policy)
+
+
+def _document(policy: Any) -> str:
+    return str(next(version.document for version in policy.versions if version.is_default))
 
 
 def _statements(documents: Iterable[str]) -> Iterable[Mapping[str, Any]]:

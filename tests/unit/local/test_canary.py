@@ -57,6 +57,18 @@ TOUCHED = {
     "moto.s3.responses.S3Response._bucket_response": ["self", "request", "full_url"],
     "moto.s3.responses.S3Response.key_response": ["self", "request", "full_url", "headers"],
     "moto.s3.responses.S3Response.parse_bucket_name_from_url": ["self", "request", "url"],
+    # ultracluster_local/services/iam_simulation.py, seed.py
+    "moto.iam.models.SERVICE_NAME_CONVERSION": None,
+    "moto.iam.models.Role.put_policy": ["self", "policy_name", "policy_json"],
+    "moto.iam.models.iam_backends": None,
+    "moto.iam.responses.IamResponse": None,
+    # ultracluster_local/services/resource_groups.py
+    "moto.resourcegroups.models.resourcegroups_backends": None,
+    "moto.resourcegroups.responses.ResourceGroupsResponse.dispatch": None,
+    "moto.resourcegroups.urls.url_paths": None,
+    # ultracluster_local/services/service_quotas.py
+    "moto.servicequotas.resources.default_quotas.vpc.VPC_DEFAULT_QUOTAS": None,
+    "moto.servicequotas.responses.ServiceQuotasResponse": None,
     # ultracluster_local/services/s3.py
     "moto.iam.access_control.PermissionResult.NEUTRAL": None,
     "moto.s3.models.FakeBucket.get_permission": None,
