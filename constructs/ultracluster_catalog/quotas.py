@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ultracluster_catalog.instance_type import InstanceType
+from ultracluster_catalog.service_quotas import quota_request_command
 
 __all__ = [
     "CAPACITY_BLOCK_QUOTAS",
@@ -46,10 +47,7 @@ class Quota:
             vcpus: The value to ask for.
             region: The Region to ask in.
         """
-        return (
-            "aws service-quotas request-service-quota-increase --service-code ec2 "
-            f"--quota-code {self.code} --desired-value {vcpus} --region {region}"
-        )
+        return quota_request_command(service="ec2", code=self.code, value=vcpus, region=region)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,6 +9,8 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
+from ultracluster_catalog.service_limits import SERVICE_LIMITS
+
 __all__ = ["SERVICE_QUOTAS", "ServiceQuota", "quota_request_command"]
 
 
@@ -51,37 +53,34 @@ def quota_request_command(*, service: str, code: str, value: int, region: str) -
 
 
 _LISTS: Final = "lists of default quotas that several public repositories keep"
-_MOTO: Final = "defaults of Service Quotas (copy in moto 5.2.5)"
 _READ: Final = date(2026, 11, 21)
+
+
+def _of_limit(limit: str, *, service: str, code: str, name: str) -> ServiceQuota:
+    """A quota whose value is a limit of `ultracluster_catalog.service_limits`; the code is of such lists."""
+    known = SERVICE_LIMITS[limit]
+    return ServiceQuota(
+        service=service,
+        code=code,
+        name=name,
+        default=known.value,
+        adjustable=bool(known.adjustable),
+        source=f"{known.source}; code and name: {_LISTS}",
+        dated=_READ,
+    )
+
 
 SERVICE_QUOTAS: Final[Mapping[str, ServiceQuota]] = MappingProxyType(
     {
-        "compute-environments": ServiceQuota(
-            service="batch",
-            code="L-144F0CA5",
-            name="Compute environment limit",
-            default=50,
-            adjustable=False,
-            source=f"{_LISTS}; the value: AWS Batch User Guide, service quotas",
-            dated=_READ,
+        "compute-environments": _of_limit(
+            "compute-environments", service="batch", code="L-144F0CA5", name="Compute environment limit"
         ),
-        "job-queues": ServiceQuota(
-            service="batch",
-            code="L-4CEA37AD",
-            name="Job queue limit",
-            default=50,
-            adjustable=False,
-            source=f"{_LISTS}; the value: AWS Batch User Guide, service quotas",
-            dated=_READ,
-        ),
-        "lustre-persistent-2": ServiceQuota(
+        "job-queues": _of_limit("job-queues", service="batch", code="L-4CEA37AD", name="Job queue limit"),
+        "lustre-persistent-2": _of_limit(
+            "file-system-storage",
             service="fsx",
             code="L-8F1B9C74",
             name="Lustre Persistent_2 storage capacity",
-            default=100_800,
-            adjustable=True,
-            source=_LISTS,
-            dated=_READ,
         ),
         "lustre-scratch": ServiceQuota(
             service="fsx",
@@ -92,23 +91,9 @@ SERVICE_QUOTAS: Final[Mapping[str, ServiceQuota]] = MappingProxyType(
             source=_LISTS,
             dated=_READ,
         ),
-        "vpcs": ServiceQuota(
-            service="vpc",
-            code="L-F678F1CE",
-            name="VPCs per Region",
-            default=5,
-            adjustable=True,
-            source=_MOTO,
-            dated=_READ,
-        ),
-        "network-interfaces": ServiceQuota(
-            service="vpc",
-            code="L-DF5E4CA3",
-            name="Network interfaces per Region",
-            default=5_000,
-            adjustable=True,
-            source=_MOTO,
-            dated=_READ,
+        "vpcs": _of_limit("vpcs", service="vpc", code="L-F678F1CE", name="VPCs per Region"),
+        "network-interfaces": _of_limit(
+            "network-interfaces", service="vpc", code="L-DF5E4CA3", name="Network interfaces per Region"
         ),
         "gateway-endpoints": ServiceQuota(
             service="vpc",
@@ -116,7 +101,7 @@ SERVICE_QUOTAS: Final[Mapping[str, ServiceQuota]] = MappingProxyType(
             name="Gateway VPC endpoints per Region",
             default=20,
             adjustable=True,
-            source=_MOTO,
+            source="defaults of Service Quotas (copy in moto 5.2.5)",
             dated=_READ,
         ),
     }

@@ -220,6 +220,21 @@ def _counted(
     return gather
 
 
+def _interface_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
+    """One share for each zone: AWS enforces this quota in each zone of a Region."""
+    shown = reads.ask("ec2", needs.region, "DescribeAvailabilityZones", AllAvailabilityZones=True)
+    names = {zone["ZoneId"]: zone["ZoneName"] for zone in shown["AvailabilityZones"]}
+    interfaces = reads.every("ec2", needs.region, "DescribeNetworkInterfaces", "NetworkInterfaces")
+    new = _new(reads, needs, _CLUSTER)
+    shares = []
+    for zone_id in dict.fromkeys(cluster.zone_id for cluster in needs.clusters):
+        used = sum(one.get("AvailabilityZone") == names.get(zone_id) for one in interfaces)
+        wanted = sum(cluster.interfaces for cluster in new if cluster.zone_id == zone_id)
+        share = _share(reads, needs.region, SERVICE_QUOTAS["network-interfaces"], used=used, needed=wanted)
+        shares.append(replace(share, name=f"network interfaces in {zone_id}"))
+    return shares
+
+
 def _storage_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
     shares = []
     new = _new(reads, needs, _STORAGE)
@@ -294,12 +309,8 @@ QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (
     ),
     _check(
         "UC9418",
-        _counted(
-            SERVICE_QUOTAS["network-interfaces"],
-            _CLUSTER,
-            ("ec2", "DescribeNetworkInterfaces", "NetworkInterfaces"),
-            lambda cluster: cluster.interfaces,
-        ),
+        _interface_shares,
+        "ec2:DescribeAvailabilityZones",
         "ec2:DescribeNetworkInterfaces",
         _READ_STACKS,
     ),

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from moto.servicequotas.resources.default_quotas.vpc import VPC_DEFAULT_QUOTAS
 
+from ultracluster_catalog.service_quotas import SERVICE_QUOTAS
 from ultracluster_local import LocalAws
 from ultracluster_local.remote_seed import SeedContainerImage, seed
 from ultracluster_local.services.service_quotas import set_quota
@@ -46,6 +48,19 @@ def test_quotas_are_listed_in_pages_and_unknown_ones_refused(local_aws: LocalAws
     with pytest.raises(ClientError) as error:
         quotas.get_service_quota(ServiceCode="ec2", QuotaCode="L-00000000")
     assert code(error) == "NoSuchResourceException"
+
+
+def test_the_catalogue_agrees_with_the_defaults_that_moto_recorded() -> None:
+    recorded = {quota["QuotaCode"]: quota for quota in VPC_DEFAULT_QUOTAS}
+    ours = [quota for quota in SERVICE_QUOTAS.values() if quota.service == "vpc"]
+    assert len(ours) == 3
+    for quota in ours:
+        row = recorded[quota.code]
+        assert (quota.name, quota.default, quota.adjustable) == (
+            row["QuotaName"],
+            row["Value"],
+            row["Adjustable"],
+        )
 
 
 ROLE = "arn:aws:iam::123456789012:role/r"
