@@ -220,7 +220,6 @@ if TYPE_CHECKING:
         ON_DEMAND_PRICES,
         SPOT_PRICES,
         Price,
-        PriceUnit,
         capacity_block_price,
         lustre_storage_price,
         on_demand_price,
@@ -277,7 +276,6 @@ if TYPE_CHECKING:
     from ultracluster_catalog.service_prices import (
         PAID_SERVICES,
         SERVICE_PRICES,
-        PaidService,
         service_price,
     )
     from ultracluster_catalog.service_quotas import (
@@ -462,10 +460,8 @@ __all__ = [
     "NeuronSdk",
     "NeuronSettings",
     "NicLayout",
-    "PaidService",
     "PeakTflops",
     "Price",
-    "PriceUnit",
     "PricedThing",
     "Quota",
     "Rule",

@@ -17,7 +17,6 @@ __all__ = [
     "ON_DEMAND_PRICES",
     "SPOT_PRICES",
     "Price",
-    "PriceUnit",
     "capacity_block_price",
     "lustre_storage_price",
     "on_demand_price",

@@ -11,7 +11,7 @@ from typing import Final, Literal, get_args
 
 from ultracluster_catalog.prices import Price, PriceUnit, unknown_price
 
-__all__ = ["PAID_SERVICES", "SERVICE_PRICES", "PaidService", "service_price"]
+__all__ = ["PAID_SERVICES", "SERVICE_PRICES", "service_price"]
 
 PaidService = Literal[
     "alarm",
