@@ -9,6 +9,7 @@ from typing import Literal
 from ultracluster_catalog.findings import Finding, FindingsError, Severity, quote
 from ultracluster_cli.cdk_synthesis import synthesize_into
 from ultracluster_cli.output import print_findings, print_json
+from ultracluster_cli.plan_costs import planned_clusters, planned_clusters_json, planned_lines
 from ultracluster_cli.plan_output import plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan_picture import draw_plan
 from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
@@ -78,17 +79,23 @@ def plan_rollout(
                 before = deployed_stacks(new, client=real.client, account=real.account)
                 compared_with = real.name
         plan = compare(before, [one.stack for one in new])
+    costs = planned_clusters(before, [one.stack for one in new], clusters)
     check_allowed(plan, allowed)
     check_limits([one.stack for one in new])
     if picture is not None:
         draw_plan(plan, [one.stack for one in new], picture)
     if form == "json":
         fullest = [dataclasses.asdict(each) for each in headroom([one.stack for one in new])]
-        print_json(plan_json(plan, against=compared_with, allowed=allowed) | {"headroom": fullest})
+        print_json(
+            plan_json(plan, against=compared_with, allowed=allowed)
+            | {"headroom": fullest, "clusters": planned_clusters_json(costs)}
+        )
     elif form == "markdown":
         print(plan_markdown(plan, against=compared_with, allowed=allowed))  # noqa: T201 - this is the output
+        print("\n".join(f"- {line}" for line in planned_lines(costs)))  # noqa: T201
     else:
         print_plan(plan, against=compared_with, allowed=allowed)
+        print("\n".join(planned_lines(costs)))  # noqa: T201
         fullest_stacks = "; ".join(str(each) for each in headroom([one.stack for one in new]))
         print(f"Fullest stacks: {fullest_stacks}")  # noqa: T201 - part of the output
     return plan.stopped(allowed)

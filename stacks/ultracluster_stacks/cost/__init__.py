@@ -6,6 +6,7 @@ and never counted as nothing.
 
 from ultracluster_stacks.cost.bill import Prices
 from ultracluster_stacks.cost.config_footprint import configured_footprint, planned_hours
+from ultracluster_stacks.cost.difference import CostDifference, cost_differences
 from ultracluster_stacks.cost.estimate import NOT_COUNTED, Estimate, catalogue_prices, estimate_cost
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.cost.line import HOURS_OF_A_MONTH, Line, Usage
@@ -17,6 +18,7 @@ __all__ = [
     "HOURS_OF_A_MONTH",
     "NOTHING",
     "NOT_COUNTED",
+    "CostDifference",
     "Estimate",
     "Footprint",
     "Line",
@@ -28,6 +30,7 @@ __all__ = [
     "catalogue_prices",
     "compare_with",
     "configured_footprint",
+    "cost_differences",
     "estimate_cost",
     "planned_hours",
     "template_footprint",

@@ -47,7 +47,7 @@ class Money:
     @property
     def is_known(self) -> bool:
         """Whether something of it is known: an amount without anything known is shown as unknown, never as 0."""
-        return bool(self.high) or not self.without
+        return bool(self.high or self.low) or not self.without
 
     def text(self) -> str:
         """Show it in dollars and cents: an amount, a range, or that it is not known."""

@@ -139,6 +139,30 @@ def test_a_safe_change_ends_with_0_and_leaves_no_folder(run: Run, project: Path)
     assert not (project / "cdk.out").exists()
 
 
+def test_says_what_a_change_adds_to_the_bill_and_the_window_of_the_capacity(run: Run, project: Path) -> None:
+    write_assembly(project / "new", edited("StorageCapacity", 9600))
+    rollout = project / "rollout.yaml"
+    said = run("plan", "--against", "old").stdout
+    assert "a-us-east-2: capacity not known; list prices: not known (file system) USD" in said
+
+    window = '          start: "2026-12-01T11:30:00Z"\n          end: "2026-12-15T11:30:00Z"\n        file_system:\n'
+    rollout.write_text(rollout.read_text().replace("        file_system:\n", window, 1))
+    for manifest in project.glob("*/manifest.json"):
+        manifest.write_text(manifest.read_text().replace("a-us-east-2", "quickstart-us-east-2"))
+    outcome = run("plan", "--against", "old", "--json")
+    assert outcome.code == 0, outcome.stderr
+    (told,) = json.loads(outcome.stdout)["clusters"]
+    shown = run("plan", "--against", "old", "--markdown").stdout
+
+    assert (told["name"], told["start"], told["end"]) == (
+        "quickstart-us-east-2",
+        "2026-12-01T11:30:00+00:00",
+        "2026-12-15T11:30:00+00:00",
+    )
+    assert told["idle_month"] == {"low": None, "high": None, "without": ["file system"]}
+    assert "- quickstart-us-east-2: capacity 2026-12-01 11:30 UTC to 2026-12-15 11:30 UTC" in shown
+
+
 def test_nothing_that_changes_is_said_to_be_nothing(run: Run, project: Path) -> None:
     write_assembly(project / "new", TEMPLATE)
 
