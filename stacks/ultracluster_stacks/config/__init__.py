@@ -5,6 +5,7 @@ from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.budget import BudgetConfig
 from ultracluster_stacks.config.capacity import CapacityConfig, FurtherCapacityConfig, most_nodes, sources
 from ultracluster_stacks.config.cluster import ClusterConfig
+from ultracluster_stacks.config.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.file_system import FileSystemConfig
 from ultracluster_stacks.config.job import JobConfig
 from ultracluster_stacks.config.loader import LoadedRollout, load_rollout
@@ -20,6 +21,7 @@ __all__ = [
     "CapacityConfig",
     "CheckpointsConfig",
     "ClusterConfig",
+    "CompileCacheConfig",
     "DatasetConfig",
     "FileSystemConfig",
     "FurtherCapacityConfig",

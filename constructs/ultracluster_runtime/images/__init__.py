@@ -1,0 +1,1 @@
+"""Finding AMIs: those of AWS, and those that were baked."""
