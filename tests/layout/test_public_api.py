@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import inspect
 import re
 from collections.abc import Mapping
 
@@ -75,7 +74,8 @@ def test_everything_that_a_package_offers_can_be_imported_and_is_documented(pack
     assert [
         name
         for name, value in offered.items()
-        if (inspect.isclass(value) or callable(value)) and not value.__doc__
+        # A type alias is documented by the text below it, which Python does not keep.
+        if callable(value) and get_origin(value) is None and not value.__doc__
     ] == []
 
 
