@@ -4,6 +4,7 @@ import ast
 import importlib
 import re
 from collections.abc import Mapping
+from typing import get_origin
 
 import pytest
 
