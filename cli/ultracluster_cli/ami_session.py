@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError
 
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.neuron_images import IMAGE_KINDS
-from ultracluster_runtime.images.machine_images import FoundImage, image_of_parameter, newest_baked_image
+from ultracluster_runtime.images import FoundImage, image_of_parameter, newest_baked_image
 
 __all__ = ["clients_of", "find_images"]
 

@@ -11,7 +11,7 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli import ami_session
 from ultracluster_cli.main import main
-from ultracluster_runtime.images.machine_images import FoundImage
+from ultracluster_runtime.images import FoundImage
 
 NEW = "ami-00000000000000001"
 

@@ -15,7 +15,7 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli import ami_session, capacity_session
 from ultracluster_runtime.effects import Page
-from ultracluster_runtime.machine_images import FoundImage
+from ultracluster_runtime.images import FoundImage
 from ultracluster_runtime.offerings import Offering
 from ultracluster_stacks.config import load_rollout
 

@@ -9,7 +9,7 @@ from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
 from ultracluster_catalog.findings import FindingsError
-from ultracluster_runtime.images.machine_images import image_of_parameter, newest_baked_image
+from ultracluster_runtime.images import image_of_parameter, newest_baked_image
 
 REGION = "us-east-2"
 ID = "ami-0123456789abcdef0"
