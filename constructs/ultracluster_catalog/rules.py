@@ -62,6 +62,10 @@ RULES: dict[str, Rule] = {
     "UC2221": Rule("An order is for the place, the machines and the kind of capacity that name it."),
     "UC2222": Rule("An order that capacity names has bought one reservation."),
     "UC2223": Rule("The name of an order in a rollout is one that the ledger takes."),
+    "UC2224": Rule("An environment file names a rollout in its own folder."),
+    "UC2225": Rule("The base of an environment file is no environment file."),
+    "UC2226": Rule("An environment file changes clusters that its base has."),
+    "UC2227": Rule("A command that writes into a rollout gets the file that has the clusters."),
     # UC3, network
     "UC3001": Rule("A count that goes into the size of a subnet is not negative."),
     "UC3002": Rule("A subnet has an address for everything that the cluster puts into it."),

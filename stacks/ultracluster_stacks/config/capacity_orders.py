@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ultracluster_catalog.findings import FindingsError, Severity
 from ultracluster_stacks.config.defaults import cluster_locs, with_defaults
+from ultracluster_stacks.config.environment import refuse_environment
 from ultracluster_stacks.config.loader import load_rollout
 from ultracluster_stacks.config.problem import Loc
 from ultracluster_stacks.config.yaml_source import read_yaml
@@ -62,6 +63,7 @@ def ordered_capacity(path: str | os.PathLike[str]) -> list[OrderedCapacity]:
     Raises:
         FindingsError: With every other mistake of the file.
     """
+    refuse_environment(path)
     try:
         load_rollout(path)
     except FindingsError as error:

@@ -8,9 +8,10 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ultracluster_stacks.config.defaults import origin
+from ultracluster_stacks.config.environment import read_rollout
 from ultracluster_stacks.config.loader import load_rollout
 from ultracluster_stacks.config.problem import Loc, loc_text
-from ultracluster_stacks.config.yaml_source import YamlSource, read_yaml
+from ultracluster_stacks.config.yaml_source import YamlSource
 
 __all__ = ["ExplainedCluster", "ExplainedValue", "explain_rollout"]
 
@@ -63,7 +64,7 @@ def explain_rollout(path: str | os.PathLike[str]) -> tuple[ExplainedCluster, ...
         FindingsError: The file is wrong, as `load_rollout` says.
     """
     config = load_rollout(path).config
-    source = read_yaml(path)
+    source = read_rollout(path)
     return tuple(
         ExplainedCluster(
             wave=wave.name,
@@ -99,6 +100,6 @@ def _explained(value: Any, loc: Loc, source: YamlSource, note: str) -> Explained
         path=loc_text(loc[_CLUSTER_DEPTH:]),
         value=list(value) if isinstance(value, tuple) else value,
         given_by="built in" if not given else "defaults" if place[0] == "defaults" else "cluster",
-        location=f"{source.name}:{source.line(place)}" if given else "",
+        location=source.location(place) if given else "",
         note="" if given or value is not None else note,
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from ultracluster_catalog.findings import FindingsError, Severity
 from ultracluster_stacks.config.defaults import cluster_locs, with_defaults
+from ultracluster_stacks.config.environment import refuse_environment
 from ultracluster_stacks.config.loader import load_rollout
 from ultracluster_stacks.config.problem import Loc
 from ultracluster_stacks.config.yaml_edit import set_values
@@ -47,6 +48,7 @@ def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
     Raises:
         FindingsError: With every other mistake of the file.
     """
+    refuse_environment(path)
     try:
         load_rollout(path)
     except FindingsError as error:

@@ -11,12 +11,13 @@ from ultracluster_catalog.findings import Finding, FindingsError, Severity
 from ultracluster_stacks.config.cluster import ClusterConfig
 from ultracluster_stacks.config.cluster_rules import cluster_problems
 from ultracluster_stacks.config.defaults import cluster_locs, origin, with_defaults
+from ultracluster_stacks.config.environment import read_rollout
 from ultracluster_stacks.config.partial import partial_model
 from ultracluster_stacks.config.problem import Problem, shown
 from ultracluster_stacks.config.rollout import RolloutConfig
 from ultracluster_stacks.config.rollout_rules import rollout_problems
 from ultracluster_stacks.config.translation import translate, unread_locs
-from ultracluster_stacks.config.yaml_source import UNREADABLE, YamlSource, read_yaml
+from ultracluster_stacks.config.yaml_source import UNREADABLE, YamlSource
 
 __all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "load_rollout", "rollout_findings"]
 
@@ -45,7 +46,7 @@ def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
     """Read a rollout file and check it against the catalogue. Needs no AWS account and no network.
 
     Args:
-        path: A regular YAML file of at most 256 KiB.
+        path: A regular YAML file of at most 256 KiB, or an environment file with the `base` that it names.
 
     Returns:
         The rollout and the warnings.
@@ -53,7 +54,7 @@ def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
     Raises:
         FindingsError: The file is wrong; it holds every problem that was seen, warnings too, in file order.
     """
-    source = read_yaml(path)
+    source = read_rollout(path)
     _check_size(source)
     config, problems = _validate(source)
     findings = _findings(source, [*source.problems, *problems])
@@ -134,5 +135,6 @@ def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...
     for problem in problems:
         loc = origin(source.values, problem.loc)
         line = problem.line or source.line(loc)
-        located.setdefault(problem.finding(loc=loc, location=f"{source.name}:{line}"), line)
+        location = f"{source.name}:{line}" if problem.line else source.location(loc)
+        located.setdefault(problem.finding(loc=loc, location=location), line)
     return tuple(sorted(located, key=located.__getitem__))

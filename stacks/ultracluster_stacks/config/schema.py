@@ -40,6 +40,23 @@ def rollout_schema() -> dict[str, Any]:
         "description": "What clusters have in common. Mappings merge key by key; a list or a single value of a "
         "cluster replaces the one here.",
     }
+    schema["properties"]["base"] = {
+        "type": "string",
+        "minLength": 1,
+        "description": "In an environment file: the rollout in the same folder that this file is laid over, in place of "
+        "`waves`.",
+    }
+    schema["properties"]["clusters"] = {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/ClusterConfig"},
+        "description": "In an environment file: what differs, by the name of the cluster.",
+    }
+    schema["required"].remove("waves")
+    schema |= {
+        "if": {"required": ["base"]},
+        "then": {"properties": {"waves": False}},
+        "else": {"required": ["waves"], "properties": {"clusters": False}},
+    }
     _tidy(schema)
     return {"$schema": _DIALECT, "title": "ultracluster rollout"} | schema
 

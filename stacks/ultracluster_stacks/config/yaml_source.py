@@ -44,18 +44,28 @@ class YamlSource:
             `UNREADABLE` where a problem was seen.
         lines: The line of each value, from 1; for the value of a key the line of the key.
         problems: What was wrong with single values, in file order.
+        names: The file of each value that is in another file than `name`. Default: all are in it.
     """
 
     name: str
     values: dict[str, Any]
     lines: dict[Loc, int]
     problems: tuple[Problem, ...]
+    names: dict[Loc, str] = field(default_factory=dict)
 
     def line(self, loc: Loc) -> int:
         """The line of a value, or of the nearest mapping or list around it when it is missing."""
+        return self.lines.get(self._nearest(loc), 1)
+
+    def location(self, loc: Loc) -> str:
+        """File and line of a value, or of the nearest mapping or list around it when it is missing."""
+        nearest = self._nearest(loc)
+        return f"{self.names.get(nearest, self.name)}:{self.lines.get(nearest, 1)}"
+
+    def _nearest(self, loc: Loc) -> Loc:
         while loc and loc not in self.lines:
             loc = loc[:-1]
-        return self.lines.get(loc, 1)
+        return loc
 
 
 def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
