@@ -12,6 +12,7 @@ from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_alarms import AlarmSettings, ClusterAlarms
 from ultracluster.cluster_budget import ClusterBudget
+from ultracluster.cluster_dashboard import ClusterDashboard
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.cluster_watch import ClusterWatch
@@ -27,6 +28,7 @@ from ultracluster.node_group import NodeGroup
 from ultracluster.node_metrics import NodeMetrics
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.precompile_job import PrecompileJob
+from ultracluster.regions_dashboard import RegionsDashboard
 from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.single_node_job import SingleNodeJob
@@ -52,6 +54,7 @@ __all__ = [
     "CheckpointBucket",
     "ClusterAlarms",
     "ClusterBudget",
+    "ClusterDashboard",
     "ClusterNetwork",
     "ClusterPlacement",
     "ClusterWatch",
@@ -72,6 +75,7 @@ __all__ = [
     "PrecompileJob",
     "PublicGalleryCache",
     "QuotaShare",
+    "RegionsDashboard",
     "ReservationGroup",
     "SageMakerTrainingQueue",
     "SharedFileSystem",

@@ -264,6 +264,11 @@ RULES: dict[str, Rule] = {
     "UC6440": Rule("The threshold of an alarm is a whole number in its bounds."),
     "UC6441": Rule("A cluster has a name in its metrics."),
     "UC6442": Rule("A metric that is asked for is one of a cluster."),
+    "UC6443": Rule("A dashboard shows a cluster that publishes metrics."),
+    "UC6444": Rule("A dashboard across Regions shows 1 to 100 clusters, each once."),
+    "UC6445": Rule("Alarms tell either the addresses or the topic that the file names."),
+    "UC6446": Rule("An address that alarms tell is a mail address, and is given once."),
+    "UC6447": Rule("The topic that alarms tell is in the Region of the cluster."),
     # UC7, buying capacity
     "UC7001": Rule("The name of an order and of its cluster is short, lower case and starts with a letter."),
     "UC7002": Rule("An order names the account that pays."),

@@ -5,9 +5,10 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-from ultracluster import ClusterNetwork, UltraCluster
+from ultracluster import ClusterDashboard, ClusterNetwork, UltraCluster
 from ultracluster_stacks.blocked_queues import notify_of_blocked_queues
 from ultracluster_stacks.capacity_sources import capacity_sources, fair_share, source_names, wait_limits
+from ultracluster_stacks.cluster_alarms import alarm_settings
 from ultracluster_stacks.cluster_budget import define_budget
 from ultracluster_stacks.config import ClusterConfig, machine_of
 from ultracluster_stacks.job_definitions import define_jobs
@@ -59,8 +60,11 @@ class ClusterStack(cdk.Stack):
             queue_priority=config.queue.priority,
             fair_share=fair_share(config.queue),
             wait_limits=wait_limits(config.queue),
+            alarms=alarm_settings(self, config),
             tags={"Name": config.name, "ultracluster:cluster": config.name, **config.tags},
         )
+        if config.alarms and config.alarms.dashboard:
+            ClusterDashboard(self, "Dashboard", cluster=cluster)
         queues = {
             queue.name: cluster.add_queue(
                 queue.name,

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from ultracluster_catalog.findings import FindingsError, Severity
 from ultracluster_catalog.identifiers import IMAGE_ID
 from ultracluster_catalog.zones import REGIONS
+from ultracluster_stacks.config.alarms import AlarmsConfig
 from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.budget import BudgetConfig
 from ultracluster_stacks.config.capacity import CapacityConfig, FurtherCapacityConfig
@@ -146,6 +147,10 @@ class ClusterConfig(ConfigModel):
     jobs: tuple[JobConfig, ...] = Field(default=(), description="The job definitions of the cluster.")
     budget: BudgetConfig | None = Field(
         default=None, description="The monthly budget of the cluster. Default: none."
+    )
+    alarms: AlarmsConfig | None = Field(
+        default=None,
+        description="Alarms, and with them the metrics of nodes, queue and paid capacity, and a dashboard. Default: nobody looks.",
     )
     tags: Tags = Field(
         default_factory=dict,

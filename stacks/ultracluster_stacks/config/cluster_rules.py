@@ -7,6 +7,7 @@ that all problems of a file are shown together: such a rule ends where it needs 
 from typing import TYPE_CHECKING, Final
 
 from ultracluster_stacks.config import (
+    alarm_rules,
     budget_rules,
     capacity_rules,
     compile_cache_rules,
@@ -34,6 +35,7 @@ _RULES: Final = (
     *storage_rules.RULES,
     *compile_cache_rules.RULES,
     *job_rules.RULES,
+    *alarm_rules.RULES,
     *budget_rules.RULES,
 )
 

@@ -1,0 +1,27 @@
+"""The alarms that a rollout asks for."""
+
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from ultracluster import AlarmSettings
+from ultracluster_stacks.config import ClusterConfig
+
+__all__ = ["alarm_settings"]
+
+
+def alarm_settings(scope: Construct, config: ClusterConfig) -> AlarmSettings | None:
+    """Give what a cluster needs to watch itself; None when nothing was asked for.
+
+    Args:
+        scope: The stack of the cluster.
+        config: The cluster.
+    """
+    if config.alarms is None:
+        return None
+    arn = config.alarms.topic_arn
+    return AlarmSettings(
+        cluster_name=config.name,
+        topic=sns.Topic.from_topic_arn(scope, "AlarmTopic", arn) if arn else None,
+        emails=config.alarms.emails,
+        thresholds=config.alarms.thresholds,
+    )
