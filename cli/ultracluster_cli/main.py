@@ -16,6 +16,7 @@ COMMANDS = {
     "ami": "ultracluster_cli.ami",
     "capacity": "ultracluster_cli.capacity",
     "cost": "ultracluster_cli.cost",
+    "dashboard": "ultracluster_cli.dashboard",
     "demo": "ultracluster_cli.demo",
     "deploy": "ultracluster_cli.deploy",
     "explain": "ultracluster_cli.explain",

@@ -204,6 +204,11 @@ if TYPE_CHECKING:
         check_task_interface,
         network_interfaces,
     )
+    from ultracluster_catalog.panels import (
+        PANELS,
+        MetricLine,
+        Panel,
+    )
     from ultracluster_catalog.peak_flops import (
         PEAK_TFLOPS,
         PRECISIONS,
@@ -391,6 +396,7 @@ __all__ = [
     "ON_DEMAND_PRICES",
     "ON_DEMAND_QUOTAS",
     "PAID_SERVICES",
+    "PANELS",
     "PEAK_TFLOPS",
     "PLACEMENT_GROUP",
     "PRECISIONS",
@@ -453,6 +459,7 @@ __all__ = [
     "LustreFigures",
     "LustreSettings",
     "LustreTier",
+    "MetricLine",
     "NetworkCard",
     "NetworkInterface",
     "NeuronContainer",
@@ -460,6 +467,7 @@ __all__ = [
     "NeuronSdk",
     "NeuronSettings",
     "NicLayout",
+    "Panel",
     "PeakTflops",
     "Price",
     "PricedThing",
@@ -554,6 +562,7 @@ _MODULES = (
     "neuron_settings",
     "nic_layouts",
     "priced_things",
+    "panels",
     "peak_flops",
     "prices",
     "queues",

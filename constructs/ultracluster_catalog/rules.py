@@ -364,6 +364,13 @@ RULES: dict[str, Rule] = {
     "UC9304": Rule("The rate of a Savings Plan is given for on-demand nodes."),
     "UC9305": Rule("A ratio of throughputs is given with the type that it is about."),
     "UC9306": Rule("A chart is an HTML page or a PNG picture, and what draws it is installed."),
+    # UC933, recorded metrics
+    "UC9330": Rule("A recording of metrics is a file that `ultracluster dashboard --save` wrote."),
+    "UC9331": Rule("What draws the charts of metrics is installed."),
+    "UC9332": Rule("A command that looks at metrics has one source, and something to do with them."),
+    "UC9333": Rule("The time to look back is one for which CloudWatch keeps metrics."),
+    "UC9334": Rule("CloudWatch gives the metrics of a cluster."),
+    "UC9335": Rule("There are metrics of the cluster in this time."),
     # What preflight finds in an account, before anything is deployed
     "UC9401": Rule("AWS accepts the credentials."),
     "UC9402": Rule("The clusters go to the account of the credentials."),

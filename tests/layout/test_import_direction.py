@@ -21,6 +21,7 @@ ARROWS: dict[str, set[str]] = {
         "boto3",
         "botocore",
         "matplotlib",
+        "plotly",
         "rich",
         "typer",
         "ultracluster_catalog",

@@ -10,7 +10,7 @@ from ultracluster_cli.main import COMMANDS
 
 pytestmark = pytest.mark.process
 
-HEAVY = {"aws_cdk", "boto3", "botocore", "jsii", "matplotlib", "moto", "yaml"}
+HEAVY = {"aws_cdk", "boto3", "botocore", "jsii", "matplotlib", "moto", "plotly", "yaml"}
 
 
 def imported_by(arguments: list[str]) -> set[str]:

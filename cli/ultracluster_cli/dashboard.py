@@ -1,0 +1,59 @@
+"""`ultracluster dashboard`: the metrics of a cluster as one page, from CloudWatch or from a recording."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_cli.output import say
+
+__all__ = ["app", "dashboard"]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def dashboard(
+    *,
+    page: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Draw the charts into this page.")
+    ] = None,
+    recording: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="Read the metrics from this recording.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Read the metrics of this cluster from CloudWatch.")
+    ] = None,
+    region: Annotated[
+        str | None, typer.Option(help="Region of the cluster. Default: that of the credentials.")
+    ] = None,
+    hours: Annotated[float, typer.Option(help="How far to look back.")] = 24,
+    file_system: Annotated[
+        str | None, typer.Option(metavar="fs-…", help="File system whose free space is shown as well.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep what was read as a recording.")
+    ] = None,
+) -> None:
+    """Draw the metrics of a cluster as one page that needs no network, or keep them as a recording."""
+    from ultracluster_cli.metric_source import MetricSource, read_metrics  # noqa: PLC0415 - not for the help
+
+    if page is None and save is None:
+        problem = "neither --html nor --save was given, so there is nothing to do"
+        raise FindingsError([Finding(code="UC9332", problem=problem)])
+    recorded = read_metrics(
+        MetricSource(
+            recording=recording, cluster=cluster, region=region, hours=hours, file_system_id=file_system
+        )
+    )
+    if save is not None:
+        from ultracluster_runtime.recorded_metrics import write_recording  # noqa: PLC0415 - as above
+
+        write_recording(recorded, save)
+        say(f"{save}: {len(recorded.series)} series")
+    if page is not None:
+        from ultracluster_cli.metrics_page import draw_page  # noqa: PLC0415 - as above
+
+        draw_page(recorded, page)
+        say(f"{page}: {recorded.cluster}, {len(recorded.series)} series")
