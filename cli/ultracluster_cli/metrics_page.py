@@ -170,13 +170,14 @@ def _chart(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) -> 
             "yaxis": {"gridcolor": _GRID, "rangemode": "tozero", "title": {"text": panel.unit}},
         },
     )
-    return to_html(
+    drawn: str = to_html(
         figure,
         full_html=False,
         include_plotlyjs=False,
         div_id=f"chart-{PANELS.index(panel)}",
         config={"displayModeBar": False, "responsive": True},
     )
+    return drawn
 
 
 def _columns(line: ChartedLine) -> tuple[list[datetime], list[float | None]]:
