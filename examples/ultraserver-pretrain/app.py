@@ -1,4 +1,4 @@
-"""A run over two Trn2 UltraServers, 128 chips: fabric and arithmetic are looked at before the paid hours count.
+"""A run over two Trn2 UltraServers, 128 chips: fabric and arithmetic are looked at before the run.
 
 Change the values below, then: cdk deploy --app "python3 examples/ultraserver-pretrain/app.py", and submit `Pretrain`
 with `ultracluster jobs submit`, which submits the two gates before it.

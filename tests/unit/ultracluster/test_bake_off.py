@@ -130,3 +130,15 @@ def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
 def test_refuses_what_makes_no_table(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:
     with pytest.raises(FindingsError, match=code):
         bake_off(stack, **changes)
+
+
+def test_every_contestant_starts_by_the_same_launcher(stack: cdk.Stack) -> None:
+    bake_off(stack, launcher="raw")
+    for container in containers(stack):
+        assert "torchrun" not in container["Command"][2]
+
+
+def test_a_metric_is_of_a_minute_unless_another_time_is_wanted(stack: cdk.Stack) -> None:
+    made = bake_off(stack)
+    assert made.metric("loss", contestant="p5").period.to_seconds() == 60
+    assert made.metric("loss", contestant="p5", period=cdk.Duration.hours(1)).period.to_seconds() == 3600

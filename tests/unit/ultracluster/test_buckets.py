@@ -157,3 +157,12 @@ def test_an_existing_bucket_is_used_as_it_is(
     grant(role(stack)).assert_success()
     assert of_type(stack, "AWS::S3::Bucket") == []
     assert any(on == key_arn(stack) for _, on in allowed(stack))
+
+
+@pytest.mark.parametrize("construct", [CheckpointBucket, CompileCache, DatasetBucket])
+def test_goes_with_its_stack_when_that_is_wanted(
+    stack: cdk.Stack, construct: type[CheckpointBucket] | type[CompileCache] | type[DatasetBucket]
+) -> None:
+    construct(stack, "Bucket", removal_policy=cdk.RemovalPolicy.DESTROY)
+    (bucket,) = of_type(stack, "AWS::S3::Bucket")
+    assert (bucket["DeletionPolicy"], bucket["UpdateReplacePolicy"]) == ("Delete", "Delete")

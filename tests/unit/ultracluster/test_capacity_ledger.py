@@ -100,3 +100,15 @@ def test_an_existing_ledger_is_granted_and_not_made_again(stack: cdk.Stack, role
         "arn:aws:dynamodb:us-east-2:123456789012:table/orders-of-this-account"
     }
     assert allows(policy, "dynamodb:GetItem", policy[0]["Resource"])
+
+
+@pytest.mark.parametrize("with_key", [True, False])
+def test_the_key_of_an_existing_ledger_is_granted_with_it(
+    stack: cdk.Stack, role: iam.Role, *, with_key: bool
+) -> None:
+    key = kms.Key.from_key_arn(stack, "Key", KEY_ARN)
+    ledger = CapacityLedger.from_table_name(
+        stack, "Ledger", "orders-of-this-account", encryption_key=key if with_key else None
+    )
+    ledger.grant_record(role).assert_success()
+    assert allows(statements(stack), "kms:Decrypt", KEY_ARN) is with_key

@@ -1,6 +1,6 @@
 """Several sources of capacity behind one queue."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import aws_cdk as cdk
@@ -328,3 +328,53 @@ def test_a_reservation_can_be_made_inside_the_group(stack: cdk.Stack) -> None:
     placement = ClusterPlacement(stack, "Placement")
     *_, kind, name = stack.resolve(placement.placement_group_arn)["Fn::Join"][1]
     assert (kind, name) == (":placement-group/", stack.resolve(placement.placement_group_name))
+
+
+@pytest.mark.parametrize(
+    "bring",
+    [
+        lambda most: CapacityBlock.from_reservation_id(
+            RESERVATION, zone_id=ZONE, name="reserved", max_nodes=most
+        ),
+        lambda most: CapacityReservation.from_reservation_id(
+            RESERVATION, zone_id=ZONE, name="reserved", max_nodes=most
+        ),
+        lambda most: ReservationGroup.from_resource_group_arn(
+            GROUP, zone_id=ZONE, name="reserved", max_nodes=most
+        ),
+    ],
+)
+def test_what_is_brought_has_a_name_and_a_number_of_nodes_of_its_own(
+    stack: cdk.Stack, bring: Callable[[int], Capacity]
+) -> None:
+    cluster(stack, bring(2), node_count=4)
+    assert only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["MaxvCpus"] == 2 * 192
+    assert stack.node.find_child("Cluster").node.try_find_child("Nodes-reserved") is not None
+    with pytest.raises(FindingsError, match="UC4101: max_nodes"):
+        bring(1001)
+
+
+@pytest.mark.parametrize("group", [None, "near"])
+def test_nodes_of_a_group_of_reservations_are_placed_where_these_were_made(
+    stack: cdk.Stack, group: str | None
+) -> None:
+    cluster(
+        stack,
+        ReservationGroup.from_resource_group_arn(GROUP, zone_id=ZONE, placement_group_name=group),
+    )
+    resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
+    assert resources.get("PlacementGroup") == group
+
+
+def test_unreserved_nodes_say_their_zone_and_only_that_of_the_network(stack: cdk.Stack) -> None:
+    cluster(stack, OnDemandCapacity(zone_id=ZONE), zone_id=None)
+    assert only(stack, "AWS::EC2::Subnet")["AvailabilityZoneId"] == ZONE
+    with pytest.raises(FindingsError, match="UC4021"):
+        cluster(new_stack(), OnDemandCapacity(zone_id="use2-az1"))
+
+
+def test_spot_nodes_may_be_chosen_by_the_risk_of_losing_them_only(stack: cdk.Stack) -> None:
+    source = SpotCapacity(allocation_strategy="capacity-optimized")
+    cluster(stack, source, instance_type="trn1.32xlarge")
+    resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
+    assert resources["AllocationStrategy"] == "SPOT_CAPACITY_OPTIMIZED"

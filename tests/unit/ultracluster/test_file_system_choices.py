@@ -9,6 +9,7 @@ import cfnlint.api
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
 from botocore.validate import ParamValidator
 from tests.unit.ultracluster.neighbours import REGION, network, only
 
@@ -106,3 +107,18 @@ def test_is_a_request_of_fsx_and_is_deployed_and_destroyed(
     assert deployed.get("KmsKeyId") == properties.get("KmsKeyId")
     cloudformation.delete_stack(StackName="storage")
     assert local_aws.client("fsx", REGION).describe_file_systems()["FileSystems"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"), [({}, "/checkpoints"), ({"checkpoint_path": "/runs/a"}, "/runs/a")]
+)
+def test_joins_the_bucket_with_the_folder_of_checkpoints(
+    stack: cdk.Stack, changes: dict[str, str], path: str
+) -> None:
+    bucket = s3.Bucket.from_bucket_name(stack, "Theirs", "their-checkpoints")
+    define(stack, checkpoint_bucket=bucket, **changes)
+    association = only(stack, "AWS::FSx::DataRepositoryAssociation")
+    assert (association["FileSystemPath"], association["DataRepositoryPath"]) == (
+        path,
+        "s3://their-checkpoints",
+    )

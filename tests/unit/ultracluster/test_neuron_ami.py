@@ -181,3 +181,12 @@ def test_takes_what_is_just_right() -> None:
     assert made.pipeline_arn
     assert made.grant_principal
     ami(name="a" * 64)
+
+
+def test_builds_on_a_small_instance_unless_another_is_wanted(baked: cdk.Stack, stack: cdk.Stack) -> None:
+    ami(stack, instance_type="c7i.xlarge")
+    types = [
+        only(each, "AWS::ImageBuilder::InfrastructureConfiguration")["InstanceTypes"]
+        for each in (baked, stack)
+    ]
+    assert types == [["m6i.large"], ["c7i.xlarge"]]

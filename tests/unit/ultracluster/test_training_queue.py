@@ -1,8 +1,11 @@
+from typing import Any
+
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.neighbours import IMAGE_ID, block, nodes, of_type, only, queue
+from aws_cdk import aws_logs as logs
+from tests.unit.ultracluster.neighbours import IMAGE, IMAGE_ID, block, network, nodes, of_type, only, queue
 
-from ultracluster import ClusterPlacement, TrainingQueue
+from ultracluster import ClusterPlacement, FairShare, MultiNodeJob, NodeGroup, OnDemandCapacity, TrainingQueue
 from ultracluster_catalog.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -88,3 +91,47 @@ def test_logs_are_kept_for_three_months_and_survive_the_stack(stack: cdk.Stack) 
     (group,) = of_type(stack, "AWS::Logs::LogGroup")
     assert group["Properties"] == {"RetentionInDays": 90}
     assert group["DeletionPolicy"] == "Retain"
+
+
+@pytest.mark.parametrize(("changes", "days"), [({}, 90), ({"log_retention": logs.RetentionDays.ONE_WEEK}, 7)])
+def test_logs_are_kept_for_a_while(stack: cdk.Stack, changes: dict[str, Any], days: int) -> None:
+    TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, **changes)
+    assert only(stack, "AWS::Logs::LogGroup")["RetentionInDays"] == days
+
+
+def test_somebody_elses_log_group_is_used_and_none_is_made(stack: cdk.Stack) -> None:
+    theirs = logs.LogGroup.from_log_group_name(stack, "Theirs", "/their/training")
+    queue = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, log_group=theirs)
+    MultiNodeJob(stack, "Pretrain", queue=queue, image=IMAGE, command=["train.py"])
+    assert of_type(stack, "AWS::Logs::LogGroup") == []
+    (each,) = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"]
+    assert each["Container"]["LogConfiguration"]["Options"]["awslogs-group"] == "/their/training"
+
+
+def test_uses_the_sources_that_it_is_told_in_their_order(stack: cdk.Stack) -> None:
+    there = network(stack)
+    groups = [
+        NodeGroup(
+            stack,
+            f"Nodes{name}",
+            network=there,
+            instance_type="trn2.48xlarge",
+            image_id=IMAGE_ID,
+            capacity=OnDemandCapacity(name=name, max_nodes=1),
+        )
+        for name in ("one", "two", "three")
+    ]
+    queue = TrainingQueue(stack, "Queue", nodes=groups, sources=["three", "one"])
+    assert [each.source_name for each in queue.environments] == ["three", "one"]
+    assert [each.source_name for each in queue.own_environments] == ["one", "two", "three"]
+    with pytest.raises(FindingsError, match="UC6312"):
+        TrainingQueue(stack, "Other", nodes=groups, sources=["four"])
+
+
+def test_a_queue_divides_its_nodes_as_it_is_told(stack: cdk.Stack) -> None:
+    share = FairShare(parts={"research": 4}, decay=cdk.Duration.hours(6))
+    TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, fair_share=share)
+    assert only(stack, "AWS::Batch::SchedulingPolicy")["FairsharePolicy"] == {
+        "ShareDecaySeconds": 6 * 3600,
+        "ShareDistribution": [{"ShareIdentifier": "research", "WeightFactor": 0.25}],
+    }

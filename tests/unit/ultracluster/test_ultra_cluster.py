@@ -2,7 +2,7 @@ import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.neighbours import IMAGE, IMAGE_ID, ZONE, block, network, of_type, only
 
-from ultracluster import CheckpointBucket, CompileCache, SharedFileSystem, UltraCluster
+from ultracluster import CheckpointBucket, CompileCache, FairShare, SharedFileSystem, UltraCluster, WaitLimits
 from ultracluster_catalog.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -94,3 +94,31 @@ def test_the_same_input_gives_the_same_bytes() -> None:
         return dict(app.synth().get_stack_by_name("Test").template)
 
     assert synthesize() == synthesize()
+
+
+@pytest.mark.parametrize("tags", [None, {"team": "research"}])
+def test_instances_volumes_and_interfaces_carry_the_tags(
+    stack: cdk.Stack, tags: dict[str, str] | None
+) -> None:
+    cluster(stack, zone_id=ZONE, tags=tags)
+    carried = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"].get("TagSpecifications", [])
+    assert [(each["ResourceType"], each["Tags"]) for each in carried] == [
+        (kind, [{"Key": "team", "Value": "research"}])
+        for kind in ("instance", "volume", "network-interface")
+        if tags
+    ]
+
+
+def test_its_own_queue_and_further_ones_have_limits_and_shares_of_their_own(stack: cdk.Stack) -> None:
+    limits = WaitLimits(insufficient_capacity=cdk.Duration.hours(3))
+    whole = cluster(stack, zone_id=ZONE, wait_limits=limits)
+    whole.add_queue("evaluation", fair_share=FairShare(parts={"eval": 2}))
+    actions = [
+        each["Properties"].get("JobStateTimeLimitActions") for each in of_type(stack, "AWS::Batch::JobQueue")
+    ]
+    assert [each and each[0]["MaxTimeSeconds"] for each in actions] == [3 * 3600, None]
+    policies = [
+        each["Properties"]["FairsharePolicy"].get("ShareDistribution")
+        for each in of_type(stack, "AWS::Batch::SchedulingPolicy")
+    ]
+    assert policies == [None, [{"ShareIdentifier": "eval", "WeightFactor": 0.5}]]
