@@ -4,9 +4,28 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_sns as sns
-from tests.unit.ultracluster.neighbours import IMAGE_ID, RESERVATION, block, new_stack, of_type
+from tests.unit.ultracluster.neighbours import (
+    IMAGE_ID,
+    RESERVATION,
+    ZONE,
+    block,
+    network,
+    new_stack,
+    nodes,
+    of_type,
+    only,
+)
 
-from ultracluster import AlarmSettings, UltraCluster, cluster_watch
+from ultracluster import (
+    AlarmSettings,
+    ClusterAlarms,
+    ClusterWatch,
+    NodeMetrics,
+    SharedFileSystem,
+    TrainingQueue,
+    UltraCluster,
+    cluster_watch,
+)
 from ultracluster_catalog import AlarmThresholds
 
 pytestmark = pytest.mark.synth
@@ -53,12 +72,12 @@ def watched() -> cdk.Stack:
     return stack
 
 
-def alarm(stack: cdk.Stack, construct_id: str) -> dict[str, Any]:
+def alarm(stack: cdk.Stack, construct_id: str, *, of: str = "ClusterAlarms") -> dict[str, Any]:
     template = cdk.assertions.Template.from_stack(stack)
     (found,) = [
         each["Properties"]
         for name, each in template.find_resources("AWS::CloudWatch::Alarm").items()
-        if name[:-8] == f"ClusterAlarms{construct_id}"
+        if name[:-8] == f"{of}{construct_id}"
     ]
     return dict(found)
 
@@ -179,3 +198,49 @@ def test_an_own_topic_is_told_and_nothing_else_is_made(stack: cdk.Stack) -> None
     assert made.alarms.topic.topic_arn == topic.topic_arn
     assert alarm(stack, "Idle")["AlarmActions"] == [topic.topic_arn]
     assert not of_type(stack, "AWS::SNS::Subscription")
+
+
+def test_stand_alone_beside_somebody_elses_file_system_and_topic(stack: cdk.Stack) -> None:
+    there = network(stack)
+    theirs = SharedFileSystem.from_attributes(
+        stack,
+        "FileSystem",
+        network=there,
+        file_system_id="fs-0123456789abcdef0",
+        mount_name="abcdefgh",
+        zone_id=ZONE,
+    )
+    topic = sns.Topic.from_topic_arn(stack, "Own", "arn:aws:sns:us-east-2:123456789012:own")
+    metrics = NodeMetrics(stack, "Metrics", cluster_name="pretrain")
+    ClusterAlarms(stack, "Alarms", metrics=metrics, file_system=theirs, topic=topic)
+    bare = ClusterAlarms(
+        stack,
+        "Bare",
+        metrics=metrics,
+        emails=["jane@example.com"],
+        thresholds=AlarmThresholds(idle_percent=7),
+    )
+
+    full = alarm(stack, "FileSystemFull", of="Alarms")
+    assert "fs-0123456789abcdef0" in str(full["Metrics"])
+    assert full["AlarmActions"] == [topic.topic_arn]
+    assert "FileSystemFull" not in bare.alarms
+    assert [each["Properties"]["Endpoint"] for each in of_type(stack, "AWS::SNS::Subscription")] == [
+        "jane@example.com"
+    ]
+    assert [alarm(stack, "Idle", of=name)["Threshold"] for name in ("Alarms", "Bare")] == [
+        AlarmThresholds().idle_percent,
+        7,
+    ]
+
+
+def test_the_watch_looks_at_the_queue_and_the_reservations_that_it_is_given(stack: cdk.Stack) -> None:
+    reserved = nodes(stack, capacity=block())
+    queue = TrainingQueue(stack, "Queue", nodes=reserved, max_nodes=4)
+    metrics = NodeMetrics(stack, "Metrics", cluster_name="pretrain")
+    ClusterWatch(stack, "Watch", metrics=metrics, queue=queue, node_groups=[reserved])
+
+    variables = str(only(stack, "AWS::Lambda::Function")["Environment"]["Variables"])
+    assert RESERVATION in variables
+    assert str(stack.resolve(queue.job_queue_arn)) in variables
+    assert "pretrain" in variables

@@ -175,3 +175,13 @@ def test_refuses_a_queue_that_is_named_twice() -> None:
 
     with pytest.raises(FindingsError, match="UC6363"):
         ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", closes=[queue, queue])
+
+
+@pytest.mark.parametrize(
+    ("changes", "counted"),
+    [({}, "user:ultracluster:cluster$a"), ({"tag_key": "cost centre"}, "user:cost centre$a")],
+)
+def test_counts_what_carries_the_tag(changes: dict[str, str], counted: str) -> None:
+    stack = new_stack()
+    ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", **changes)
+    assert counted in json.dumps(budget(stack))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_logs as logs
 from tests.unit.ultracluster.neighbours import IMAGE_ID, ZONE, of_type, only
 
 from ultracluster import ClusterNetwork, NodeGroup, NodeMetrics
@@ -141,3 +142,12 @@ def test_gives_metrics_of_the_catalogue_only(stack: cdk.Stack) -> None:
     )
     with pytest.raises(FindingsError, match="UC6442"):
         metrics.metric("stepseconds")
+
+
+@pytest.mark.parametrize("days", [None, 7])
+def test_log_events_are_kept_for_three_months_unless_said(stack: cdk.Stack, days: int | None) -> None:
+    if days:
+        NodeMetrics(stack, "Metrics", cluster_name="a", log_retention=logs.RetentionDays.ONE_WEEK)
+    else:
+        NodeMetrics(stack, "Metrics", cluster_name="a")
+    assert only(stack, "AWS::Logs::LogGroup")["RetentionInDays"] == (days or 90)
