@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "ultracluster_cli.demo",
     "deploy": "ultracluster_cli.deploy",
     "explain": "ultracluster_cli.explain",
+    "export": "ultracluster_cli.export",
     "init": "ultracluster_cli.init",
     "jobs": "ultracluster_cli.jobs",
     "local": "ultracluster_cli.local",

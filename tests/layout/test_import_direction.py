@@ -29,6 +29,7 @@ ARROWS: dict[str, set[str]] = {
         "ultracluster_runtime",
         "ultracluster_stacks.config",
         "ultracluster_stacks.cost",
+        "ultracluster_stacks.export",
         "ultracluster_stacks.plan",
     },
     "ultracluster_local": {
@@ -51,6 +52,7 @@ ARROWS: dict[str, set[str]] = {
         "ultracluster_stacks.config",
         "ultracluster_stacks.plan",
     },
+    "ultracluster_stacks.export": {"ultracluster_catalog"},
     "ultracluster_stacks.plan": {"ultracluster_catalog", "yaml"},
 }
 

@@ -1,0 +1,35 @@
+"""`ultracluster export`: the command line of it; the work is in `ultracluster_cli.exporting`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["app", "export"]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def export(
+    rollout: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="ROLLOUT", help="The rollout file. Default: the context value `rollout` of cdk.json."
+        ),
+    ] = None,
+    *,
+    output: Annotated[Path, typer.Option(help="Folder to write, new or empty.")],
+    bucket: Annotated[
+        str | None,
+        typer.Option(help="Default of the parameter AssetBucket: where the files of OUTPUT/assets will be."),
+    ] = None,
+    wave: Annotated[str | None, typer.Option(help="The clusters of this wave only.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+) -> None:
+    """Write plain CloudFormation templates with parameters, for who deploys without the CDK; needs no account."""
+    from ultracluster_cli.exporting import export_rollout  # noqa: PLC0415 - pydantic; not for the help
+
+    export_rollout(
+        directory=Path.cwd(), rollout=rollout, output=output, bucket=bucket, wave=wave, as_json=as_json
+    )

@@ -1,0 +1,6 @@
+"""Templates for who deploys without the CDK: what differs between places becomes a parameter."""
+
+from ultracluster_stacks.export.stack_set import stack_set_template
+from ultracluster_stacks.export.templates import BUCKET_PARAMETER, exported_template, text_of
+
+__all__ = ["BUCKET_PARAMETER", "exported_template", "stack_set_template", "text_of"]

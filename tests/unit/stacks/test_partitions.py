@@ -1,0 +1,38 @@
+"""Clusters in other partitions: no ARN names the partition of another one."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+
+pytestmark = pytest.mark.synth
+
+PLACES = {
+    "cn-northwest-1": ("cnnw1-az1", "amazonaws.com.cn", "aws-cn"),
+    "us-gov-west-1": ("usgw1-az1", "amazonaws.com", "aws-us-gov"),
+}
+
+
+def test_every_arn_is_of_the_partition_of_its_region(tmp_path: Path) -> None:
+    head, clusters = QUICKSTART.read_text().split("    clusters:\n")
+    there = [
+        clusters.replace("us-east-2", region)
+        .replace("use2-az3", zone_id)
+        .replace("amazonaws.com", domain)
+        .replace("abcdef0", f"abcdef{number}")
+        for number, (region, (zone_id, domain, _)) in enumerate(PLACES.items(), start=1)
+    ]
+    rollout = tmp_path / "rollout.yaml"
+    rollout.write_text(f"{head}    clusters:\n{there[0].rstrip()}\n{there[1]}")
+
+    done = synthesize_rollout(rollout, tmp_path / "cdk.out")
+
+    assert done.returncode == 0, done.stderr
+    for region, (_, _, partition) in PLACES.items():
+        templates = list(tmp_path.glob(f"cdk.out/*{region}/*.template.json"))
+        assert len(templates) == 3
+        named = {
+            found for path in templates for found in re.findall(r"\barn:(aws[a-z-]*):", path.read_text())
+        }
+        assert named == {partition}
