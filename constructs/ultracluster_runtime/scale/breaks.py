@@ -1,7 +1,8 @@
 """What breaks first as chips are added to a layout, and what it takes to go on."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from ultracluster_catalog.cluster_subnet import cluster_addresses
@@ -9,7 +10,7 @@ from ultracluster_catalog.lustre_figures import can_mount_over_efa, efa_connecti
 from ultracluster_catalog.nic_layouts import network_interfaces
 from ultracluster_catalog.quotas import capacity_block_quotas
 from ultracluster_catalog.service_limits import SERVICE_LIMITS, LimitScope, ServiceLimit
-from ultracluster_runtime.scale.layout import Layout, RegionLayout, propose_layout
+from ultracluster_runtime.scale.layout import MOST_CHIPS, Layout, RegionLayout, in_one_account
 
 __all__ = ["Break", "breaks"]
 
@@ -24,14 +25,14 @@ class Break:
     Attributes:
         limit: The limit.
         need: What the layout needs of it where it needs most.
-        holds_until_chips: The most chips, laid out in the same Regions by one account, before the limit is met; for
-            limits of a block or a job, the chips of the largest one.
+        holds_until_chips: The most chips, in blocks of the same size, in the same Regions and one account, that keep the
+            limit; for limits of a block or a job, the chips of the largest one. None where ten million keep it.
         takes: What it takes to go on.
     """
 
     limit: ServiceLimit
     need: int
-    holds_until_chips: int
+    holds_until_chips: int | None
     takes: str
 
     @property
@@ -48,7 +49,11 @@ def breaks(layout: Layout) -> tuple[Break, ...]:
     """
     found = [_of_size(layout, name) for name in ("block-instances", "job-nodes")]
     found += [_of_demand(layout, limit, need) for limit, need in _demands(layout)]
-    return tuple(sorted(found, key=lambda each: (each.holds_until_chips, each.limit.name)))
+    return tuple(sorted(found, key=_order))
+
+
+def _order(each: Break) -> tuple[float, str]:
+    return inf if each.holds_until_chips is None else each.holds_until_chips, each.limit.name
 
 
 def _of_size(layout: Layout, name: str) -> Break:
@@ -132,32 +137,20 @@ def _of_demand(layout: Layout, limit: ServiceLimit, need: Callable[[Layout], int
     )
 
 
-def _holds_until(layout: Layout, limit: ServiceLimit, need: Callable[[Layout], int]) -> int:
+def _holds_until(layout: Layout, limit: ServiceLimit, need: Callable[[Layout], int]) -> int | None:
     """Find by bisection how many clusters of one account keep the limit; a need never falls as clusters are added."""
-    regions = tuple(region.region for region in layout.regions)
-    most = layout.clusters
+    regions = [region.region for region in layout.regions]
 
     def keeps(clusters: int) -> bool:
-        return need(_with_clusters(layout, clusters, regions)) <= limit.value
+        return need(in_one_account(layout, clusters, regions)) <= limit.value
 
-    if keeps(most):
-        return most * layout.chips_per_block
-    low, high = 0, most
+    low, high = 0, MOST_CHIPS // layout.chips_per_block
+    if keeps(high):
+        return None
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if keeps(middle) else (low, middle)
     return low * layout.chips_per_block
-
-
-def _with_clusters(layout: Layout, clusters: int, regions: tuple[str, ...]) -> Layout:
-    """The same blocks, but fewer, and all of one account."""
-    smaller = propose_layout(
-        clusters * layout.chips_per_block,
-        instance_type=layout.instance_type,
-        regions=regions,
-        assumptions=layout.assumptions,
-    )
-    return replace(smaller, regions=tuple(replace(each, accounts=1) for each in smaller.regions))
 
 
 def _takes(layout: Layout, limit: ServiceLimit, need: int) -> str:

@@ -1,7 +1,7 @@
 """A layout of very many chips: blocks, clusters, Regions, accounts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final
 
@@ -13,7 +13,7 @@ from ultracluster_catalog.service_limits import SERVICE_LIMITS
 from ultracluster_catalog.zones import REGIONS, offered_zones
 from ultracluster_runtime.scale.assumptions import Assumptions
 
-__all__ = ["MOST_CHIPS", "Layout", "RegionLayout", "propose_layout"]
+__all__ = ["MOST_CHIPS", "Layout", "RegionLayout", "in_one_account", "propose_layout"]
 
 MOST_CHIPS: Final = 10_000_000
 """The most chips that a layout is proposed for."""
@@ -117,19 +117,39 @@ def propose_layout(
         MAX_INSTANCES_PER_BLOCK if machine.ultraserver_type is None else machine.instances_per_ultraserver
     )
     per_block = min(largest, 1 << (wanted - 1).bit_length())
-    clusters = ceil(wanted / per_block)
-    share, more = divmod(clusters, len(chosen))
     return Layout(
         chips=chips,
         instance_type=machine,
         nodes_per_block=per_block,
         regions=tuple(
-            _region(region, share + (index < more), machine, assumptions)
-            for index, region in enumerate(chosen)
-            if share + (index < more)
+            _region(region, clusters, machine, assumptions)
+            for region, clusters in _spread(ceil(wanted / per_block), chosen)
         ),
         assumptions=assumptions,
     )
+
+
+def in_one_account(layout: Layout, clusters: int, regions: Sequence[str]) -> Layout:
+    """Give the same blocks in another number, all of one account.
+
+    Args:
+        layout: The layout.
+        clusters: How many clusters, one or more.
+        regions: Regions to spread them over.
+    """
+    spread = _spread(clusters, regions)
+    found = (_region(region, each, layout.instance_type, layout.assumptions) for region, each in spread)
+    return replace(
+        layout,
+        chips=clusters * layout.chips_per_block,
+        regions=tuple(replace(each, accounts=1) for each in found),
+    )
+
+
+def _spread(clusters: int, regions: Sequence[str]) -> list[tuple[str, int]]:
+    share, more = divmod(clusters, len(regions))
+    shares = ((region, share + (index < more)) for index, region in enumerate(regions))
+    return [(region, each) for region, each in shares if each]
 
 
 def _region(region: str, clusters: int, machine: InstanceType, assumptions: Assumptions) -> RegionLayout:

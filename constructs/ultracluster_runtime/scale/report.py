@@ -78,7 +78,7 @@ def report_markdown(layout: Layout, *, seed: int = 0) -> str:
     found = breaks(layout)
     return "\n".join(
         [
-            f"# {layout.chips:,} chips of {layout.instance_type.name}",
+            f"# {_counted(layout.chips, 'chip')} of {layout.instance_type.name}",
             "",
             *_summary(layout, found),
             *_layout(layout),
@@ -93,6 +93,10 @@ def report_markdown(layout: Layout, *, seed: int = 0) -> str:
 
 def _days(layout: Layout, seed: int) -> list[DayOfFailures]:
     return [simulate_day(layout, seed=seed + number) for number in range(_DAYS)]
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def _table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
@@ -112,8 +116,8 @@ def _summary(layout: Layout, found: tuple[Break, ...]) -> Iterator[str]:
     )
     yield ""
     yield (
-        f"{layout.nodes:,} nodes in {layout.clusters:,} Capacity Blocks of {layout.nodes_per_block}, each a cluster of its "
-        f"own, in {regions} and {layout.accounts} {'account' if layout.accounts == 1 else 'accounts'}."
+        f"{_counted(layout.nodes, 'node')} in {_counted(layout.clusters, 'Capacity Block')} of {layout.nodes_per_block}, each a "
+        f"cluster of its own, in {regions} and {_counted(layout.accounts, 'account')}."
     )
     yield ""
     yield (
@@ -124,7 +128,7 @@ def _summary(layout: Layout, found: tuple[Break, ...]) -> Iterator[str]:
     for each in unknown:
         yield ""
         yield (
-            f"**Without an agreement with AWS it ends at {each.holds_until_chips:,} chips**: {each.limit.name}, "
+            f"**Without an agreement with AWS it ends at {each.holds_until_chips or 0:,} chips**: {each.limit.name}, "
             f"{each.limit.value:,} per {each.limit.scope}. All that follows supposes that AWS sells {each.need:,}."
         )
     yield ""
@@ -178,7 +182,7 @@ def _breaks(found: tuple[Break, ...]) -> Iterator[str]:
             each.limit.name,
             each.limit.scope,
             each.limit.value,
-            each.holds_until_chips,
+            "any number" if each.holds_until_chips is None else each.holds_until_chips,
             each.need,
             _YES_NO[each.limit.adjustable],
             each.takes,
