@@ -13,6 +13,7 @@ from ultracluster_catalog.findings import FindingsError
 __all__ = ["COMMANDS", "FINDINGS_EXIT_CODE", "app", "main"]
 
 COMMANDS = {
+    "advise": "ultracluster_cli.advise",
     "ami": "ultracluster_cli.ami",
     "capacity": "ultracluster_cli.capacity",
     "cost": "ultracluster_cli.cost",

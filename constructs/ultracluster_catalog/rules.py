@@ -371,6 +371,8 @@ RULES: dict[str, Rule] = {
     "UC9333": Rule("The time to look back is one for which CloudWatch keeps metrics."),
     "UC9334": Rule("CloudWatch gives the metrics of a cluster."),
     "UC9335": Rule("There are metrics of the cluster in this time."),
+    "UC9336": Rule("Advice on a cluster of a rollout file is from the metrics of that cluster."),
+    "UC9337": Rule("A price of a node-hour is above zero."),
     # What preflight finds in an account, before anything is deployed
     "UC9401": Rule("AWS accepts the credentials."),
     "UC9402": Rule("The clusters go to the account of the credentials."),

@@ -69,7 +69,7 @@ def day(seed: int = 7) -> Recording:
         series(
             "FreeDataStorageCapacity",
             "Sum",
-            [minutes * 2**30 * (6800 - 0.9 * number) for number in range(count)],
+            [minutes * 2**30 * (4000 - 0.9 * number) for number in range(count)],
         ),
         series("RunningJobs", "Average", [1.0] * count),
         series("RunnableJobs", "Average", [float(number > lost) for number in range(count)]),

@@ -1,0 +1,65 @@
+"""All rules on one recording."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from ultracluster_runtime.advice.job_rules import (
+    checkpoints,
+    collectives,
+    compilations,
+    compiler_settings,
+    tcp_fallback,
+)
+from ultracluster_runtime.advice.node_rules import idle_nodes, lagging_node, node_without_work, unused_nodes
+from ultracluster_runtime.advice.storage_rules import oversize_file_system
+from ultracluster_runtime.advice.subject import Advice, NotJudged, Subject
+from ultracluster_runtime.recorded_metrics import Recording
+
+__all__ = ["RULES", "Report", "advise"]
+
+RULES: Final[tuple[Callable[[Recording, Subject], Iterator[Advice | NotJudged]], ...]] = (
+    unused_nodes,
+    idle_nodes,
+    node_without_work,
+    lagging_node,
+    tcp_fallback,
+    collectives,
+    compiler_settings,
+    compilations,
+    checkpoints,
+    oversize_file_system,
+)
+"""The rules; each is pure."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """What came of the rules.
+
+    Attributes:
+        hours: How much time was recorded.
+        advice: What was found; the largest known saving first, what is not known last.
+        not_judged: Rules for which something is missing.
+    """
+
+    hours: float
+    advice: tuple[Advice, ...]
+    not_judged: tuple[NotJudged, ...]
+
+
+def advise(recording: Recording, subject: Subject) -> Report:
+    """Apply the rules to a recording.
+
+    Args:
+        recording: What was recorded.
+        subject: The cluster that it is of.
+    """
+    found = [each for rule in RULES for each in rule(recording, subject)]
+    advice = [each for each in found if isinstance(each, Advice)]
+    return Report(
+        hours=(recording.end - recording.start) / timedelta(hours=1),
+        advice=tuple(sorted(advice, key=lambda each: -(each.usd_per_month or 0))),
+        not_judged=tuple(each for each in found if isinstance(each, NotJudged)),
+    )
