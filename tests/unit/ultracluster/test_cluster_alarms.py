@@ -200,7 +200,7 @@ def test_an_own_topic_is_told_and_nothing_else_is_made(stack: cdk.Stack) -> None
     assert not of_type(stack, "AWS::SNS::Subscription")
 
 
-def test_stand_alone_beside_somebody_elses_file_system_and_topic(stack: cdk.Stack) -> None:
+def test_alarms_stand_alone_beside_somebody_elses_topic_and_file_system(stack: cdk.Stack) -> None:
     there = network(stack)
     theirs = SharedFileSystem.from_attributes(
         stack,
@@ -212,7 +212,10 @@ def test_stand_alone_beside_somebody_elses_file_system_and_topic(stack: cdk.Stac
     )
     topic = sns.Topic.from_topic_arn(stack, "Own", "arn:aws:sns:us-east-2:123456789012:own")
     metrics = NodeMetrics(stack, "Metrics", cluster_name="pretrain")
-    ClusterAlarms(stack, "Alarms", metrics=metrics, file_system=theirs, topic=topic)
+    ours = SharedFileSystem(stack, "New", network=there)
+    told = ClusterAlarms(stack, "Alarms", metrics=metrics, file_system=ours, topic=topic)
+    # How large an existing one is, is not known.
+    unsized = ClusterAlarms(stack, "Unsized", metrics=metrics, file_system=theirs, topic=topic)
     bare = ClusterAlarms(
         stack,
         "Bare",
@@ -222,9 +225,13 @@ def test_stand_alone_beside_somebody_elses_file_system_and_topic(stack: cdk.Stac
     )
 
     full = alarm(stack, "FileSystemFull", of="Alarms")
-    assert "fs-0123456789abcdef0" in str(full["Metrics"])
+    assert full["Dimensions"] == [{"Name": "FileSystemId", "Value": stack.resolve(ours.file_system_id)}]
     assert full["AlarmActions"] == [topic.topic_arn]
-    assert "FileSystemFull" not in bare.alarms
+    assert (set(told.alarms), set(unsized.alarms), set(bare.alarms)) == (
+        IDS,
+        IDS - {"FileSystemFull"},
+        IDS - {"FileSystemFull"},
+    )
     assert [each["Properties"]["Endpoint"] for each in of_type(stack, "AWS::SNS::Subscription")] == [
         "jane@example.com"
     ]
