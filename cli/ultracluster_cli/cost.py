@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-__all__ = ["app", "estimate"]
+__all__ = ["actual", "app", "estimate"]
 
 
 class _EstimateUnlessNamed(TyperGroup):
@@ -75,6 +75,9 @@ def estimate(
         float | None,
         typer.Option(help="Tokens per second of a node of that type over those of a node of the cluster."),
     ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Ask the AWS Price List API for prices of today.")
+    ] = False,
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE.html|png", help="Draw the bill into this file as well.")
     ] = None,
@@ -108,6 +111,44 @@ def estimate(
             compare=compare,
             throughput_ratio=throughput_ratio,
         ),
+        live=live,
         chart=chart,
+        as_json=as_json,
+    )
+
+
+@app.command()
+def actual(
+    rollout: _Rollout,
+    *,
+    first: Annotated[str, typer.Option("--from", metavar="DAY", help="First day, such as 2026-11-01.")],
+    last: Annotated[
+        str | None, typer.Option("--to", metavar="DAY", help="Last day. Default: yesterday.")
+    ] = None,
+    cluster: _Cluster = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="TAG", help="Group by this cost allocation tag. Default: by service."),
+    ] = None,
+    node_hours: Annotated[
+        float | None,
+        typer.Option(help="Hours in which the nodes were paid. Default: those of the capacity, else all."),
+    ] = None,
+    fallback_region: Annotated[
+        str | None, typer.Option(metavar="REGION", help="As for the estimate.")
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Say what the clusters of a rollout did cost by Cost Explorer, beside the estimate; a question costs a cent."""
+    from ultracluster_cli.actual_costs import show_actual_costs  # noqa: PLC0415 - boto3; not for the help
+
+    show_actual_costs(
+        rollout,
+        cluster=cluster,
+        first=first,
+        last=last,
+        by=by,
+        node_hours=node_hours,
+        fallback_region=fallback_region,
         as_json=as_json,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.priced_things import PricedThing, price_of
 from ultracluster_catalog.prices import Price
 from ultracluster_cli.cost_output import cost_json, print_cost
 from ultracluster_cli.output import print_findings, print_json
@@ -78,7 +79,7 @@ class CostedCluster:
 
 
 def estimate_rollout(
-    rollout: Path, *, cluster: str | None, plans: Plans, chart: Path | None, as_json: bool
+    rollout: Path, *, cluster: str | None, plans: Plans, live: bool, chart: Path | None, as_json: bool
 ) -> None:
     """Print what the clusters of a rollout will cost.
 
@@ -86,12 +87,13 @@ def estimate_rollout(
         rollout: The rollout file.
         cluster: Name of one cluster. None for all.
         plans: The planned use.
+        live: Ask the AWS Price List API for prices of today.
         chart: File to draw the bill into. None for none.
         as_json: JSON instead of tables.
 
     Raises:
         FindingsError: If the rollout is wrong, a cluster is not in it (UC2201), a figure of the plans is wrong (UC9301 to
-            UC9305), the other type is not known (UC4001), or the chart cannot be drawn (UC9306).
+            UC9305), AWS does not answer (UC9307), the other type is not known (UC4001), or the chart cannot be drawn (UC9306).
     """
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
@@ -103,7 +105,8 @@ def estimate_rollout(
     if findings:
         raise FindingsError(findings)
     today = datetime.now(UTC).date()
-    prices = catalogue_prices(fallback_region=plans.fallback_region)
+    known = _prices_of_today(footprints, plans) if live else None
+    prices = catalogue_prices(known=known, fallback_region=plans.fallback_region)
     given = _given_prices(plans, today)
     costed = [
         _costed(each, footprint, plans=plans, prices=prices, given=given, today=today)
@@ -119,6 +122,27 @@ def estimate_rollout(
     else:
         for each in costed:
             print_cost(each.estimate, each.hours_from, each.rival)
+
+
+def _prices_of_today(footprints: Sequence[Footprint], plans: Plans) -> dict[tuple[PricedThing, str], Price]:
+    from ultracluster_cli.targets import account  # noqa: PLC0415 - boto3, for this option only
+    from ultracluster_runtime.price_list import PRICE_LIST_REGION, listed_prices  # noqa: PLC0415
+
+    wanted: list[tuple[PricedThing, str]] = []
+
+    def noted(thing: PricedThing, region: str) -> Price:
+        wanted.append((thing, region))
+        return price_of(thing, region)
+
+    for footprint in footprints:
+        usage = Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
+        estimate = estimate_cost(footprint, usage=usage, prices=noted)
+        if plans.compare is not None:
+            compare_with(plans.compare, estimate, prices=noted, throughput_ratio=None)
+    with account() as target:
+        found, findings = listed_prices(wanted, client=target.client("pricing", PRICE_LIST_REGION))
+    print_findings(findings)
+    return found
 
 
 def chosen_clusters(

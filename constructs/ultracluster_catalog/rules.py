@@ -364,6 +364,9 @@ RULES: dict[str, Rule] = {
     "UC9304": Rule("The rate of a Savings Plan is given for on-demand nodes."),
     "UC9305": Rule("A ratio of throughputs is given with the type that it is about."),
     "UC9306": Rule("A chart is an HTML page or a PNG picture, and what draws it is installed."),
+    "UC9307": Rule("AWS answers a question about prices and costs."),
+    "UC9308": Rule("The Price List API knows one price of what it is asked for.", "warning"),
+    "UC9309": Rule("Actual costs are asked for days that there were."),
     # UC933, recorded metrics
     "UC9330": Rule("A recording of metrics is a file that `ultracluster dashboard --save` wrote."),
     "UC9331": Rule("What draws the charts of metrics is installed."),
