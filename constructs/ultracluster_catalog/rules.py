@@ -449,7 +449,7 @@ RULES: dict[str, Rule] = {
     "UC9660": Rule("Every cluster that is placed gets an offering that keeps the constraints."),
     "UC9661": Rule("A wave that is placed has clusters without a reservation."),
     # UC964, layouts of very many chips
-    "UC9640": Rule("A layout is asked for one chip to ten million."),
+    "UC9640": Rule("A layout is asked for one chip to a million."),
     "UC9641": Rule("A layout of Capacity Blocks is of a type that is sold in them."),
     "UC9642": Rule("A layout has Regions, and knows them."),
     "UC9643": Rule("An assumption of a layout is within its bounds."),

@@ -10,12 +10,13 @@ from ultracluster_catalog.lustre_figures import can_mount_over_efa, efa_connecti
 from ultracluster_catalog.nic_layouts import network_interfaces
 from ultracluster_catalog.quotas import capacity_block_quotas
 from ultracluster_catalog.service_limits import SERVICE_LIMITS, LimitScope, ServiceLimit
-from ultracluster_runtime.scale.layout import MOST_CHIPS, Layout, RegionLayout, in_one_account
+from ultracluster_runtime.scale.layout import Layout, RegionLayout, in_one_account
 
 __all__ = ["Break", "breaks"]
 
 _STACKS_PER_CLUSTER: Final = 3
 _NIC_LAYOUT: Final = "batch"
+_SEARCHED_CHIPS: Final = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,7 +145,7 @@ def _holds_until(layout: Layout, limit: ServiceLimit, need: Callable[[Layout], i
     def keeps(clusters: int) -> bool:
         return need(in_one_account(layout, clusters, regions)) <= limit.value
 
-    low, high = 0, MOST_CHIPS // layout.chips_per_block
+    low, high = 0, _SEARCHED_CHIPS // layout.chips_per_block
     if keeps(high):
         return None
     while high - low > 1:

@@ -15,7 +15,7 @@ from ultracluster_runtime.scale.assumptions import Assumptions
 
 __all__ = ["MOST_CHIPS", "Layout", "RegionLayout", "in_one_account", "propose_layout"]
 
-MOST_CHIPS: Final = 10_000_000
+MOST_CHIPS: Final = 1_000_000
 """The most chips that a layout is proposed for."""
 
 
@@ -99,7 +99,7 @@ def propose_layout(
     chips, at most as many as are sold at once.
 
     Args:
-        chips: Chips that are wanted, 1 to 10,000,000. What is laid out is rounded up to whole blocks.
+        chips: Chips that are wanted, 1 to 1,000,000. What is laid out is rounded up to whole blocks.
         instance_type: Type of the nodes, by name or as an entry of one's own.
         regions: Regions to use. Default: those where Capacity Blocks of the type are known to be sold.
         assumptions: What is not known. Default: those of `Assumptions`.
@@ -196,6 +196,6 @@ def _check(chips: int, machine: InstanceType, regions: tuple[str, ...]) -> list[
             path="regions",
         )
         for region in regions
-        if region not in REGIONS
+        if region not in REGIONS and region not in block_regions(machine.name)  # some are of other partitions
     ]
     return findings

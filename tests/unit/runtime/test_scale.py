@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from ultracluster_catalog.capacity_blocks import BLOCK_REGIONS, block_regions
 from ultracluster_catalog.findings import FindingsError
 from ultracluster_catalog.service_limits import SERVICE_LIMITS, LimitScope
 from ultracluster_runtime.scale import (
@@ -52,6 +53,14 @@ def test_needs_another_account_where_queues_cannot_be_raised() -> None:
 
     assert (fits.accounts, too_many.accounts) == (1, 2)
     assert not by_name(too_many)["job queues of AWS Batch"].exceeded
+
+
+@pytest.mark.parametrize("instance_type", sorted(BLOCK_REGIONS))
+def test_every_type_that_is_sold_in_blocks_has_a_layout(instance_type: str) -> None:
+    layout = propose_layout(10_000, instance_type=instance_type)
+
+    assert {each.region for each in layout.regions} <= set(block_regions(instance_type))
+    assert report_markdown(layout).startswith("# 10,000 chips")
 
 
 def test_one_ultraserver_is_one_block() -> None:
@@ -181,7 +190,7 @@ def test_the_price_of_idle_nodes_is_unknown_where_a_price_is() -> None:
     ("chips", "options", "code"),
     [
         (0, {}, "UC9640"),
-        (10_000_001, {}, "UC9640"),
+        (1_000_001, {}, "UC9640"),
         (16, {"instance_type": "trn1n.32xlarge", "regions": ["us-east-1"]}, "UC9641"),
         (16, {"regions": []}, "UC9642"),
         (16, {"regions": ["us-est-2"]}, "UC9642"),
