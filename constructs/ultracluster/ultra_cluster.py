@@ -11,6 +11,7 @@ from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, 
 from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_alarms import AlarmSettings, ClusterAlarms
 from ultracluster.cluster_jobs import ClusterJobs
+from ultracluster.cluster_name import cluster_name
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.cluster_watch import ClusterWatch
@@ -144,7 +145,7 @@ class UltraCluster(ClusterJobs):
         self._checkpoint_bucket = checkpoint_bucket
         self._file_system = file_system
         self._compile_cache = compile_cache or CompileCache(self, "CompileCache")
-        self._metrics = NodeMetrics(self, "Metrics", cluster_name=alarms.cluster_name) if alarms else None
+        self._metrics = _metrics(self, alarms)
         self._node_groups = tuple(
             NodeGroup(
                 self,
@@ -295,6 +296,12 @@ class UltraCluster(ClusterJobs):
     def queue(self) -> TrainingQueue:
         """Job queue."""
         return self._queue
+
+
+def _metrics(scope: Construct, alarms: AlarmSettings | None) -> NodeMetrics | None:
+    if alarms is None:
+        return None
+    return NodeMetrics(scope, "Metrics", cluster_name=alarms.cluster_name or cluster_name(scope))
 
 
 def _check_own_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:

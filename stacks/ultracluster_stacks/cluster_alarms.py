@@ -20,7 +20,6 @@ def alarm_settings(scope: Construct, config: ClusterConfig) -> AlarmSettings | N
         return None
     arn = config.alarms.topic_arn
     return AlarmSettings(
-        cluster_name=config.name,
         topic=sns.Topic.from_topic_arn(scope, "AlarmTopic", arn) if arn else None,
         emails=config.alarms.emails,
         thresholds=config.alarms.thresholds,

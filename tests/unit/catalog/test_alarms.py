@@ -2,6 +2,7 @@ import pytest
 
 from ultracluster_catalog import METRICS, THRESHOLD_BOUNDS, AlarmThresholds
 from ultracluster_catalog.findings import FindingsError
+from ultracluster_runtime import training_metrics
 
 
 @pytest.mark.parametrize(("name", "bounds"), THRESHOLD_BOUNDS.items())
@@ -36,3 +37,8 @@ def test_metrics_are_in_the_units_of_cloudwatch() -> None:
     known = {"Bytes", "Count", "Count/Second", "None", "Percent", "Seconds"}
     assert {each.unit for each in METRICS.values()} <= known
     assert all(name == each.name for name, each in METRICS.items())
+
+
+def test_metrics_of_the_training_are_those_that_its_module_prints() -> None:
+    ours = {each.name: each.unit for each in METRICS.values() if each.source == "training"}
+    assert ours == training_metrics._UNITS

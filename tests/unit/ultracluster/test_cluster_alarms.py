@@ -26,6 +26,7 @@ from ultracluster import (
     UltraCluster,
     cluster_watch,
 )
+from ultracluster.cluster_name import cluster_name
 from ultracluster_catalog import AlarmThresholds
 
 pytestmark = pytest.mark.synth
@@ -251,3 +252,17 @@ def test_the_watch_looks_at_the_queue_and_the_reservations_that_it_is_given(stac
     assert RESERVATION in variables
     assert str(stack.resolve(queue.job_queue_arn)) in variables
     assert "pretrain" in variables
+
+
+def test_nodes_and_jobs_publish_under_one_name(stack: cdk.Stack) -> None:
+    made = UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=block(),
+        alarms=AlarmSettings(),
+    )
+    assert made.metrics
+    assert made.metrics.cluster_name == cluster_name(made) == "Test"

@@ -1,0 +1,46 @@
+"""docs/observability.md says what is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ultracluster_catalog import METRICS, AlarmThresholds
+from ultracluster_stacks.config import load_rollout
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs/observability.md").read_text()
+QUICKSTART = (ROOT / "stacks/rollouts/quickstart.yaml").read_text()
+
+
+def test_the_table_of_metrics_is_that_of_the_catalogue() -> None:
+    rows = [f"| `{each.name}` | {each.unit} | {each.source} | {each.meaning} |" for each in METRICS.values()]
+    table = PAGE[PAGE.index("| metric |") : PAGE.index("**On the node**")]
+    assert [line for line in table.splitlines()[2:] if line] == rows
+    assert f"{len(METRICS)} metrics at 0.30 USD are {len(METRICS) * 0.3:.2f} USD" in PAGE
+
+
+def test_defaults_in_the_table_of_alarms_are_those_of_the_thresholds() -> None:
+    for name, value in re.findall(r"`(\w+)` \((\d+)(?: %)?\)", PAGE):
+        assert getattr(AlarmThresholds(), name) == int(value)
+
+
+@pytest.mark.synth
+def test_the_table_of_alarms_names_all_of_them() -> None:
+    from tests.unit.ultracluster.test_cluster_alarms import IDS
+
+    table = PAGE[PAGE.index("| id |") : PAGE.index("- CloudWatch needs")]
+    first = [row.split("|")[1] for row in table.splitlines()[2:] if row]
+    assert {name for cell in first for name in re.findall(r"`(\w+)`", cell)} == IDS
+
+
+def test_the_example_is_part_of_a_rollout(tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    part = "".join(f"        {line}\n" for line in block.splitlines())
+    path = tmp_path / "rollout.yaml"
+    path.write_text(QUICKSTART.replace("        file_system:\n", f"{part}        file_system:\n"))
+    loaded = load_rollout(path)
+    alarms = loaded.config.waves[0].clusters[0].alarms
+    assert loaded.warnings == ()
+    assert alarms
+    assert alarms.thresholds.idle_minutes == 30
