@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli.capacity_options import LedgerOption, LedgerRegionOption
+
 __all__ = ["app", "preflight"]
 
 app = typer.Typer(add_completion=False)
@@ -32,6 +34,8 @@ def preflight(
     ] = False,
     profile: Annotated[str | None, typer.Option(help="Profile of the shared AWS configuration.")] = None,
     qualifier: Annotated[str, typer.Option(help="Qualifier of the CDK's bootstrap.")] = "hnb659fds",
+    ledger: LedgerOption = None,
+    ledger_region: LedgerRegionOption = None,
     timeout: Annotated[float, typer.Option(help="Seconds for all checks together.")] = 120.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
 ) -> None:
@@ -49,6 +53,7 @@ def preflight(
         local=local,
         profile=profile,
         qualifier=qualifier,
+        ledger=(ledger, ledger_region) if ledger and ledger_region else None,
         seconds=timeout,
         as_json=as_json,
     )

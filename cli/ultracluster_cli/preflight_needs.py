@@ -17,6 +17,7 @@ from ultracluster_runtime.preflight.needs import (
     FileSystemNeeds,
     ImageNeeds,
     KeyNeeds,
+    OrderNeeds,
     RolloutNeeds,
     SourceNeeds,
     SubnetNeeds,
@@ -28,17 +29,21 @@ __all__ = ["rollout_needs"]
 _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-scratch"}
 
 
-def rollout_needs(clusters: Sequence[ClusterConfig], *, qualifier: str) -> RolloutNeeds:
+def rollout_needs(
+    clusters: Sequence[ClusterConfig], *, qualifier: str, ledger: tuple[str, str] | None = None
+) -> RolloutNeeds:
     """Say what clusters need.
 
     Args:
         clusters: The clusters, at least one.
         qualifier: Of the CDK's bootstrap.
+        ledger: Table and Region of the ledger of orders. Default: none.
     """
-    return RolloutNeeds(clusters=tuple(_cluster(each) for each in clusters), qualifier=qualifier)
+    needs = tuple(_cluster(each, ledger) for each in clusters)
+    return RolloutNeeds(clusters=needs, qualifier=qualifier)
 
 
-def _cluster(config: ClusterConfig) -> ClusterNeeds:
+def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNeeds:
     machine = machine_of(config)
     compilers = tuple(_compilers(config, machine))
     storage = config.file_system
@@ -70,6 +75,16 @@ def _cluster(config: ClusterConfig) -> ClusterNeeds:
         images=tuple(
             ImageNeeds(key=(config.region, config.name, image), image=image)
             for image in dict.fromkeys(job.image for job in config.jobs)
+        ),
+        orders=tuple(
+            OrderNeeds(
+                key=(config.region, config.name, each.order),
+                order=each.order,
+                reservation_id=each.reservation_id,
+                ledger=ledger,
+            )
+            for _, each in sources(config)
+            if each.order is not None
         ),
         stacks=(f"{stage}-Network", f"{stage}-Storage", f"{stage}-Cluster"),
     )

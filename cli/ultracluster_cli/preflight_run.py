@@ -45,6 +45,7 @@ def preflight_rollout(
     local: bool,
     profile: str | None,
     qualifier: str,
+    ledger: tuple[str, str] | None,
     seconds: float,
     as_json: bool,
 ) -> bool:
@@ -58,6 +59,7 @@ def preflight_rollout(
         local: Look at a local AWS.
         profile: Profile of the shared configuration. None for boto3's own choice.
         qualifier: Of the CDK's bootstrap.
+        ledger: Table and Region of the ledger of orders. None without one.
         seconds: Deadline of all checks together.
         as_json: Print JSON.
 
@@ -75,7 +77,10 @@ def preflight_rollout(
     with _clients(chosen, local=local, profile=profile) as client:
         reads = Reads(client, now=datetime.now(UTC), seconds=seconds)
         results = run_checks(
-            rollout_needs(chosen, qualifier=qualifier), reads, left_out=set(left_out), tell=_tell
+            rollout_needs(chosen, qualifier=qualifier, ledger=ledger),
+            reads,
+            left_out=set(left_out),
+            tell=_tell,
         )
         sent = dict(reads.sent)
     counts = Counter(result.outcome.status for result in results)

@@ -11,6 +11,7 @@ __all__ = [
     "FileSystemNeeds",
     "ImageNeeds",
     "KeyNeeds",
+    "OrderNeeds",
     "RegionNeeds",
     "RolloutNeeds",
     "SourceNeeds",
@@ -158,6 +159,23 @@ class KeyNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OrderNeeds:
+    """An order that buys capacity.
+
+    Attributes:
+        key: Region, cluster and order.
+        order: Its name.
+        reservation_id: The reservation that the rollout uses for it. None until it is written there.
+        ledger: Table and Region of the ledger. None if none is named.
+    """
+
+    key: Key
+    order: str
+    reservation_id: str | None
+    ledger: tuple[str, str] | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FileSystemNeeds:
     """An existing file system.
 
@@ -208,6 +226,7 @@ class ClusterNeeds:
         buckets: Its existing buckets.
         keys: KMS keys of one's own.
         images: Container images of its jobs.
+        orders: Orders that buy its capacity.
         stacks: Names of its stacks: network, storage, cluster.
     """
 
@@ -231,6 +250,7 @@ class ClusterNeeds:
     buckets: tuple[BucketNeeds, ...]
     keys: tuple[KeyNeeds, ...]
     images: tuple[ImageNeeds, ...]
+    orders: tuple[OrderNeeds, ...]
     stacks: tuple[str, str, str]
 
     @property

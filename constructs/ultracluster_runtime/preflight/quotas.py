@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.service_quotas import SERVICE_QUOTAS, ServiceQuota, quota_request_command
 from ultracluster_runtime.preflight.check import (
     AnyCheck,
@@ -137,42 +138,45 @@ def _judge_blocks(needs: RegionNeeds, shares: list[Share]) -> Outcome:
 
 def _instance_shares(reads: Reads, needs: RegionNeeds, *, market: str, code: Any, spot: bool) -> list[Share]:
     sources = [one for one in needs.sources if one.market_type == market and one.reservation_id is None]
-    shares = []
-    for quota, those in _by_code(sources, code).items():
-        family = those[0].family
-        running = reads.every(
+    by_code = _by_code(sources, code)
+    if not by_code:
+        return []
+    running = [
+        instance
+        for reservation in reads.every(
             "ec2",
             needs.region,
             "DescribeInstances",
             "Reservations",
-            Filters=[
-                {"Name": "instance-type", "Values": [f"{family}*"]},
-                {"Name": "instance-state-name", "Values": ["pending", "running"]},
-            ],
+            Filters=[{"Name": "instance-state-name", "Values": ["pending", "running"]}],
         )
-        used = sum(
-            _vcpus(instance)
-            for reservation in running
-            for instance in reservation["Instances"]
-            if (instance.get("InstanceLifecycle") == "spot") is spot
-            and instance.get("InstanceLifecycle") != "capacity-block"
-            and not _is_of(instance, needs.clusters)
+        for instance in reservation["Instances"]
+        if _counts(instance, spot=spot) and not _is_of(instance, needs.clusters)
+    ]
+    bought = "Spot" if spot else "on-demand"
+    return [
+        Share(
+            service="ec2",
+            code=quota,
+            name=f"vCPUs of {bought} {those[0].family} instances",
+            value=_value(reads, needs.region, "ec2", quota),
+            used=sum(_vcpus(one) for one in running if one["InstanceType"].startswith(those[0].family)),
+            needed=sum(one.all_vcpus for one in those),
         )
-        bought = "Spot" if spot else "on-demand"
-        shares.append(
-            Share(
-                service="ec2",
-                code=quota,
-                name=f"vCPUs of {bought} {family} instances",
-                value=_value(reads, needs.region, "ec2", quota),
-                used=used,
-                needed=sum(one.all_vcpus for one in those),
-            )
-        )
-    return shares
+        for quota, those in by_code.items()
+    ]
+
+
+def _counts(instance: Any, *, spot: bool) -> bool:
+    """Whether an instance counts against this quota; those in Capacity Blocks count against neither."""
+    lifecycle = instance.get("InstanceLifecycle")
+    return bool(lifecycle == "spot" if spot else lifecycle is None)
 
 
 def _vcpus(instance: Any) -> int:
+    known = INSTANCE_TYPES.get(instance["InstanceType"])
+    if known is not None:
+        return known.vcpus
     options = instance.get("CpuOptions", {})
     return int(options.get("CoreCount", 0)) * int(options.get("ThreadsPerCore", 1))
 

@@ -19,6 +19,7 @@ READS: Final = frozenset(
         "batch:DescribeComputeEnvironments",
         "batch:DescribeJobQueues",
         "cloudformation:DescribeStacks",
+        "dynamodb:GetItem",
         "ec2:DescribeAvailabilityZones",
         "ec2:DescribeCapacityReservations",
         "ec2:DescribeImages",

@@ -6,6 +6,7 @@ from ultracluster_runtime.preflight.account import ACCOUNT_CHECKS
 from ultracluster_runtime.preflight.check import AnyCheck
 from ultracluster_runtime.preflight.images import IMAGE_CHECKS
 from ultracluster_runtime.preflight.network import NETWORK_CHECKS
+from ultracluster_runtime.preflight.orders import ORDER_CHECKS
 from ultracluster_runtime.preflight.permissions import PERMISSION_CHECKS
 from ultracluster_runtime.preflight.quotas import QUOTA_CHECKS
 from ultracluster_runtime.preflight.reservations import RESERVATION_CHECKS
@@ -23,5 +24,6 @@ CHECKS: Final[tuple[AnyCheck, ...]] = (
     *NETWORK_CHECKS,
     *IMAGE_CHECKS,
     *STORAGE_CHECKS,
+    *ORDER_CHECKS,
 )
 """Every check. One that others wait for stands before them."""

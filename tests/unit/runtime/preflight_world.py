@@ -1,25 +1,38 @@
 """An account on the local AWS in which every check of preflight has something to look at, and passes."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import boto3
+import pytest
 from botocore.config import Config
+from moto.ec2.models import ec2_backends
+from moto.iam.models import iam_backends
+from moto.kms.models import kms_backends
+from tests.unit.runtime.examples import block_order
+from tests.unit.runtime.tables import TABLE, create_table
 
 from ultracluster_catalog.cluster_subnet import NODE_SERVICES
 from ultracluster_catalog.neuron import ECS_NEURON_AMI_PARAMETER
 from ultracluster_cli.preflight_needs import rollout_needs
 from ultracluster_local import LocalAws
+from ultracluster_local.environment import ACCOUNT
 from ultracluster_local.remote_seed import SeedContainerImage, SeedReservation, seed
+from ultracluster_local.services.capacity_market import capacity_market
 from ultracluster_local.services.fsx_state import fsx_of
 from ultracluster_local.services.handlers import Request
 from ultracluster_local.services.service_quotas import set_quota
-from ultracluster_runtime.preflight.needs import RolloutNeeds
+from ultracluster_local.state import remembered
+from ultracluster_runtime.ledger_items import order_key, record_item
+from ultracluster_runtime.order_states import OrderState
+from ultracluster_runtime.orders import order_token
+from ultracluster_runtime.preflight.needs import ClusterNeeds, RolloutNeeds
 from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.records import Record
 from ultracluster_stacks.config import load_rollout
 
 REGION, ZONE = "us-east-2", "use2-az3"
@@ -42,7 +55,7 @@ waves:
     clusters:
       - name: block
         account: "123456789012"
-        capacity: {{reservation_id: cr-00000000000000001}}
+        capacity: {{reservation_id: cr-00000000000000001, order: december}}
         jobs:
           - {{name: train, image: "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20", command: [t.py]}}
       - name: existing
@@ -107,6 +120,135 @@ class World:
         return Reads(self.client, **{"now": self.now, "seconds": 60.0, **changes})
 
 
+@dataclass
+class Account:
+    """What a case may change: it is as it was before the next case."""
+
+    world: World
+    patch: pytest.MonkeyPatch
+    needs: RolloutNeeds
+    now_ahead: timedelta = timedelta(0)
+    stacks: list[str] = field(default_factory=list)
+    instances: list[str] = field(default_factory=list)
+    routes: list[str] = field(default_factory=list)
+    gateways: list[str] = field(default_factory=list)
+
+    def change(self, name: str, /, **changes: Any) -> None:
+        """Change what a cluster needs."""
+        clusters = tuple(replace(one, **changes) if one.name == name else one for one in self.needs.clusters)
+        self.needs = replace(self.needs, clusters=clusters)
+
+    def cluster(self, name: str) -> ClusterNeeds:
+        return next(one for one in self.needs.clusters if one.name == name)
+
+    def change_part(self, name: str, part: str, /, **changes: Any) -> None:
+        """Change one thing, or the first of several, that a cluster needs."""
+        now = getattr(self.cluster(name), part)
+        new = replace(now[0], **changes) if isinstance(now, tuple) else replace(now, **changes)
+        self.change(name, **{part: (new, *now[1:]) if isinstance(now, tuple) else new})
+
+    @property
+    def ec2(self) -> Any:
+        return ec2_backends[ACCOUNT][REGION]
+
+    def set_quota(self, service: str, code: str, value: float) -> None:
+        quotas = remembered("service-quotas", region=REGION, new=dict)
+        self.patch.setitem(quotas, (service, code), value)
+
+    def set_reservation(self, reservation_id: str, **changes: Any) -> None:
+        reservation = capacity_market(REGION).reservations[reservation_id]
+        for name, value in changes.items():
+            self.patch.setattr(reservation, name, value)
+
+    def set_segment(self, **changes: Any) -> None:
+        segment = capacity_market(REGION).reservations[BLOCK].segment
+        self.set_reservation(BLOCK, segment=replace(segment, **changes))
+
+    def hide_role(self, name: str) -> None:
+        roles = iam_backends[ACCOUNT]["aws"].roles
+        self.patch.delitem(roles, next(key for key, role in roles.items() if role.name == name))
+
+    def set_ami(self, **changes: Any) -> None:
+        ami = self.ec2.amis[self.world.ids["image_id"]]
+        for name, value in changes.items():
+            self.patch.setattr(ami, name, value, raising=False)
+
+    def set_file_system(self, **changes: Any) -> None:
+        fsx = fsx_of(Request(operation="", parameters={}, region=REGION))
+        for name, value in changes.items():
+            self.patch.setitem(fsx.file_systems[self.world.ids["file_system_id"]], name, value)
+
+    @property
+    def key(self) -> Any:
+        return kms_backends[ACCOUNT][REGION].keys[self.world.ids["key_arn"].rpartition("/")[2]]
+
+    def hide_exec_role(self) -> None:
+        self.hide_role(f"cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}")
+
+    def forget_user(self) -> None:
+        """The credentials become those of nobody whom IAM knows."""
+        users = iam_backends[ACCOUNT]["aws"].users
+        self.patch.delitem(users, next(key for key, user in users.items() if user.name == "deployer"))
+
+    def no_subnet(self) -> None:
+        self.change_part("existing", "subnet", subnet_id="subnet-0000000000000000f")
+
+    def local_stack(self, name: str) -> None:
+        """Let a stack of this name be there."""
+        topic = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
+        self.world.local.client("cloudformation", REGION).create_stack(
+            StackName=name, TemplateBody=json.dumps(topic)
+        )
+        self.stacks.append(name)
+
+    def deploy_all(self) -> None:
+        for cluster in self.needs.clusters:
+            self.local_stack(cluster.stacks[0])
+
+    def run_instance(self, instance_type: str, **tags: str) -> None:
+        """Let an instance run on demand."""
+        specification = {
+            "ResourceType": "instance",
+            "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
+        }
+        ec2 = self.world.local.client("ec2", REGION)
+        made = ec2.run_instances(
+            ImageId=self.world.ids["image_id"],
+            InstanceType=instance_type,
+            MinCount=1,
+            MaxCount=1,
+            TagSpecifications=[specification] if tags else [],
+        )
+        self.instances.append(made["Instances"][0]["InstanceId"])
+
+    def add_route(self, way: str) -> None:
+        """Give the route table of the VPC a route to anywhere, by a NAT gateway or an internet gateway."""
+        ec2 = self.world.local.client("ec2", REGION)
+        if way == "nat":
+            made = ec2.create_nat_gateway(SubnetId=self.world.ids["elsewhere"], ConnectivityType="private")
+            target = {"NatGatewayId": made["NatGateway"]["NatGatewayId"]}
+        else:
+            made = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+            ec2.attach_internet_gateway(InternetGatewayId=made, VpcId=self.world.ids["vpc_id"])
+            self.gateways.append(made)
+            target = {"GatewayId": made}
+        table = self.world.ids["route_table"]
+        ec2.create_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", **target)
+        self.routes.append(table)
+
+    def clean_up(self) -> None:
+        """Take away what was made."""
+        ec2 = self.world.local.client("ec2", REGION)
+        for table in self.routes:
+            ec2.delete_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0")
+        for gateway in self.gateways:
+            ec2.detach_internet_gateway(InternetGatewayId=gateway, VpcId=self.world.ids["vpc_id"])
+        for name in self.stacks:
+            self.world.local.client("cloudformation", REGION).delete_stack(StackName=name)
+        if self.instances:
+            ec2.terminate_instances(InstanceIds=self.instances)
+
+
 def build(local: LocalAws, directory: Path) -> World:
     """Make the account."""
     local.reset()
@@ -115,12 +257,18 @@ def build(local: LocalAws, directory: Path) -> World:
     _reservations(local)
     ids["group_arn"] = _resource_group(local)
     _quotas()
+    _order(local)
     key = _identities(local)
     path = directory / "rollout.yaml"
     path.write_text(ROLLOUT.format(**ids))
     loaded = load_rollout(path)
     clusters = [cluster for wave in loaded.config.waves for cluster in wave.clusters]
-    return World(local=local, needs=rollout_needs(clusters, qualifier="hnb659fds"), ids=ids, key=key)
+    return World(
+        local=local,
+        needs=rollout_needs(clusters, qualifier="hnb659fds", ledger=(TABLE, REGION)),
+        ids=ids,
+        key=key,
+    )
 
 
 def _network(local: LocalAws) -> dict[str, str]:
@@ -164,6 +312,7 @@ def _network(local: LocalAws) -> dict[str, str]:
         "small": small["Subnet"]["SubnetId"],
         "group_id": group,
         "bare": bare,
+        "route_table": tables[0]["RouteTableId"],
         "gateway": gateway["VpcEndpoint"]["VpcEndpointId"],
         "endpoint": endpoints[0],
     }
@@ -245,6 +394,23 @@ def _resource_group(local: LocalAws) -> str:
     )["Group"]["GroupArn"]
     groups.group_resources(Group=group, ResourceArns=[made["CapacityReservationArn"]])
     return str(group)
+
+
+def _order(local: LocalAws) -> None:
+    dynamodb = local.client("dynamodb", REGION)
+    create_table(dynamodb)
+    order = block_order()
+    record = Record(
+        order=order,
+        token=order_token(order),
+        state=OrderState.PAID,
+        changed_at=datetime.now(UTC),
+        reservation_ids=(BLOCK,),
+    )
+    dynamodb.put_item(TableName=TABLE, Item=record_item(record))
+    for name, change in (("waiting", {"state": OrderState.APPROVED}), ("edited", {"token": "another"})):
+        item = record_item(replace(record, **change))
+        dynamodb.put_item(TableName=TABLE, Item={**item, **order_key(name)})
 
 
 def _quotas() -> None:

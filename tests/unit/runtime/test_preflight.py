@@ -71,6 +71,7 @@ CLUSTER = ClusterNeeds(
     buckets=(),
     keys=(),
     images=(),
+    orders=(),
     stacks=("n", "s", "c"),
 )
 ROLLOUT = RolloutNeeds(clusters=(CLUSTER,))

@@ -1,26 +1,22 @@
 """Each check of preflight passes on an account that is right, and fails on one where its one thing is wrong."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from moto.ec2.models import ec2_backends
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 from moto.iam.models import iam_backends
-from moto.kms.models import kms_backends
 from moto.sts.models import STSBackend
-from tests.unit.runtime.preflight_world import BLOCK, ON_DEMAND, REGION, World, build
+from tests.unit.runtime.preflight_world import BLOCK, ON_DEMAND, REGION, Account, World, build
 
 from ultracluster_local import LocalAws
 from ultracluster_local.environment import ACCOUNT
 from ultracluster_local.services.capacity_market import capacity_market
-from ultracluster_local.services.fsx_state import fsx_of
-from ultracluster_local.services.handlers import Request, ServiceError
-from ultracluster_local.state import remembered
+from ultracluster_local.services.handlers import ServiceError
 from ultracluster_runtime.preflight.check import AnyCheck, Status
-from ultracluster_runtime.preflight.needs import ClusterNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.needs import RolloutNeeds
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import Result, run_checks
@@ -57,65 +53,6 @@ def test_a_check_passes_on_an_account_that_is_right_and_asks_what_it_says(
 # How to break what a check looks at
 
 
-@dataclass
-class Account:
-    """What a case may change: it is as it was before the next case."""
-
-    world: World
-    patch: pytest.MonkeyPatch
-    needs: RolloutNeeds
-    now_ahead: timedelta = timedelta(0)
-
-    def change(self, name: str, /, **changes: Any) -> None:
-        """Change what a cluster needs."""
-        clusters = tuple(replace(one, **changes) if one.name == name else one for one in self.needs.clusters)
-        self.needs = replace(self.needs, clusters=clusters)
-
-    def cluster(self, name: str) -> ClusterNeeds:
-        return next(one for one in self.needs.clusters if one.name == name)
-
-    def change_part(self, name: str, part: str, /, **changes: Any) -> None:
-        """Change one thing, or the first of several, that a cluster needs."""
-        now = getattr(self.cluster(name), part)
-        new = replace(now[0], **changes) if isinstance(now, tuple) else replace(now, **changes)
-        self.change(name, **{part: (new, *now[1:]) if isinstance(now, tuple) else new})
-
-    @property
-    def ec2(self) -> Any:
-        return ec2_backends[ACCOUNT][REGION]
-
-    def set_quota(self, service: str, code: str, value: float) -> None:
-        quotas = remembered("service-quotas", region=REGION, new=dict)
-        self.patch.setitem(quotas, (service, code), value)
-
-    def set_reservation(self, reservation_id: str, **changes: Any) -> None:
-        reservation = capacity_market(REGION).reservations[reservation_id]
-        for name, value in changes.items():
-            self.patch.setattr(reservation, name, value)
-
-    def set_segment(self, **changes: Any) -> None:
-        segment = capacity_market(REGION).reservations[BLOCK].segment
-        self.set_reservation(BLOCK, segment=replace(segment, **changes))
-
-    def hide_role(self, name: str) -> None:
-        roles = iam_backends[ACCOUNT]["aws"].roles
-        self.patch.delitem(roles, next(key for key, role in roles.items() if role.name == name))
-
-    def set_ami(self, **changes: Any) -> None:
-        ami = self.ec2.amis[self.world.ids["image_id"]]
-        for name, value in changes.items():
-            self.patch.setattr(ami, name, value, raising=False)
-
-    def set_file_system(self, **changes: Any) -> None:
-        fsx = fsx_of(Request(operation="", parameters={}, region=REGION))
-        for name, value in changes.items():
-            self.patch.setitem(fsx.file_systems[self.world.ids["file_system_id"]], name, value)
-
-    @property
-    def key(self) -> Any:
-        return kms_backends[ACCOUNT][REGION].keys[self.world.ids["key_arn"].rpartition("/")[2]]
-
-
 def refuse_credentials(account: Account) -> None:
     def refuse(*_: Any) -> None:
         raise ServiceError("ExpiredTokenException", "The security token included in the request is expired")
@@ -137,6 +74,10 @@ def take_policies(account: Account, *, of: str) -> None:
 def put_job_elsewhere(account: Account, old: str, new: str) -> None:
     image = account.cluster("block").images[0].image
     account.change_part("block", "images", image=image.replace(old, new))
+
+
+def name_order(account: Account, order: str) -> None:
+    account.change_part("block", "orders", order=order)
 
 
 def ask_more_of_group(account: Account) -> None:
@@ -311,6 +252,7 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
         Status.FAIL,
         "which the rules are added to",
     ),
+    "UC9456": (lambda it: name_order(it, "waiting"), Status.FAIL, "the order waiting is APPROVED"),
 }
 
 
@@ -333,3 +275,175 @@ def test_a_check_sees_what_is_wrong(world: World, monkeypatch: pytest.MonkeyPatc
         assert fragment in outcome.evidence
         assert outcome.remedy
         assert not outcome.evidence.startswith(("not answered", "the answer of AWS"))
+
+
+# The other sides of what checks look at
+
+
+def route_to_anywhere(account: Account, way: str) -> None:
+    """Close the endpoints, and let the subnet's route to anywhere lead elsewhere."""
+    endpoints = account.ec2.vpc_end_points
+    account.patch.setattr(endpoints[account.world.ids["gateway"]], "route_table_ids", [])
+    account.patch.setattr(endpoints[account.world.ids["endpoint"]], "state", "deleting")
+    account.add_route(way)
+
+
+def name_group(account: Account, name: str) -> None:
+    sources = account.cluster("demand").sources
+    arn = f"arn:aws:resource-groups:{REGION}:{ACCOUNT}:group/{name}"
+    group = replace(sources[1], resource_group_arn=arn)
+    account.change("demand", sources=(sources[0], group))
+
+
+def use_addresses(account: Account) -> None:
+    account.change_part("existing", "subnet", addresses=5_000, stack="deployed")
+    account.local_stack("deployed")
+
+
+def add_rules(account: Account, group: str) -> None:
+    account.change_part("existing", "subnet", security_group_id=account.world.ids[group], adds_efa_rules=True)
+
+
+def run_stranger(account: Account, **tags: str) -> None:
+    """Let a trn1.32xlarge run, on demand, which is 128 vCPUs."""
+    account.run_instance("trn1.32xlarge", **tags)
+    account.set_quota("ec2", "L-2C3B7624", 600)
+
+
+OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
+    ("UC9409", "role that is unknown", lambda it: it.forget_user(), Status.WARN, "IAM cannot simulate"),
+    ("UC9410", "bootstrap without role", lambda it: it.hide_exec_role(), Status.FAIL, "there is no role"),
+    ("UC9412", "just enough", lambda it: it.set_quota("ec2", "L-2C3B7624", 512), Status.PASS, "512 of 512"),
+    ("UC9412", "somebody else's node", run_stranger, Status.FAIL, "128 used + 512 needed"),
+    (
+        "UC9412",
+        "a node of its own",
+        lambda it: run_stranger(it, **{"ultracluster:cluster": "demand"}),
+        Status.PASS,
+        "0 used",
+    ),
+    ("UC9417", "deployed already", lambda it: it.deploy_all(), Status.SKIP, "nothing is added"),
+    (
+        "UC9421",
+        "a block elsewhere",
+        lambda it: it.change("block", zone_id="use2-az9"),
+        Status.WARN,
+        "apart from",
+    ),
+    ("UC9426", "too many", lambda it: it.set_segment(count=3), Status.WARN, "1 are paid and idle"),
+    (
+        "UC9427",
+        "not paid yet",
+        lambda it: it.set_reservation(BLOCK, forced_state="payment-pending"),
+        Status.WARN,
+        "it is payment-pending",
+    ),
+    ("UC9434", "no group", lambda it: name_group(it, "nothing"), Status.FAIL, "there is no resource group"),
+    ("UC9435", "no subnet", lambda it: it.no_subnet(), Status.FAIL, "shows this account no subnet-"),
+    ("UC9436", "deployed already", use_addresses, Status.WARN, "may be its own"),
+    ("UC9438", "a NAT gateway", lambda it: route_to_anywhere(it, "nat"), Status.WARN, "paid by the GB"),
+    (
+        "UC9438",
+        "an internet gateway",
+        lambda it: route_to_anywhere(it, "igw"),
+        Status.FAIL,
+        "nothing leads to S3",
+    ),
+    (
+        "UC9439",
+        "a NAT gateway",
+        lambda it: route_to_anywhere(it, "nat"),
+        Status.PASS,
+        "ecr.api are reached through nat-",
+    ),
+    ("UC9439", "an internet gateway", lambda it: route_to_anywhere(it, "igw"), Status.FAIL, "of no use"),
+    ("UC9441", "rules to come", lambda it: add_rules(it, "bare"), Status.PASS, "adds both rules"),
+    ("UC9441", "rules twice", lambda it: add_rules(it, "group_id"), Status.FAIL, "refuses to add again"),
+    (
+        "UC9446",
+        "a public image",
+        lambda it: it.change_part("block", "images", image="public.ecr.aws/neuron/x:1"),
+        Status.WARN,
+        "not in a private registry",
+    ),
+    (
+        "UC9448",
+        "joined from elsewhere",
+        lambda it: it.change_part("existing", "buckets", name="preflight-elsewhere", joined=True),
+        Status.FAIL,
+        "FSx imports by itself from its own Region only",
+    ),
+    (
+        "UC9448",
+        "no bucket",
+        lambda it: it.change_part("existing", "buckets", name="preflight-none"),
+        Status.FAIL,
+        "there is no bucket",
+    ),
+    (
+        "UC9449",
+        "shut",
+        lambda it: it.change_part("existing", "buckets", name="preflight-shut"),
+        Status.FAIL,
+        "denies it to everybody",
+    ),
+    (
+        "UC9452",
+        "another mount name",
+        lambda it: it.change_part("existing", "file_system", mount_name="other"),
+        Status.FAIL,
+        "the rollout says other",
+    ),
+    (
+        "UC9453",
+        "a new VPC",
+        lambda it: it.change_part("existing", "file_system", vpc_id=None),
+        Status.FAIL,
+        "the rollout makes a new VPC",
+    ),
+    (
+        "UC9454",
+        "rules of others",
+        lambda it: it.change_part("existing", "file_system", security_group_id=None),
+        Status.WARN,
+        "let somebody in",
+    ),
+    ("UC9456", "no order", lambda it: name_order(it, "nothing"), Status.FAIL, "holds no order nothing"),
+    (
+        "UC9456",
+        "an edited order",
+        lambda it: name_order(it, "edited"),
+        Status.FAIL,
+        "not those that were approved",
+    ),
+    (
+        "UC9456",
+        "another reservation",
+        lambda it: it.change_part("block", "orders", reservation_id=ON_DEMAND),
+        Status.FAIL,
+        f"bought {BLOCK}; the rollout uses {ON_DEMAND}",
+    ),
+    (
+        "UC9456",
+        "no ledger",
+        lambda it: it.change_part("block", "orders", ledger=None),
+        Status.WARN,
+        "no ledger is named",
+    ),
+]
+
+
+@pytest.mark.parametrize("other", OTHER_SIDES, ids=[f"{code}-{case}" for code, case, *_ in OTHER_SIDES])
+def test_a_check_tells_other_sides(
+    world: World, monkeypatch: pytest.MonkeyPatch, other: tuple[str, str, Break, Status, str]
+) -> None:
+    code, _, change, status, fragment = other
+    account = Account(world=world, patch=monkeypatch, needs=world.needs)
+    try:
+        change(account)
+        results = run_one(BY_CODE[code], account.needs, world.reads())
+    finally:
+        account.clean_up()
+    assert any(
+        result.outcome.status is status and fragment in result.outcome.evidence for result in results
+    ), results
