@@ -288,6 +288,9 @@ def _network(local: LocalAws) -> dict[str, str]:
     ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[rule])
     ec2.authorize_security_group_egress(GroupId=group, IpPermissions=[rule])
     bare = ec2.create_security_group(GroupName="bare", Description="bare", VpcId=vpc)["GroupId"]
+    inbound = ec2.create_security_group(GroupName="in", Description="in", VpcId=vpc)["GroupId"]
+    half = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": inbound}]}
+    ec2.authorize_security_group_ingress(GroupId=inbound, IpPermissions=[half])
     tables = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["RouteTables"]
     gateway = ec2.create_vpc_endpoint(
         VpcId=vpc,
@@ -312,6 +315,7 @@ def _network(local: LocalAws) -> dict[str, str]:
         "small": small["Subnet"]["SubnetId"],
         "group_id": group,
         "bare": bare,
+        "inbound": inbound,
         "route_table": tables[0]["RouteTableId"],
         "gateway": gateway["VpcEndpoint"]["VpcEndpointId"],
         "endpoint": endpoints[0],

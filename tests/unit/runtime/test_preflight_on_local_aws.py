@@ -357,6 +357,13 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
         "ecr.api are reached through nat-",
     ),
     ("UC9439", "an internet gateway", lambda it: route_to_anywhere(it, "igw"), Status.FAIL, "of no use"),
+    (
+        "UC9441",
+        "half of the rules",
+        lambda it: it.change_part("existing", "subnet", security_group_id=it.world.ids["inbound"]),
+        Status.FAIL,
+        "it has no outbound rule",
+    ),
     ("UC9441", "rules to come", lambda it: add_rules(it, "bare"), Status.PASS, "adds both rules"),
     ("UC9441", "rules twice", lambda it: add_rules(it, "group_id"), Status.FAIL, "refuses to add again"),
     (
