@@ -433,15 +433,6 @@ RULES: dict[str, Rule] = {
     "UC9454": Rule("The existing file system lets the nodes in."),
     "UC9455": Rule("What preflight shall leave out is a check of it."),
     "UC9456": Rule("The order of the ledger has bought the reservation that the rollout uses."),
-    # UC964, layouts of very many chips
-    "UC9640": Rule("A layout is asked for one chip to ten million."),
-    "UC9641": Rule("A layout of Capacity Blocks is of a type that is sold in them."),
-    "UC9642": Rule("A layout has Regions, and knows them."),
-    "UC9643": Rule("An assumption of a layout is within its bounds."),
-    "UC9644": Rule("An assumption that is given on the command line has a known name and a number."),
-    # UC965, limits of stacks
-    "UC9650": Rule("A stack has no more resources, outputs and bytes than CloudFormation takes."),
-    "UC9651": Rule("A stack has room for more resources, outputs and bytes.", "warning"),
     # UC96, rollouts in waves, and templates without the CDK
     "UC9601": Rule("One rollout at a time runs in a project."),
     "UC9602": Rule("Nobody else is changing the stacks of a rollout when it starts."),
