@@ -68,8 +68,7 @@ def _bytes_moved(recording: Recording) -> list[float]:
 def _smallest(settings: LustreSettings, *, used_gib: float, peak_mb_per_s: float) -> int:
     size = settings.storage_capacity_gib or 0
     tier = get_lustre_tier(settings.deployment_type, settings.per_unit_storage_throughput)
-    step = (tier.efa_capacity_step_gib if settings.efa_enabled else None) or tier.capacity_step_gib
-    sizes = sorted({*tier.small_capacities_gib, *range(step, size, step)})
+    sizes = sorted({*tier.small_capacities_gib, *range(tier.capacity_step_gib, size, tier.capacity_step_gib)})
     return next(
         (
             each

@@ -36,6 +36,14 @@ def test_the_period_is_one_that_cloudwatch_keeps_and_a_chart_can_show(back: time
     assert back / period <= 1440
 
 
+@pytest.mark.parametrize(
+    ("age", "minutes"),
+    [(15 * DAY, 1), (15 * DAY + MINUTE, 5), (63 * DAY, 5), (63 * DAY + MINUTE, 60)],
+)
+def test_the_age_of_a_record_decides_and_not_its_length(age: timedelta, minutes: int) -> None:
+    assert recording_period(NOW - age, NOW - age + timedelta(hours=1), now=NOW) == minutes * MINUTE
+
+
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """What the first processes of two jobs of the cluster, and of one of another, print."""

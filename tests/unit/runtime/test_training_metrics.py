@@ -110,6 +110,13 @@ def test_the_end_of_a_run_prints_what_is_left(lines: Lines) -> None:
     assert lines() == [{"Steps": 1, "StepSeconds": 1}]
 
 
+def test_a_step_without_a_time_counts_and_makes_no_other_faster(lines: Lines) -> None:
+    with TrainingMetrics() as metrics:
+        metrics.step(2)
+        metrics.step(float("nan"))
+    assert lines() == [{"Steps": 2, "StepSeconds": 2}]
+
+
 def test_compilations_and_checkpoints_are_lines_of_their_own(lines: Lines) -> None:
     metrics = TrainingMetrics()
     metrics.compiled(90, cache_hits=4, cache_misses=1)
