@@ -17,6 +17,7 @@ from ultracluster_cli.summary import print_summary, summary_json
 from ultracluster_cli.targets import local_aws
 from ultracluster_cli.toolchain import find_toolchain
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig, load_rollout
+from ultracluster_stacks.config.environment import refuse_environment
 from ultracluster_stacks.config.problem import Loc
 from ultracluster_stacks.config.source_file import read_source_file
 from ultracluster_stacks.config.yaml_edit import set_values
@@ -46,6 +47,7 @@ def demonstrate(*, directory: Path, rollout: Path | None, as_json: bool) -> None
     """
     require_project(directory)
     rollout = (rollout or default_rollout(directory)).resolve()
+    refuse_environment(rollout)
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     wanted = blocks_of(loaded.config)

@@ -16,7 +16,7 @@ from ultracluster_cli import demo_purchase
 from ultracluster_cli.capacity_handover import write_fragment
 from ultracluster_cli.cluster_state import Cluster, Reservation
 from ultracluster_cli.demo_purchase import DemoBuyer, Purchase, command_environment, order_name
-from ultracluster_cli.demonstration import blocks_of, require_bought, write_copy
+from ultracluster_cli.demonstration import blocks_of, demonstrate, require_bought, write_copy
 from ultracluster_cli.targets import Target
 from ultracluster_local.environment import child_environment
 from ultracluster_runtime.order_checks import check_order
@@ -163,6 +163,15 @@ def test_a_rollout_without_a_block_is_refused(quickstart: Path, tmp_path: Path) 
 
     with pytest.raises(FindingsError, match=r"^UC9012: .*deploy --local"):
         blocks_of(config)
+
+
+def test_an_environment_file_is_refused_before_anything_is_started(quickstart: Path, tmp_path: Path) -> None:
+    (tmp_path / "cdk.json").write_text("{}")
+    (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
+    (tmp_path / "prod.yaml").write_text("version: 1\nbase: rollout.yaml\n")
+
+    with pytest.raises(FindingsError, match="UC2227"):
+        demonstrate(directory=tmp_path, rollout=tmp_path / "prod.yaml", as_json=False)
 
 
 # What was deployed
