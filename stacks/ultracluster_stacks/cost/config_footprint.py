@@ -46,10 +46,15 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         buckets=bucket_names.count(None) + own_cache,
         interface_endpoints=len(NODE_SERVICES) if new_network else 0,
         nat_gateways=1 if new_network and cluster.network.nat_gateway else 0,
-        alarms=sum(each.market == "capacity-block" for each in supplies),
+        alarms=sum(each.market == "capacity-block" for each in supplies) + _closes_queues(cluster),
         request_metrics=int(own_cache and cluster.compile_cache.request_metrics),
         compile_type=_compile_type(cluster),
     )
+
+
+def _closes_queues(cluster: ClusterConfig) -> bool:
+    """Whether a budget closes the queues: the function that does so has an alarm."""
+    return cluster.budget is not None and cluster.budget.close_queues_at_percent is not None
 
 
 def _compile_type(cluster: ClusterConfig) -> str | None:

@@ -37,6 +37,7 @@ waves:
         compile_cache: {request_metrics: true}
         file_system: {storage_capacity_gib: 2400, per_unit_storage_throughput: 125, metadata_iops: 12000}
         datasets: [{name: text}]
+        budget: {monthly_usd: 1000, close_queues_at_percent: 100}
 """
 
 
