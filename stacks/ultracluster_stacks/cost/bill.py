@@ -137,7 +137,9 @@ def _read_cache_gib(settings: LustreSettings) -> int:
 
 
 def _services(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Line]:
-    metrics = usage.custom_metrics + footprint.request_metrics * _METRICS_OF_REQUESTS
+    metrics = (
+        usage.custom_metrics + footprint.custom_metrics + footprint.request_metrics * _METRICS_OF_REQUESTS
+    )
     kept = None if usage.logs_gb is None else usage.logs_gb * _MONTHS_OF_LOGS
     has_endpoints, has_nat = footprint.interface_endpoints > 0, footprint.nat_gateways > 0
     rows: tuple[tuple[bool, str, str, Decimal | int | None, PaidService], ...] = (
@@ -159,7 +161,7 @@ def _services(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Li
         (has_nat, "NAT gateway", "with one public address", footprint.nat_gateways, "NAT gateway"),
         (has_nat, "public address", "of the NAT gateway", footprint.nat_gateways, "public IPv4 address"),
         (has_nat, "NAT data", "through it in a month", usage.nat_gb, "NAT gateway data"),
-        (footprint.alarms > 0, "alarms", "on one metric each", footprint.alarms, "alarm"),
+        (footprint.alarms > 0, "alarms", "metrics that they look at", footprint.alarms, "alarm"),
         (
             footprint.composite_alarms > 0,
             "composite alarms",

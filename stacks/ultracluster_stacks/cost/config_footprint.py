@@ -6,6 +6,7 @@ from typing import Final
 
 from ultracluster_catalog.cluster_subnet import NODE_SERVICES
 from ultracluster_catalog.compile_machines import smaller_compile_types
+from ultracluster_catalog.metrics import METRICS
 from ultracluster_stacks.config import ClusterConfig, machine_of, sources
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 
@@ -14,6 +15,10 @@ __all__ = ["configured_footprint", "planned_hours"]
 # The root volume that nodes have unless their construct is told otherwise, which a rollout file cannot.
 _VOLUME_GIB: Final = 200
 _VOLUME_MB_PER_S: Final = 500
+
+# What `alarms` of a cluster looks at, with a file system of known size.
+_ALARM_METRICS: Final = 17
+_CUSTOM_METRICS: Final = sum(each.source in {"node", "watch"} for each in METRICS.values())
 
 
 def configured_footprint(cluster: ClusterConfig) -> Footprint:
@@ -46,10 +51,21 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         buckets=bucket_names.count(None) + own_cache,
         interface_endpoints=len(NODE_SERVICES) if new_network else 0,
         nat_gateways=1 if new_network and cluster.network.nat_gateway else 0,
-        alarms=sum(each.market == "capacity-block" for each in supplies) + _closes_queues(cluster),
+        alarms=sum(each.market == "capacity-block" for each in supplies)
+        + _closes_queues(cluster)
+        + (0 if cluster.alarms is None else _ALARM_METRICS - (not _has_size(cluster))),
+        composite_alarms=0 if cluster.alarms is None else 1,
+        dashboards=int(cluster.alarms is not None and cluster.alarms.dashboard),
+        custom_metrics=0 if cluster.alarms is None else _CUSTOM_METRICS,
         request_metrics=int(own_cache and cluster.compile_cache.request_metrics),
         compile_type=_compile_type(cluster),
     )
+
+
+def _has_size(cluster: ClusterConfig) -> bool:
+    """Whether the size of the file system is known, so that an alarm can look at the room in it."""
+    file_system = cluster.file_system
+    return file_system.file_system_id is None and file_system.settings.storage_capacity_gib is not None
 
 
 def _closes_queues(cluster: ClusterConfig) -> bool:

@@ -43,10 +43,11 @@ class Footprint:
         buckets: Number of new buckets.
         interface_endpoints: Number of interface endpoints, each in one Availability Zone.
         nat_gateways: Number of NAT gateways, each with one public address.
-        alarms: Number of alarms of CloudWatch, each on one metric.
+        alarms: Number of metrics that alarms of CloudWatch look at, which is what they are paid by.
         composite_alarms: Number of composite alarms.
         dashboards: Number of dashboards.
         request_metrics: Number of buckets whose requests S3 counts, each with up to 16 custom metrics.
+        custom_metrics: Number of metrics of nodes and of the function that watches them; templates do not show it.
         compile_type: Instance type that graphs are compiled on before the run. None if the nodes do it.
     """
 
@@ -61,6 +62,7 @@ class Footprint:
     composite_alarms: int = 0
     dashboards: int = 0
     request_metrics: int = 0
+    custom_metrics: int = 0
     compile_type: str | None = None
 
     def paid_supplies(self) -> tuple[NodeSupply, ...]:

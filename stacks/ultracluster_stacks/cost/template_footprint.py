@@ -56,7 +56,11 @@ def template_footprint(cluster: str, stacks: Iterable[StackTemplate]) -> Footpri
             if each.get("VpcEndpointType") == "Interface"
         ),
         nat_gateways=count("AWS::EC2::NatGateway"),
-        alarms=count("AWS::CloudWatch::Alarm"),
+        alarms=sum(
+            _alarm_metrics(resource["Properties"])
+            for _, resource in found
+            if resource["Type"] == "AWS::CloudWatch::Alarm"
+        ),
         composite_alarms=count("AWS::CloudWatch::CompositeAlarm"),
         dashboards=count("AWS::CloudWatch::Dashboard"),
         request_metrics=sum(len(each.get("MetricsConfigurations") or ()) for each in buckets),
@@ -88,6 +92,11 @@ def _supplies(resources: _Resources, environment: Mapping[str, Any]) -> Iterator
         volume_gib=int(volume.get("VolumeSize", 0)),
         volume_mb_per_s=int(volume.get("Throughput", 0)),
     )
+
+
+def _alarm_metrics(alarm: Mapping[str, Any]) -> int:
+    """Count what an alarm looks at: one metric, or those of its expression."""
+    return sum("MetricStat" in each for each in alarm.get("Metrics") or ()) or 1
 
 
 def _settings(properties: Mapping[str, Any]) -> LustreSettings:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.stacks.conftest import synthesized_templates
 
+from ultracluster_catalog.metrics import METRICS
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.cost import Footprint, configured_footprint, planned_hours, template_footprint
 from ultracluster_stacks.plan import StackTemplate
@@ -37,6 +38,7 @@ waves:
         compile_cache: {request_metrics: true}
         file_system: {storage_capacity_gib: 2400, per_unit_storage_throughput: 125, metadata_iops: 12000}
         datasets: [{name: text}]
+        alarms: {emails: [jane@example.com]}
         budget: {monthly_usd: 1000, close_queues_at_percent: 100}
 """
 
@@ -85,6 +87,7 @@ def comparable(footprint: Footprint) -> Footprint:
             for each in footprint.file_systems
         ),
         compile_type=None,
+        custom_metrics=0,
     )
 
 
@@ -125,3 +128,15 @@ def test_the_window_of_the_capacity_is_known_with_both_ends_only(tmp_path: Path)
 
     assert planned_hours(cluster) == Decimal(48)
     assert planned_hours(quickstart) is None
+
+
+def test_metrics_of_nodes_are_paid_where_there_are_alarms(tmp_path: Path) -> None:
+    path = tmp_path / "rich.yaml"
+    path.write_text(RICH)
+    (watched,) = clusters(path)
+    (quickstart,) = clusters(ROLLOUTS / "quickstart.yaml")
+
+    assert configured_footprint(watched).custom_metrics == sum(
+        each.source != "training" for each in METRICS.values()
+    )
+    assert configured_footprint(quickstart).custom_metrics == 0
