@@ -275,6 +275,7 @@ def test_hours_outside_the_window_of_the_capacity_have_no_nodes(
     )
 
     assert (told["node_hours"], len(spent)) == ("12", 1)
+    assert told["estimate"]["low"] == "1716.518400"  # 4 x 35.7608 x 12; no other price is known there
 
 
 @pytest.mark.usefixtures("spent")
