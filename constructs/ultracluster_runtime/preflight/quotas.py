@@ -1,10 +1,12 @@
-"""Checks of Service Quotas: what the rollout takes, and what is in use, against what the account has."""
+"""Checks of Service Quotas: what the rollout takes, and what is in use, against what the account has.
+
+Those on accelerated instances are in `ultracluster_runtime.preflight.instance_quotas`.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.service_quotas import SERVICE_QUOTAS, ServiceQuota, quota_request_command
 from ultracluster_runtime.preflight.check import (
     AnyCheck,
@@ -16,12 +18,11 @@ from ultracluster_runtime.preflight.check import (
     warned,
     worst,
 )
-from ultracluster_runtime.preflight.needs import ClusterNeeds, RegionNeeds, RolloutNeeds, SourceNeeds
+from ultracluster_runtime.preflight.needs import ClusterNeeds, RegionNeeds, RolloutNeeds
 from ultracluster_runtime.preflight.reads import Reads
 
-__all__ = ["QUOTA_CHECKS", "Share", "is_deployed", "judge_shares"]
+__all__ = ["QUOTA_CHECKS", "Share", "is_deployed", "judge_shares", "quota_check", "quota_value"]
 
-_CLUSTER_TAG: Final = "ultracluster:cluster"
 _NO_STACK: Final = ("ValidationError",)
 _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
 
@@ -75,7 +76,7 @@ def is_deployed(reads: Reads, region: str, stack: str) -> bool:
     return shown is not None and any(one["StackStatus"] not in _GONE for one in shown["Stacks"])
 
 
-def _value(reads: Reads, region: str, service: str, code: str) -> float | None:
+def quota_value(reads: Reads, region: str, service: str, code: str) -> float | None:
     """The quota of the account; AWS's default where the account has none of its own."""
     for operation in ("GetServiceQuota", "GetAWSDefaultServiceQuota"):
         answer = reads.find(
@@ -92,111 +93,10 @@ def _value(reads: Reads, region: str, service: str, code: str) -> float | None:
 
 
 def _share(reads: Reads, region: str, quota: ServiceQuota, *, used: int, needed: int) -> Share:
-    value = _value(reads, region, quota.service, quota.code)
+    value = quota_value(reads, region, quota.service, quota.code)
     return Share(
         service=quota.service, code=quota.code, name=quota.name, value=value, used=used, needed=needed
     )
-
-
-# Accelerated instances
-
-
-def _by_code(
-    sources: Iterable[SourceNeeds], code: Callable[[SourceNeeds], str | None]
-) -> dict[str, list[SourceNeeds]]:
-    found: dict[str, list[SourceNeeds]] = {}
-    for source in sources:
-        if (known := code(source)) is not None:
-            found.setdefault(known, []).append(source)
-    return found
-
-
-def _block_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
-    blocks = [one for one in needs.sources if one.market_type == "capacity-block"]
-    return [
-        Share(
-            service="ec2",
-            code=code,
-            name=f"vCPUs of {those[0].instance_type} in active Capacity Blocks",
-            value=_value(reads, needs.region, "ec2", code),
-            used=0,
-            needed=sum(one.all_vcpus for one in those),
-        )
-        for code, those in _by_code(blocks, lambda one: one.block_quota).items()
-    ]
-
-
-def _judge_blocks(needs: RegionNeeds, shares: list[Share]) -> Outcome:
-    """Whether blocks of this size can be bought: those that are, have passed; the next one would not."""
-    outcome = judge_shares(needs, shares)
-    if outcome.evidence and outcome.status.value == "FAIL":
-        return warned(
-            f"{outcome.evidence}; blocks that were bought already are not touched by this", outcome.remedy
-        )
-    return outcome
-
-
-def _instance_shares(reads: Reads, needs: RegionNeeds, *, market: str, code: Any, spot: bool) -> list[Share]:
-    sources = [one for one in needs.sources if one.market_type == market and one.reservation_id is None]
-    by_code = _by_code(sources, code)
-    if not by_code:
-        return []
-    running = [
-        instance
-        for reservation in reads.every(
-            "ec2",
-            needs.region,
-            "DescribeInstances",
-            "Reservations",
-            Filters=[{"Name": "instance-state-name", "Values": ["pending", "running"]}],
-        )
-        for instance in reservation["Instances"]
-        if _counts(instance, spot=spot) and not _is_of(instance, needs.clusters)
-    ]
-    bought = "Spot" if spot else "on-demand"
-    return [
-        Share(
-            service="ec2",
-            code=quota,
-            name=f"vCPUs of {bought} {those[0].family} instances",
-            value=_value(reads, needs.region, "ec2", quota),
-            used=sum(_vcpus(one) for one in running if one["InstanceType"].startswith(those[0].family)),
-            needed=sum(one.all_vcpus for one in those),
-        )
-        for quota, those in by_code.items()
-    ]
-
-
-def _counts(instance: Any, *, spot: bool) -> bool:
-    """Whether an instance counts against this quota; those in Capacity Blocks count against neither."""
-    lifecycle = instance.get("InstanceLifecycle")
-    return bool(lifecycle == "spot" if spot else lifecycle is None)
-
-
-def _vcpus(instance: Any) -> int:
-    known = INSTANCE_TYPES.get(instance["InstanceType"])
-    if known is not None:
-        return known.vcpus
-    options = instance.get("CpuOptions", {})
-    return int(options.get("CoreCount", 0)) * int(options.get("ThreadsPerCore", 1))
-
-
-def _is_of(instance: Any, clusters: Iterable[ClusterNeeds]) -> bool:
-    names = {cluster.name for cluster in clusters}
-    return any(tag["Key"] == _CLUSTER_TAG and tag["Value"] in names for tag in instance.get("Tags", []))
-
-
-def _on_demand_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
-    return _instance_shares(
-        reads, needs, market="on-demand", code=lambda one: one.on_demand_quota, spot=False
-    )
-
-
-def _spot_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
-    return _instance_shares(reads, needs, market="spot", code=lambda one: one.spot_quota, spot=True)
-
-
-# What is beside them
 
 
 def _new(reads: Reads, needs: RegionNeeds, stack: int) -> list[ClusterNeeds]:
@@ -262,7 +162,15 @@ _READ_QUOTA: Final = ("service-quotas:GetServiceQuota", "service-quotas:GetAWSDe
 _READ_STACKS: Final = "cloudformation:DescribeStacks"
 
 
-def _check(code: str, gather: Any, *calls: str, judge: Any = judge_shares) -> AnyCheck:
+def quota_check(code: str, gather: Any, *calls: str, judge: Any = judge_shares) -> AnyCheck:
+    """Make the check of quotas in each Region.
+
+    Args:
+        code: Its code.
+        gather: Gives the shares of a Region.
+        *calls: What that asks beside the quotas themselves.
+        judge: Judges the shares. Default: each has to hold.
+    """
     return Check(
         code=code,
         calls=(*_READ_QUOTA, *calls),
@@ -274,10 +182,7 @@ def _check(code: str, gather: Any, *calls: str, judge: Any = judge_shares) -> An
 
 
 QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    _check("UC9411", _block_shares, judge=_judge_blocks),
-    _check("UC9412", _on_demand_shares, "ec2:DescribeInstances"),
-    _check("UC9413", _spot_shares, "ec2:DescribeInstances"),
-    _check(
+    quota_check(
         "UC9414",
         _counted(
             SERVICE_QUOTAS["compute-environments"],
@@ -288,7 +193,7 @@ QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (
         "batch:DescribeComputeEnvironments",
         _READ_STACKS,
     ),
-    _check(
+    quota_check(
         "UC9415",
         _counted(
             SERVICE_QUOTAS["job-queues"],
@@ -299,8 +204,8 @@ QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (
         "batch:DescribeJobQueues",
         _READ_STACKS,
     ),
-    _check("UC9416", _storage_shares, "fsx:DescribeFileSystems", _READ_STACKS),
-    _check(
+    quota_check("UC9416", _storage_shares, "fsx:DescribeFileSystems", _READ_STACKS),
+    quota_check(
         "UC9417",
         _counted(
             SERVICE_QUOTAS["vpcs"],
@@ -311,14 +216,14 @@ QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (
         "ec2:DescribeVpcs",
         _READ_STACKS,
     ),
-    _check(
+    quota_check(
         "UC9418",
         _interface_shares,
         "ec2:DescribeAvailabilityZones",
         "ec2:DescribeNetworkInterfaces",
         _READ_STACKS,
     ),
-    _check(
+    quota_check(
         "UC9419",
         _counted(
             SERVICE_QUOTAS["gateway-endpoints"],

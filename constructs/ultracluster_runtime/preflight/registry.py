@@ -4,7 +4,9 @@ from typing import Final
 
 from ultracluster_runtime.preflight.account import ACCOUNT_CHECKS
 from ultracluster_runtime.preflight.check import AnyCheck
+from ultracluster_runtime.preflight.file_systems import FILE_SYSTEM_CHECKS
 from ultracluster_runtime.preflight.images import IMAGE_CHECKS
+from ultracluster_runtime.preflight.instance_quotas import INSTANCE_QUOTA_CHECKS
 from ultracluster_runtime.preflight.network import NETWORK_CHECKS
 from ultracluster_runtime.preflight.orders import ORDER_CHECKS
 from ultracluster_runtime.preflight.permissions import PERMISSION_CHECKS
@@ -18,12 +20,14 @@ __all__ = ["CHECKS"]
 CHECKS: Final[tuple[AnyCheck, ...]] = (
     *ACCOUNT_CHECKS,
     *PERMISSION_CHECKS,
+    *INSTANCE_QUOTA_CHECKS,
     *QUOTA_CHECKS,
     *ZONE_CHECKS,
     *RESERVATION_CHECKS,
     *NETWORK_CHECKS,
     *IMAGE_CHECKS,
     *STORAGE_CHECKS,
+    *FILE_SYSTEM_CHECKS,
     *ORDER_CHECKS,
 )
 """Every check. One that others wait for stands before them."""

@@ -5,6 +5,7 @@ moto enforces policies without their conditions, so that the statement which den
 Nothing is copied here.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ def _neutral(bucket: Any, action: str, resource: str) -> PermissionResult:  # no
 
 
 def _shown_as_put(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(original)
     def get_bucket_replication(response: Any) -> Any:
         kept = response.backend.get_bucket_replication(response.bucket_name)
         if not kept:
