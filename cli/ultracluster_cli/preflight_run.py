@@ -25,7 +25,7 @@ from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import Result, run_checks
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
-__all__ = ["preflight_rollout"]
+__all__ = ["check_codes", "preflight_rollout"]
 
 # botocore's standard mode waits longer after each attempt, and asks less of a service that throttles.
 _CONFIG = Config(
@@ -72,7 +72,7 @@ def preflight_rollout(
     """
     loaded = load_rollout(path)
     chosen = _choose(clusters_of(loaded.config, wave), clusters)
-    _check_codes(left_out)
+    check_codes(left_out)
     print_findings(loaded.warnings)
     with _clients(chosen, local=local, profile=profile) as client:
         reads = Reads(client, now=datetime.now(UTC), seconds=seconds)
@@ -121,7 +121,15 @@ def _choose(clusters: list[ClusterConfig], names: Sequence[str]) -> list[Cluster
     return [cluster for cluster in clusters if not names or cluster.name in names]
 
 
-def _check_codes(codes: Sequence[str]) -> None:
+def check_codes(codes: Sequence[str]) -> None:
+    """Refuse codes that are no checks.
+
+    Args:
+        codes: Codes of checks to leave out.
+
+    Raises:
+        FindingsError: If preflight has no such check (UC9455).
+    """
     known = {check.code for check in CHECKS}
     if unknown := [code for code in codes if code not in known]:
         raise FindingsError(

@@ -14,6 +14,8 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan_output import print_plan
 from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
 from ultracluster_cli.planning import check_allowed, check_limits
+from ultracluster_cli.preflight_needs import rollout_needs
+from ultracluster_cli.preflight_run import check_codes
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
 from ultracluster_cli.rollout_display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout_hands import ThreadHands
@@ -32,9 +34,12 @@ from ultracluster_stacks.plan import compare
 
 __all__ = ["Wish", "roll_out"]
 
+_NOT_LOCALLY = (
+    "UC9404",
+)  # moto shows Regions that are enabled by hand as never enabled, and deploys to them
+_QUALIFIER = "hnb659fds"  # of the bootstrap that the CDK CLI uses without a word from us
 _POLL_SECONDS = 15.0
 _POLL_SECONDS_LOCAL = 0.5
-_SERVICES = ("cloudformation", "cloudwatch", "batch")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +58,7 @@ class Wish:
         restart: Give that one up.
         rollback: The wave to roll back. None for a rollout forward.
         allowed: Words of what may happen.
+        skip: Codes of checks of preflight to leave out.
         unattended: Never ask.
         as_json: Print JSON instead of tables.
     """
@@ -68,6 +74,7 @@ class Wish:
     restart: bool
     rollback: str | None
     allowed: tuple[str, ...]
+    skip: tuple[str, ...]
     unattended: bool
     as_json: bool
 
@@ -103,6 +110,7 @@ def roll_out(wish: Wish) -> bool:
     loaded = load_rollout(file)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, wish.wave)
+    check_codes(wish.skip)
     toolchain = find_toolchain(wish.directory)
     state = state_directory(wish.directory)
     rollouts = state / "rollouts"
@@ -113,11 +121,6 @@ def roll_out(wish: Wish) -> bool:
         if wish.local
         else account() as target,
     ):
-        for region in {cluster.region for cluster in clusters}:
-            for (
-                service
-            ) in _SERVICES:  # threads only look them up: boto3's sessions make no two clients at a time
-                target.client(service, region)
         place = _Place(
             wish=wish,
             file=file,
@@ -232,6 +235,11 @@ def _run(run: Run, place: _Place) -> bool:
             plan=plan,
             run_id=run.folder.name,
             rollouts=place.rollouts,
+            needs={
+                f"{each.name}-{each.region}": rollout_needs([each], qualifier=_QUALIFIER)
+                for each in clusters_of(place.config, None)
+            },
+            skip=(*place.wish.skip, *(_NOT_LOCALLY if target.local else ())),
             target=target,
             toolchain=place.toolchain,
             directory=place.wish.directory,

@@ -47,6 +47,9 @@ def rollout(
         list[str] | None,
         typer.Option(metavar="WHAT", help="Allow one thing that stops the plan, as `plan` writes it."),
     ] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Leave out this check of preflight.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real account is changed.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
 ) -> None:
@@ -75,6 +78,7 @@ def rollout(
             restart=restart,
             rollback=rollback,
             allowed=tuple(allow or ()),
+            skip=tuple(skip or ()),
             unattended=yes,
             as_json=as_json,
         )

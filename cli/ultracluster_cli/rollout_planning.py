@@ -13,6 +13,7 @@ from ultracluster_runtime.rollout.plan import (
     ALARMS,
     DEPLOY,
     JOB,
+    PREFLIGHT,
     STACKS,
     PlannedCluster,
     PlannedStack,
@@ -30,9 +31,9 @@ def rollout_digest(config: RolloutConfig) -> str:
 
 
 def steps_of(cluster: ClusterConfig) -> tuple[str, ...]:
-    """Give the steps of a cluster: deploying it, then its gates."""
+    """Give the steps of a cluster: looking at the account, deploying it, then its gates."""
     jobs = [f"{JOB}{gate}" for job in cluster.jobs for gate in gate_names(job)]
-    return (DEPLOY, STACKS, *jobs, ALARMS)
+    return (PREFLIGHT, DEPLOY, STACKS, *jobs, ALARMS)
 
 
 def plan_forward(

@@ -2,8 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,26 @@ from ultracluster_cli.rollout_stacks import alarms_of, changing, differing, look
 from ultracluster_cli.targets import Target
 from ultracluster_cli.toolchain import Toolchain, with_own_folders
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
+from ultracluster_runtime.preflight.check import Status
+from ultracluster_runtime.preflight.needs import RolloutNeeds
+from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.run import run_checks
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
-from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, JOB, STACKS, PlannedCluster, RolloutPlan
+from ultracluster_runtime.rollout.plan import (
+    ALARMS,
+    DEPLOY,
+    JOB,
+    PREFLIGHT,
+    STACKS,
+    PlannedCluster,
+    RolloutPlan,
+)
 
 __all__ = ["Steps"]
 
 _NAMES_AT_ONCE = 100  # of DescribeAlarms
+_PREFLIGHT_SECONDS = 120.0
 _GIVEN_UP = Result(passed=None, note="given up")
 
 
@@ -33,6 +47,8 @@ class Steps:
         plan: The rollout.
         run_id: Its id.
         rollouts: The folder of all rollouts.
+        needs: What each cluster needs of the account; empty for a rollback.
+        skip: Codes of checks of preflight to leave out.
         target: Where to.
         toolchain: What deploys.
         directory: Folder of the CDK app.
@@ -47,6 +63,8 @@ class Steps:
     plan: RolloutPlan
     run_id: str
     rollouts: Path
+    needs: Mapping[str, RolloutNeeds]
+    skip: Collection[str]
     target: Target
     toolchain: Toolchain
     directory: Path
@@ -60,6 +78,8 @@ class Steps:
     def take(self, task: Task) -> Result:
         """Take one step of a cluster, and say how it ended."""
         cluster = next(each for each in self.plan.clusters if each.name == task.cluster)
+        if task.step == PREFLIGHT:
+            return self._preflight(cluster)
         if task.step == DEPLOY:
             return self._deploy(cluster, task)
         if task.step == STACKS:
@@ -69,6 +89,17 @@ class Steps:
         if task.step == ALARMS:
             return self._bake(cluster)
         return self._run_job(cluster, task)
+
+    def _preflight(self, cluster: PlannedCluster) -> Result:
+        reads = Reads(self.target.client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS)
+        results = run_checks(self.needs[cluster.name], reads, left_out=self.skip)
+        problems = [
+            f"{one.code} {one.subject}: {one.outcome.evidence}. {one.outcome.remedy}"
+            for one in results
+            if one.outcome.status is Status.FAIL
+        ]
+        passed = sum(one.outcome.status is Status.PASS for one in results)
+        return _judged(problems, good=f"{passed} of {len(results)} checks passed, none failed")
 
     # Deploying
 

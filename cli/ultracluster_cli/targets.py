@@ -2,12 +2,14 @@
 
 import os
 import re
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import boto3
 import botocore.exceptions
@@ -64,9 +66,21 @@ def account() -> Iterator[Target]:
         name=f"account {identity['Account']} as {identity['Arn']}",
         local=False,
         environment=os.environ,
-        client=cache(lambda service, region: session.client(service, region_name=region)),
+        client=_clients(session),
         account=identity["Account"],
     )
+
+
+def _clients(session: boto3.Session) -> Client:
+    """Give the clients of a session; threads may ask, though boto3 makes no two clients of a session at a time."""
+    lock = threading.Lock()
+    make = cache(lambda service, region: session.client(service, region_name=region))
+
+    def client(service: str, region: str) -> Any:
+        with lock:
+            return make(service, region)
+
+    return client
 
 
 @contextmanager

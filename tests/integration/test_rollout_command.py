@@ -138,6 +138,8 @@ def story(project: Project) -> Story:
         for line in process.stderr:
             if line.startswith(f"{PRETRAIN}: deploy begins"):
                 break
+        else:
+            pytest.fail("production was never deployed")
         # In the middle: the first stack of a cluster is being made, the others are not there yet.
         eventually(lambda: f"{PRETRAIN}-Network" in project.events())
         children = descendants(process.pid)

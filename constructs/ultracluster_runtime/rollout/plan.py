@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["ALARMS", "DEPLOY", "JOB", "STACKS", "PlannedCluster", "PlannedStack", "RolloutPlan"]
+__all__ = ["ALARMS", "DEPLOY", "JOB", "PREFLIGHT", "STACKS", "PlannedCluster", "PlannedStack", "RolloutPlan"]
 
+PREFLIGHT: Final = "preflight"
+"""The step that asks, before anything is changed, whether the account has what a cluster needs."""
 DEPLOY: Final = "deploy"
 """The step that deploys the stacks of a cluster."""
 STACKS: Final = "stacks"
@@ -44,7 +46,7 @@ class PlannedCluster:
         region: Its Region.
         assembly: Folder of the cloud assembly to deploy, below the folder of all rollouts.
         stacks: Its stacks.
-        steps: `DEPLOY`, then its gates.
+        steps: `PREFLIGHT` if it is not left out, `DEPLOY`, then its gates.
     """
 
     name: str

@@ -22,6 +22,8 @@ from ultracluster_cli.rollout_stacks import template_digest
 from ultracluster_cli.rollout_steps import Steps
 from ultracluster_cli.targets import Target
 from ultracluster_cli.toolchain import Toolchain
+from ultracluster_runtime.preflight.check import failed, passed, warned
+from ultracluster_runtime.preflight.run import Result as Checked
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
 from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, PlannedCluster, PlannedStack, RolloutPlan
@@ -145,6 +147,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path, r
         yield target(aws, account=os.environ.get("FAKE_ACCOUNT", "123456789012"))
 
     monkeypatch.setattr(rolling_out, "account", account)
+    monkeypatch.setattr(rollout_steps, "run_checks", lambda *_, **__: [])  # see tests of preflight
     project = Project(tmp_path, run, aws)
     project.wants("one")
     project.fails()
@@ -181,6 +184,30 @@ def test_a_deployment_that_fails_stops_before_the_next_wave_and_resumes(project:
     assert again.code == 0, again.stderr
     assert project.deployed().count("canary-us-east-1") == 2
     assert sorted(set(project.deployed())) == sorted(CLUSTERS)
+
+
+def test_what_preflight_finds_stops_before_anything_is_deployed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [
+        Checked(code="UC9420", title="t", key=("us-east-1",), outcome=outcome)
+        for outcome in (failed("no such zone", "Name another"), warned("odd", "Look"), passed("fine"))
+    ]
+
+    def run_checks(_: Any, __: Any, *, left_out: Any) -> list[Checked]:
+        return [one for one in found if one.code not in left_out]
+
+    monkeypatch.setattr(rollout_steps, "run_checks", run_checks)
+    stopped = project.rollout()
+    deployed = project.deployed()
+    skipped = project.rollout("--resume", "--skip", "UC9420")
+
+    assert stopped.code == 3
+    assert "preflight: UC9420 us-east-1: no such zone. Name another" in stopped.stderr
+    assert "odd" not in stopped.stderr
+    assert deployed == []
+    assert skipped.code == 0
+    assert project.rollout("--skip", "UC0000").code == 2
 
 
 def test_an_alarm_stops_before_the_next_wave(project: Project) -> None:
@@ -445,6 +472,8 @@ def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
         plan=plan,
         run_id="run",
         rollouts=tmp_path,
+        needs={},
+        skip=(),
         target=Target(name="local", local=True, environment={}, client=lambda *_: batch),
         toolchain=Toolchain(cdk=Path("cdk"), version="2", path=""),
         directory=tmp_path,

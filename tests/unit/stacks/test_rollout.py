@@ -87,3 +87,25 @@ def test_an_account_pins_the_environment(tmp_path: Path) -> None:
     app = cdk.App(analytics_reporting=False)
     (stage,) = define_rollout(app, load_rollout(path).config)
     assert (stage.account, stage.region) == ("123456789012", "us-east-2")
+
+
+def test_another_order_and_another_region_change_no_other_cluster(tmp_path: Path) -> None:
+    before = templates(two_clusters(tmp_path, second_wave=True))
+    head, first, second = (
+        two_clusters(tmp_path, second_wave=True).read_text().rstrip().split("    clusters:\n")
+    )
+    first, later = first.split("  - name: later\n")
+    new = (
+        second.replace("us-east-2", "ap-southeast-4").replace("use2-az1", "apse4-az1").replace("def1", "def2")
+    )
+    reordered = tmp_path / "reordered.yaml"
+    wave = head.rpartition("  - name: ")[2]
+    head = head.removesuffix(f"  - name: {wave}")
+    reordered.write_text(
+        f"{head}  - name: later\n{later}    clusters:\n{new}\n{second}\n  - name: {wave}    clusters:\n{first}"
+    )
+
+    after = templates(reordered)
+
+    assert len(after) == len(before) + 3
+    assert before.items() <= after.items()
