@@ -3,12 +3,11 @@
 `UltraCluster` composes all the others; each of them also stands alone.
 """
 
-from ultracluster.bake_off import BakeOff, Contestant
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
-from ultracluster.capacity_guard import CapacityGuard
-from ultracluster.capacity_ledger import CapacityLedger
-from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_alarms import AlarmSettings, ClusterAlarms
 from ultracluster.cluster_budget import ClusterBudget
@@ -23,22 +22,28 @@ from ultracluster.dataset_bucket import DatasetBucket
 from ultracluster.fabric_gate import FabricGate
 from ultracluster.fair_share import FairShare
 from ultracluster.multi_node_job import MultiNodeJob
-from ultracluster.neuron_ami import NeuronAmi
 from ultracluster.node_group import NodeGroup
 from ultracluster.node_metrics import NodeMetrics
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.precompile_job import PrecompileJob
 from ultracluster.regions_dashboard import RegionsDashboard
-from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.single_node_job import SingleNodeJob
 from ultracluster.smoke_train import SmokeTrain
-from ultracluster.training_image_repository import PublicGalleryCache, TrainingImageRepository
 from ultracluster.training_queue import TrainingQueue
 from ultracluster.ultra_cluster import UltraCluster
 from ultracluster.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
+
+if TYPE_CHECKING:
+    from ultracluster.bake_off import BakeOff, Contestant
+    from ultracluster.capacity_guard import CapacityGuard
+    from ultracluster.capacity_ledger import CapacityLedger
+    from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
+    from ultracluster.neuron_ami import NeuronAmi
+    from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
+    from ultracluster.training_image_repository import PublicGalleryCache, TrainingImageRepository
 
 __all__ = [
     "AlarmSettings",
@@ -87,3 +92,27 @@ __all__ = [
     "UltraCluster",
     "WaitLimits",
 ]
+
+# What no cluster has is imported when it is asked for: it needs modules of aws_cdk for further services, and to import
+# those takes a twentieth of the time of a synthesis.
+_LATER = {
+    "BakeOff": "ultracluster.bake_off",
+    "CapacityGuard": "ultracluster.capacity_guard",
+    "CapacityLedger": "ultracluster.capacity_ledger",
+    "CapacityPurchaseRole": "ultracluster.capacity_roles",
+    "CapacitySearchRole": "ultracluster.capacity_roles",
+    "Contestant": "ultracluster.bake_off",
+    "NeuronAmi": "ultracluster.neuron_ami",
+    "PublicGalleryCache": "ultracluster.training_image_repository",
+    "QuotaShare": "ultracluster.sagemaker_training_queue",
+    "SageMakerTrainingQueue": "ultracluster.sagemaker_training_queue",
+    "TrainingImageRepository": "ultracluster.training_image_repository",
+}
+
+if not TYPE_CHECKING:  # A type checker would take any name for one of ours.
+
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(_LATER[name]), name)
+        return value

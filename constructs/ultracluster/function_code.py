@@ -33,8 +33,13 @@ def function_code(modules: Sequence[str]) -> lambda_.Code:
         # site-packages for most, and keep what it found in the home directory.
         asset_hash=_fingerprint(root, modules),
         asset_hash_type=AssetHashType.CUSTOM,
-        exclude=["*", *(f"!{each}" for each in (*folders, *modules))],
-        ignore_mode=IgnoreMode.GLOB,
+        exclude=[
+            "/*",
+            *(line for folder in folders for line in (f"!/{folder}", f"/{folder}/*")),
+            *(f"!/{module}" for module in modules),
+        ],
+        # As globs, every pattern would be parsed anew for every file that lies there.
+        ignore_mode=IgnoreMode.GIT,
     )
 
 

@@ -80,6 +80,28 @@ def test_everything_that_a_package_offers_can_be_imported_and_is_documented(pack
     ] == []
 
 
+def test_a_type_checker_knows_what_is_imported_later_by_the_same_modules(
+    modules: Mapping[str, ast.Module],
+) -> None:
+    (told,) = (
+        each
+        for each in modules["ultracluster"].body
+        if isinstance(each, ast.If) and not each.orelse and isinstance(each.test, ast.Name)
+    )
+    (later,) = (
+        ast.literal_eval(each.value)
+        for each in modules["ultracluster"].body
+        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "_LATER"
+    )
+
+    assert later == {
+        alias.name: node.module
+        for node in told.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
 def _is_public(name: str) -> bool:
     return name != "app" and not any(part.startswith("_") for part in name.split("."))
 
