@@ -3,7 +3,7 @@
 `UltraCluster` composes all the others; each of them also stands alone.
 """
 
-from importlib import import_module
+import importlib
 from typing import TYPE_CHECKING
 
 from ultracluster.block_lifecycle import BlockLifecycle
@@ -114,5 +114,5 @@ if not TYPE_CHECKING:  # A type checker would take any name for one of ours.
     def __getattr__(name: str) -> object:
         if name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(_LATER[name]), name)
+        value = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
         return value

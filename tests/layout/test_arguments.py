@@ -26,8 +26,8 @@ def offered(modules: Mapping[str, ast.Module]) -> dict[str, set[str]]:
     """Keywords of the constructors and public methods of every class that the package offers."""
     found: dict[str, set[str]] = {}
     for module, name in _imported_names(modules[PACKAGE]).values():
-        if name not in _classes(modules[module]) or name in NOT_MADE_BY_USERS:
-            continue  # the former is a union of classes
+        if module not in modules or name not in _classes(modules[module]) or name in NOT_MADE_BY_USERS:
+            continue  # the first is the standard library's, the second a union of classes
         definitions = list(_with_bases(modules, module, name))
         methods = [method for definition in definitions for method in _functions(definition)]
         for method in methods:
