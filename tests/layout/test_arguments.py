@@ -177,10 +177,10 @@ def _called(
 
 
 def _imported_names(tree: ast.Module) -> dict[str, tuple[str, str]]:
-    """Module and name of what a module imports from others, by the name that it has here."""
+    """Module and name of what a module imports from others, also for type checkers only, by the name that it has here."""
     return {
         alias.asname or alias.name: (node.module, alias.name)
-        for node in tree.body
+        for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
