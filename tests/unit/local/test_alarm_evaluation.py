@@ -203,6 +203,14 @@ def test_refuses_a_rule_that_cannot_be_read(rule: str) -> None:
         holds(rule, STATES)
 
 
+def test_data_of_two_periods_before_the_evaluation_periods_counts_and_older_data_does_not() -> None:
+    series = Series()
+    series.add(LOAD, START, 1)
+    watched = alarm(missing="breaching")
+    assert watched.state(series, START + 5 * MINUTE, "OK") == "OK"
+    assert watched.state(series, START + 6 * MINUTE, "OK") == "ALARM"
+
+
 def test_a_composite_alarm_sees_what_its_alarms_became_in_the_same_look() -> None:
     series = Series()
     for minute in range(3):

@@ -111,7 +111,7 @@ def job(tmp_path: Path, write: Write, *, received: int, nodes: int = 4) -> None:
     write("proc/99/environ", f"A=1\0AWS_BATCH_JOB_NUM_NODES={nodes}\0")
     header = "Inter-|   Receive  |  Transmit\n face |bytes packets |bytes packets\n"
     row = "{}: {} 1 0 0 0 0 0 0 1000 1 0 0 0 0 0 0\n"
-    write("proc/99/net/dev", header + row.format("    lo", 10**12) + row.format("  eth0", received))
+    write("proc/99/net/dev", header + row.format("    lo", 10 * received) + row.format("  eth0", received))
     if not (tmp_path / "proc/99/ns/net").is_symlink():
         (tmp_path / "proc/99/ns").mkdir(exist_ok=True)
         (tmp_path / "proc/99/ns/net").symlink_to("net:[4026532001]")
