@@ -57,6 +57,15 @@ TOUCHED = {
     "moto.s3.responses.S3Response._bucket_response": ["self", "request", "full_url"],
     "moto.s3.responses.S3Response.key_response": ["self", "request", "full_url", "headers"],
     "moto.s3.responses.S3Response.parse_bucket_name_from_url": ["self", "request", "url"],
+    # ultracluster_local/services/embedded_metrics.py, alarms/watch.py
+    "moto.cloudwatch.models.Alarm.update_state": ["self", "reason", "reason_data", "state_value"],
+    "moto.cloudwatch.models.MetricAggregatedDatum": None,
+    "moto.logs.models.LogsBackend.put_log_events": [
+        "self",
+        "log_group_name",
+        "log_stream_name",
+        "log_events",
+    ],
     # ultracluster_local/services/iam_simulation.py, seed.py
     "moto.iam.models.SERVICE_NAME_CONVERSION": None,
     "moto.iam.models.Role.put_policy": ["self", "policy_name", "policy_json"],
