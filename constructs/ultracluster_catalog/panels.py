@@ -147,6 +147,15 @@ PANELS: Final = (
     ),
     Panel(
         section="Health",
+        title="Memory and disks of the fullest node",
+        unit="percent",
+        lines=(
+            MetricLine(metric="HostMemoryPercent", statistic="Maximum", label="host memory"),
+            MetricLine(metric="DiskPercent", statistic="Maximum", label="disk"),
+        ),
+    ),
+    Panel(
+        section="Health",
         title="Device latency of an execution",
         unit="seconds",
         lines=(

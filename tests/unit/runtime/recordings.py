@@ -55,6 +55,8 @@ def day(seed: int = 7) -> Recording:
         series("ExecutionErrors", "Sum", [float(number == lost) for number in range(count)]),
         series("NeuronDevicesMissing", "Maximum", [0.0] * count),
         series("EfaDevicesMissing", "Maximum", [0.0] * count),
+        series("HostMemoryPercent", "Maximum", [noisy(38) for _ in range(count)]),
+        series("DiskPercent", "Maximum", [22 + number / 20 for number in range(count)]),
         series("EfaBytes", "Sum", [noisy(9e9 * 300 * each) for each in nodes]),
         series("TcpBytes", "Sum", [noisy(2e6 * 300 * each) for each in nodes]),
         series("EfaRetransmits", "Sum", [float(chance.randrange(3)) for _ in range(count)]),

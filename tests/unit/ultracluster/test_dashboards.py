@@ -7,7 +7,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from tests.unit.ultracluster.neighbours import IMAGE_ID, block, new_stack, only
 
 from ultracluster import AlarmSettings, ClusterDashboard, RegionsDashboard, UltraCluster
-from ultracluster_catalog import METRICS
+from ultracluster_catalog import METRICS, PANELS
 from ultracluster_catalog.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -70,6 +70,13 @@ def test_graphs_show_metrics_that_exist_under_the_name_of_the_cluster(shown: lis
     assert {row[1] for row in ours} <= set(METRICS)
     assert {tuple(row[2:4]) for row in ours} == {("Cluster", "pretrain")}
     assert [row[:2] for row in graphs if row[0] != "UltraCluster"] == [["AWS/FSx", "FreeDataStorageCapacity"]]
+
+
+def test_the_page_that_the_command_line_draws_shows_what_the_dashboard_shows(
+    shown: list[dict[str, Any]],
+) -> None:
+    graphs = [row for each in shown if each["type"] == "metric" for row in each["properties"]["metrics"]]
+    assert {row[1] for row in graphs} <= {line.metric for panel in PANELS for line in panel.lines}
 
 
 def test_no_widget_lies_on_another(shown: list[dict[str, Any]]) -> None:
