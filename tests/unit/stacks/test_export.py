@@ -110,6 +110,14 @@ def test_leaves_out_what_is_for_the_cdk_only() -> None:
     }
 
 
+def test_leaves_out_the_resource_with_which_the_cdk_counts_its_users() -> None:
+    both = {"CDKMetadata": {"Type": "AWS::CDK::Metadata"}, "One": {"Type": "A::B::C"}}
+
+    template = exported_template({"Resources": both}, values=VALUES, region="us-east-2", bucket=None)
+
+    assert set(template["Resources"]) == {"One"}
+
+
 def test_stack_sets_come_one_after_the_other_and_pass_the_parameters_of_their_templates() -> None:
     first = exported({"Type": "A::B::C", "Properties": {"P": ZONE}})
     second = exported({"Type": "A::B::C", "Properties": {"P": IMAGE}})
