@@ -33,6 +33,9 @@ FILE_SYSTEM_ADDRESSES: Final = 128
 def cluster_addresses(*, instance_type: InstanceType, nodes: int, nic_layout: NicLayout) -> int:
     """Count the addresses that the subnet of a cluster must have, including those that AWS keeps for itself.
 
+    The one node of precompile jobs is not counted: it is gone before the nodes come, or has room in what is kept for
+    the file system.
+
     Args:
         instance_type: Type of the nodes.
         nodes: Most nodes at one time, with one task of a multi-node job on each.

@@ -43,15 +43,15 @@ _MACHINES: dict[str, dict[str, Any]] = {
     "trn1.2xlarge": _machine("trn1.2xlarge", "use2-az3"),
     "trn1.32xlarge": _machine("trn1.32xlarge", "use2-az3"),
     "trn1n.32xlarge": _machine("trn1n.32xlarge", "use2-az3"),
-    "trn2.3xlarge": _machine("trn2.3xlarge", "apse4-az3"),
+    "trn2.3xlarge": _machine("trn2.3xlarge", "sae1-az1"),
     "trn2.48xlarge": _machine("trn2.48xlarge", "use2-az3"),
     "trn2u.48xlarge": _machine("trn2u.48xlarge", "use2-az2"),
     "inf2.48xlarge": _machine("inf2.48xlarge", "use2-az1"),
     "p4d.24xlarge": _machine("p4d.24xlarge", "use2-az1"),
-    "p5.48xlarge": _machine("p5.48xlarge", "use1-az1"),
+    "p5.48xlarge": _machine("p5.48xlarge", "use2-az1"),
     "p5e.48xlarge": _machine("p5e.48xlarge", "use2-az1"),
     "p5en.48xlarge": _machine("p5en.48xlarge", "use2-az1"),
-    "p6-b300.48xlarge": _machine("p6-b300.48xlarge", "use1-az2"),
+    "p6-b300.48xlarge": _machine("p6-b300.48xlarge", "sae1-az2"),
     "a type of one's own": _machine("trn9.48xlarge", "use2-az3") | {"own_instance_type": _OWN},
 }
 
@@ -64,6 +64,12 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
         "reservation, then on-demand": {
             "capacity": {"market_type": "on-demand", "reservation_id": "RESERVATION"},
             "further_capacity": [{"name": "overflow", "market_type": "on-demand", "max_nodes": 1}],
+        },
+        "a group of reservations, and Spot for small jobs": {
+            "capacity": {"market_type": "on-demand", "resource_group_arn": "RESERVATIONS"},
+            "further_capacity": [{"name": "spot", "market_type": "spot", "max_nodes": 2}],
+            "queue": {"capacity": ["capacity"]},
+            "further_queues": [{"name": "small", "capacity": ["spot"]}],
         },
         "on-demand": {"capacity": {"market_type": "on-demand"}},
         "spot": {"capacity": {"market_type": "spot", "max_price_percent": 60}},
@@ -114,7 +120,27 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
                 "efa": True,
             }
         },
-        "scratch": {"file_system": {"deployment_type": "SCRATCH_2", "storage_capacity_gib": 2400}},
+        "scratch, with a folder of somebody's bucket": {
+            "file_system": {
+                "deployment_type": "SCRATCH_2",
+                "storage_capacity_gib": 2400,
+                "associations": [
+                    {
+                        "file_system_path": "/theirs",
+                        "data_repository_path": "s3://their-corpus/c4/",
+                        "import_events": [],
+                        "export_events": [],
+                    }
+                ],
+            }
+        },
+        "existing": {
+            "file_system": {
+                "file_system_id": "FILE_SYSTEM",
+                "mount_name": "abcdefgh",
+                "zone_id": "ZONE",
+            }
+        },
         "tiering": {
             "file_system": {
                 "storage_type": "INTELLIGENT_TIERING",
@@ -136,7 +162,7 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
         "with shares": {
             "queue": {"priority": 5, "shares": {"research": 3, "team*": 1}, "compute_reservation_percent": 10}
         },
-        "two": {"further_queues": [{"name": "urgent", "priority": 100}]},
+        "two": {"further_queues": [{"name": "urgent", "priority": 100, "capacity": ["capacity"]}]},
     },
     "scratch": {"none": {}, "on instance store": {"scratch_path": "/scratch"}},
     "jobs": {
@@ -177,7 +203,17 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
                 },
             ]
         },
-        "jax": {"jobs": [{"name": "pretrain", "image": "IMAGE", "command": ["t.py"], "launcher": "jax"}]},
+        "jax": {
+            "jobs": [
+                {
+                    "name": "pretrain",
+                    "image": "IMAGE",
+                    "command": ["t.py"],
+                    "launcher": "jax",
+                    "gates": {"fabric": True, "least_bandwidth": 10},
+                }
+            ]
+        },
     },
     "tags": {"none": {}, "some": {"tags": {"team": "research", "cost centre": "4711"}}},
 }
@@ -189,6 +225,7 @@ _MOUNTS_OVER_EFA = {
     *("trn1.32xlarge", "trn1n.32xlarge", "p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge", "p6-b300.48xlarge"),
     "a type of one's own",
 }
+_WITHOUT_EFA = {"trn1.2xlarge", "inf2.48xlarge"}
 # NeuronCores, and a smaller type with the same chips in the zone.
 _PRECOMPILES = {"trn1.32xlarge", "inf2.48xlarge"}
 
@@ -203,12 +240,17 @@ def _market(row: Row) -> str:
     return str(DIMENSIONS["capacity"][row["capacity"]]["capacity"]["market_type"])
 
 
+def _markets(row: Row) -> set[str]:
+    sources = DIMENSIONS["capacity"][row["capacity"]]
+    return {each["market_type"] for each in (sources["capacity"], *sources.get("further_capacity", ()))}
+
+
 def _all_nodes_talk(row: Row) -> bool:
     return row["nodes"] != "1" and row["jobs"] in {"several", "jax", "of every kind"}
 
 
 REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
-    ("machine", "capacity"): ("UC4104", lambda row: _market(row) not in _options(row)),
+    ("machine", "capacity"): ("UC4104", lambda row: not _markets(row) <= _options(row)),
     ("machine", "capacity", "nodes"): (
         "UC4105",
         lambda row: (
@@ -217,7 +259,7 @@ REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
     ),
     ("machine", "nodes", "jobs"): (
         "UC6102",
-        lambda row: row["machine"] in {"trn1.2xlarge", "inf2.48xlarge"} and _all_nodes_talk(row),
+        lambda row: row["machine"] in _WITHOUT_EFA and _all_nodes_talk(row),
     ),
     ("machine", "scratch"): (
         "UC4026",
@@ -228,8 +270,11 @@ REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
         lambda row: row["file system"] == "over EFA" and row["machine"] not in _MOUNTS_OVER_EFA,
     ),
     ("machine", "jobs"): (
-        "UC6116|UC6011",
-        lambda row: row["jobs"] == "of every kind" and row["machine"] not in _PRECOMPILES,
+        "UC6116|UC6011|UC6150",
+        lambda row: (
+            (row["jobs"] == "of every kind" and row["machine"] not in _PRECOMPILES)
+            or (row["jobs"] == "jax" and row["machine"] in _WITHOUT_EFA)
+        ),
     ),
     ("capacity", "jobs"): (
         "UC6308",
@@ -283,18 +328,22 @@ def cluster(row: Row, **filled: str) -> dict[str, Any]:
     merged: dict[str, Any] = {"name": "grid"}
     for name, value in row.items():
         _merge(merged, DIMENSIONS[name][value])
+    if row["queues"] == "two" and merged.get("jobs"):
+        merged["jobs"] = [*merged["jobs"][:-1], merged["jobs"][-1] | {"queue": "urgent"}]
     # On each card one interface, in an order that no named layout has.
     interfaces = [
         {"card": card, "interface_type": "efa" if efa else "interface"}
         for card, efa in _cards(row["machine"])
     ]
-    return _fill(merged, filled | {"INTERFACES": interfaces[::-1]})  # type: ignore[no-any-return]
+    return _fill(merged, filled | {"INTERFACES": interfaces[::-1], "ZONE": merged["zone_id"]})  # type: ignore[no-any-return]
 
 
 def _merge(into: dict[str, Any], part: Mapping[str, Any]) -> None:
     for key, value in part.items():
         if isinstance(value, Mapping) and isinstance(into.get(key), dict):
             _merge(into[key], value)
+        elif isinstance(value, list) and key in into:
+            into[key] = into[key] + value
         else:
             into[key] = dict(value) if isinstance(value, Mapping) else value
 

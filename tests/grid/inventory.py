@@ -68,7 +68,7 @@ RETAINED = {"AWS::FSx::FileSystem", "AWS::Logs::LogGroup", "AWS::S3::Bucket"}
 
 
 _GLOBAL = {"iam", "s3"}  # they answer the same in every Region: asked in one
-_FIRST = "us-east-1"
+_FIRST = "us-east-2"
 
 
 def inventory(local: LocalAws, region: str) -> dict[str, set[str]]:

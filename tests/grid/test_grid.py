@@ -27,6 +27,13 @@ pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 PLACEMENT = "a group that exists"
 REGIONS = sorted({part["region"] for part in DIMENSIONS["machine"].values()})
 
+# Sources of capacity with a number of nodes of their own.
+MOST_NODES = {
+    each["name"]: each["max_nodes"]
+    for part in DIMENSIONS["capacity"].values()
+    for each in part.get("further_capacity", ())
+}
+
 Templates = dict[str, dict[str, Any]]
 Inventory = Mapping[str, Mapping[str, set[str]]]
 
@@ -87,6 +94,8 @@ def _filled(local: LocalAws, row: Row) -> dict[str, Any]:
         row,
         RESERVATION=f"cr-{index:017x}",
         PLACEMENT=PLACEMENT,
+        RESERVATIONS=f"arn:aws:resource-groups:{region}:123456789012:group/training",
+        FILE_SYSTEM=f"fs-{index:017x}",
         IMAGE=f"123456789012.dkr.ecr.{region}.amazonaws.com/training:2026-11-20",
         **existing,
     ) | {"name": name_of(row), "image_id": f"ami-{REGIONS.index(region):017x}"}
@@ -248,7 +257,8 @@ def test_compute_environments_hold_exactly_the_nodes(
         (machine,) = compute["InstanceTypes"]
         if machine != DIMENSIONS["machine"][row["machine"]]["instance_type"]:  # the small node that compiles
             continue
-        nodes = 1 if name.lower().partition("overflow")[1] else int(row["nodes"])
+        source = next((each for each in MOST_NODES if f"ComputeEnvironment{each}" in name), None)
+        nodes = MOST_NODES[source] if source else int(row["nodes"])
         vcpus = described[machine]["VCpuInfo"]["DefaultVCpus"] if machine in described else 256
         assert compute["MaxvCpus"] == nodes * vcpus, name
         judged.append(row)
@@ -277,7 +287,9 @@ def test_everything_deploys_and_only_what_holds_data_stays(grid: Grid) -> None:
     assert [f"{each.name}: {each.reason}" for each in destroyed if each.status != "DELETE_COMPLETE"] == []
     left = {region: _left(grid, region) for region in REGIONS}
     assert {kind for region in REGIONS for kind in left[region]} == inventory.RETAINED
-    assert sum(len(left[region].get("AWS::FSx::FileSystem", ())) for region in REGIONS) == len(ROWS)
+    assert sum(len(left[region].get("AWS::FSx::FileSystem", ())) for region in REGIONS) == sum(
+        row["file system"] != "existing" for row in ROWS
+    )
     for region in REGIONS:
         inventory.remove(grid.local, region, left[region])
     assert {region: _left(grid, region) for region in REGIONS} == {region: {} for region in REGIONS}

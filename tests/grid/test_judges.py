@@ -46,6 +46,16 @@ def test_lint_finds_what_is_wrong_in_a_later_template_and_names_it(
     assert any(rule in each for each in found)
 
 
+def test_lint_compares_the_subnets_of_one_network_and_not_of_two() -> None:
+    name, _, text = _template("g000")
+    template = json.loads(text)
+    template["Resources"]["Other"] = template["Resources"]["Subnet"] | {"DependsOn": "Subnet"}
+    assert lint.problems([(name, REGION, json.dumps(template))]) == [
+        "g000: the subnets Subnet and Other overlap"
+    ]
+    assert lint.problems([(name, REGION, text), ("g001", REGION, text)]) == []
+
+
 def test_lint_looks_at_each_region() -> None:
     name, _, text = _template("g000", Colour="blue")
     assert len(lint.problems([(name, "us-east-2", text), (name, "us-west-2", text)])) == 2
