@@ -121,6 +121,8 @@ def test_deploys_and_leaves_only_what_holds_data(
                 assert placeholder in text
                 text = text.replace(placeholder, real)
             template.write_text(text)
+    for stack in read_assembly(assembly):
+        local_aws.client("iam", stack.region)  # which bootstraps the Region
     before = inventory.inventory(local_aws, REGION)
 
     deployed = deploy_assembly(local_aws, assembly)
