@@ -81,7 +81,9 @@ class _Judged:
         prefix = f"P{len(self.names)}X"
         self.names[prefix] = name
         alike = json.loads(_ID.sub(r"\1-0123456789abcdef0", _NAME.sub("g000", text)))["Resources"]
-        own = {key: self._keys.setdefault(f"{key} {_text(part)}", prefix + key) for key, part in alike.items()}
+        own = {
+            key: self._keys.setdefault(f"{key} {_text(part)}", prefix + key) for key, part in alike.items()
+        }
         for key, merged in own.items():
             if merged not in self.template["Resources"]:
                 self.template["Resources"][merged] = _renamed(template["Resources"][key], own)
