@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ultracluster_catalog.alarms import REMINDERS
 from ultracluster_cli.read_back import Client
 from ultracluster_runtime.rollout.plan import PlannedCluster, PlannedStack
 from ultracluster_stacks.plan import read_template
@@ -16,7 +17,10 @@ __all__ = ["SeenStack", "alarms_of", "changing", "differing", "look", "template_
 # A stack of these states holds nothing: the CDK CLI creates it anew.
 _EMPTY = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE"})
 _HEALTHY = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
-_ALARMS = frozenset({"AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"})
+_ALARM = "AWS::CloudWatch::Alarm"
+_COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
+# Logical ids of what ClusterAlarms defines: its own id, that of the alarm, and the hash of the CDK.
+_ALARM_OF_CLUSTER = re.compile(r".*Alarms([A-Z][A-Za-z]*)[0-9A-F]{8}")
 # CloudFormation gives a question mark for each of these; so does the diff of the CDK CLI before it compares.
 _NOT_KEPT = re.compile(r"[^\x00-\x7f]")
 
@@ -100,7 +104,10 @@ def unhealthy(seen: Sequence[SeenStack]) -> list[str]:
 
 
 def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
-    """Give the names of the alarms in the stacks of a cluster.
+    """Give the names of the alarms in the stacks of a cluster that can say that a deployment is bad.
+
+    The reminders of a cluster go off while a canary waits for work or its block nears the end. Its composite alarm says
+    nothing that the alarms in its rule do not say, and these are looked at one by one.
 
     Args:
         cluster: The cluster.
@@ -110,5 +117,11 @@ def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
         pages = client("cloudformation", stack.region).get_paginator("list_stack_resources")
         for page in pages.paginate(StackName=stack.name):
             for resource in page["StackResourceSummaries"]:
-                if resource["ResourceType"] in _ALARMS and "PhysicalResourceId" in resource:
+                if _judges(resource) and "PhysicalResourceId" in resource:
                     yield resource["PhysicalResourceId"]
+
+
+def _judges(resource: Mapping[str, Any]) -> bool:
+    kind, found = resource["ResourceType"], _ALARM_OF_CLUSTER.fullmatch(resource["LogicalResourceId"])
+    own_id = found[1] if found else None
+    return (kind == _ALARM and own_id not in REMINDERS) or (kind == _COMPOSITE and own_id != "Cluster")

@@ -92,8 +92,23 @@ class Aws:
         return self
 
     def paginate(self, *, StackName: str) -> list[Any]:  # noqa: N803 - likewise
-        found = {"ResourceType": "AWS::CloudWatch::Alarm", "PhysicalResourceId": StackName}
-        return [{"StackResourceSummaries": [found, {"ResourceType": "AWS::SNS::Topic"}]}]
+        alarms = [
+            {
+                "ResourceType": f"AWS::CloudWatch::{kind}",
+                "LogicalResourceId": logical_id,
+                "PhysicalResourceId": name,
+            }
+            for kind, logical_id, name in (
+                ("Alarm", "ClusterAlarmsEccE5A0CE8B", StackName),
+                ("Alarm", "ClusterAlarmsUnused29D0C7F1", f"{StackName}-Unused"),
+                ("Alarm", "ClusterAlarmsDrainComing0A1B2C3D", f"{StackName}-DrainComing"),
+                ("Alarm", "OwnUnused29D0C7F1", f"{StackName}-own"),
+                ("CompositeAlarm", "ClusterAlarmsCluster12345678", f"{StackName}-composite"),
+                ("CompositeAlarm", "OwnComposite12345678", f"{StackName}-own-composite"),
+            )
+        ]
+        topic = {"ResourceType": "AWS::SNS::Topic", "LogicalResourceId": "Topic"}
+        return [{"StackResourceSummaries": [*alarms, topic]}]
 
     def describe_alarms(self, *, AlarmNames: list[str], **_: Any) -> dict[str, Any]:  # noqa: N803 - likewise
         return {
@@ -219,6 +234,26 @@ def test_an_alarm_stops_before_the_next_wave(project: Project) -> None:
     assert "UC9609: canary-us-east-1: alarms: alarm canary-us-east-1-Cluster: too hot" in outcome.stderr
     assert "Not touched: production." in outcome.stderr
     assert project.deployed() == ["canary-us-east-1"]
+
+
+def test_what_reminds_of_idle_money_or_a_near_end_does_not_stop_a_rollout(project: Project) -> None:
+    for name in ("Unused", "DrainComing", "composite"):
+        project.aws.alarms[f"canary-us-east-1-Cluster-{name}"] = "ALARM"
+
+    outcome = project.rollout()
+
+    assert outcome.code == 0, outcome.stderr
+    assert "3 alarms quiet" in outcome.stderr
+
+
+@pytest.mark.parametrize("name", ["own", "own-composite"])
+def test_an_alarm_of_your_own_stops_a_rollout_whatever_it_is_called(project: Project, name: str) -> None:
+    project.aws.alarms[f"canary-us-east-1-Cluster-{name}"] = "ALARM"
+
+    outcome = project.rollout()
+
+    assert outcome.code == 3
+    assert f"alarms: alarm canary-us-east-1-Cluster-{name}: too hot" in outcome.stderr
 
 
 def test_a_stack_in_a_bad_state_does_not_pass(project: Project) -> None:

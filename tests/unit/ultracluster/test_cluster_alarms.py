@@ -1,5 +1,6 @@
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import aws_cdk as cdk
 import pytest
@@ -28,6 +29,8 @@ from ultracluster import (
 )
 from ultracluster.cluster_name import cluster_name
 from ultracluster_catalog import AlarmThresholds
+from ultracluster_catalog.alarms import REMINDERS
+from ultracluster_cli.rollout_stacks import alarms_of
 
 pytestmark = pytest.mark.synth
 
@@ -95,6 +98,19 @@ def test_every_alarm_says_what_it_means_and_tells_the_topic_when_it_comes_and_go
         assert shown["AlarmDescription"].startswith("Cluster pretrain: ")
         assert len(shown["AlarmDescription"]) <= 1024  # AWS::CloudWatch::Alarm, its schema in cfn-lint
         assert shown["AlarmActions"] == shown["OKActions"] == [{"Ref": topic}]
+
+
+def test_a_rollout_looks_at_every_alarm_but_the_reminders(watched: cdk.Stack) -> None:
+    resources = cdk.assertions.Template.from_stack(watched).to_json()["Resources"]
+    listed = [
+        {"ResourceType": each["Type"], "LogicalResourceId": name, "PhysicalResourceId": name}
+        for name, each in resources.items()
+    ]
+    cloudformation = Mock()
+    cloudformation.get_paginator.return_value.paginate.return_value = [{"StackResourceSummaries": listed}]
+    looked_at = {name[:-8] for name in alarms_of(Mock(stacks=[Mock()]), client=lambda *_: cloudformation)}
+    assert looked_at == {f"ClusterAlarms{each}" for each in IDS - REMINDERS} | {"ClusterBlockLifecycleAlarm"}
+    assert REMINDERS < IDS
 
 
 def test_thresholds_are_those_that_were_asked_for(watched: cdk.Stack) -> None:
