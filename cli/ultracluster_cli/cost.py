@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-__all__ = ["actual", "app", "estimate"]
+__all__ = ["actual", "app", "bake_off", "estimate"]
 
 
 class _EstimateUnlessNamed(TyperGroup):
@@ -150,5 +150,51 @@ def actual(
         by=by,
         node_hours=node_hours,
         fallback_region=fallback_region,
+        as_json=as_json,
+    )
+
+
+@app.command("bake-off")
+def bake_off(
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="Path of the BakeOff in its app, such as Stack/BakeOff.")
+    ],
+    *,
+    region: Annotated[str, typer.Option(help="Region of its stack.")],
+    weeks: Annotated[int, typer.Option(help="Weeks to report, from Monday, UTC; the last is this one.")] = 4,
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=COUNT[xTYPE]",
+            help="Nodes of a contestant, such as trn2=4xtrn2.48xlarge; the first one is what others are compared with.",
+        ),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=USD",
+            help="What you pay for a node and hour. Default: by the type, as a Capacity Block.",
+        ),
+    ] = None,
+    on_demand: Annotated[
+        bool, typer.Option("--on-demand", help="Take on-demand prices of the types, not those of blocks.")
+    ] = False,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A figure. Default: all that were reported within two weeks."),
+    ] = None,
+    as_json: _Json = False,
+) -> None:
+    """Say what the contestants of a bake-off reached week by week, side by side, and what a dollar bought of it."""
+    from ultracluster_cli.bake_off_weeks import show_weeks  # noqa: PLC0415 - boto3; not for the help
+
+    show_weeks(
+        path,
+        region=region,
+        weeks=weeks,
+        nodes=nodes or (),
+        prices=price or (),
+        market="on-demand" if on_demand else "capacity-block",
+        figures=figure or (),
         as_json=as_json,
     )

@@ -14,10 +14,10 @@ from ultracluster.launcher import Launcher
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.metrics import BAKE_OFF_NAMESPACE, CONTESTANT_DIMENSION
 
 __all__ = ["BakeOff", "Contestant"]
 
-_NAMESPACE = "UltraCluster/BakeOff"
 # What a variable of metric math may be called, too.
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]{0,63}")
 _MOST = 10
@@ -114,11 +114,11 @@ class BakeOff(Construct):
             filter_pattern=f'{{ $.contestant = "{self._full_name(name)}" && $.{figure} = * }}',
             metric_transformations=[
                 logs.CfnMetricFilter.MetricTransformationProperty(
-                    metric_namespace=_NAMESPACE,
+                    metric_namespace=BAKE_OFF_NAMESPACE,
                     metric_name=figure,
                     metric_value=f"$.{figure}",
                     dimensions=[
-                        logs.CfnMetricFilter.DimensionProperty(key="Contestant", value="$.contestant")
+                        logs.CfnMetricFilter.DimensionProperty(key=CONTESTANT_DIMENSION, value="$.contestant")
                     ],
                 )
             ],
@@ -161,9 +161,9 @@ class BakeOff(Construct):
             KeyError: If there is no such contestant.
         """
         return cloudwatch.Metric(
-            namespace=_NAMESPACE,
+            namespace=BAKE_OFF_NAMESPACE,
             metric_name=figure,
-            dimensions_map={"Contestant": self._full_name(self._jobs[contestant].node.id)},
+            dimensions_map={CONTESTANT_DIMENSION: self._full_name(self._jobs[contestant].node.id)},
             statistic="Average",
             period=period or Duration.minutes(1),
             label=f"{contestant}: {figure}",

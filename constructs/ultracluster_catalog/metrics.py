@@ -7,7 +7,15 @@ dimensions as one metric. What belongs to one node or one job stands in the log 
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["CLUSTER_DIMENSION", "JOB_DIMENSION", "METRICS", "NAMESPACE", "ClusterMetric"]
+__all__ = [
+    "BAKE_OFF_NAMESPACE",
+    "CLUSTER_DIMENSION",
+    "CONTESTANT_DIMENSION",
+    "JOB_DIMENSION",
+    "METRICS",
+    "NAMESPACE",
+    "ClusterMetric",
+]
 
 NAMESPACE: Final = "UltraCluster"
 """Namespace of all of them."""
@@ -17,6 +25,12 @@ CLUSTER_DIMENSION: Final = "Cluster"
 
 JOB_DIMENSION: Final = "Job"
 """A dimension that those of the training have besides, in a second set: the name of the job."""
+
+BAKE_OFF_NAMESPACE: Final = "UltraCluster/BakeOff"
+"""Namespace of the figures of bake-offs, which have names of their own."""
+
+CONTESTANT_DIMENSION: Final = "Contestant"
+"""Their only dimension: the path of the bake-off in its app, a slash, and the name of the contestant."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -376,6 +376,13 @@ RULES: dict[str, Rule] = {
     "UC9335": Rule("There are metrics of the cluster in this time."),
     "UC9336": Rule("Advice on a cluster of a rollout file is from the metrics of that cluster."),
     "UC9337": Rule("A price of a node-hour is above zero."),
+    # UC934, reports on bake-offs
+    "UC9340": Rule(
+        "Nodes and prices of a report on a bake-off name a contestant and a number, prices with nodes."
+    ),
+    "UC9341": Rule("The weeks of a report on a bake-off are those for which CloudWatch keeps metrics."),
+    "UC9342": Rule("A bake-off has figures in the weeks that are reported."),
+    "UC9343": Rule("CloudWatch gives the figures of a bake-off."),
     # What preflight finds in an account, before anything is deployed
     "UC9401": Rule("AWS accepts the credentials."),
     "UC9402": Rule("The clusters go to the account of the credentials."),
