@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ultracluster_catalog.alarms import REMINDERS
+from ultracluster_catalog.alarms import REMINDING_ALARMS
 from ultracluster_cli.read_back import Client
 from ultracluster_runtime.rollout.plan import PlannedCluster, PlannedStack
 from ultracluster_stacks.plan import read_template
@@ -124,4 +124,4 @@ def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
 def _judges(resource: Mapping[str, Any]) -> bool:
     kind, found = resource["ResourceType"], _ALARM_OF_CLUSTER.fullmatch(resource["LogicalResourceId"])
     own_id = found[1] if found else None
-    return (kind == _ALARM and own_id not in REMINDERS) or (kind == _COMPOSITE and own_id != "Cluster")
+    return (kind == _ALARM and own_id not in REMINDING_ALARMS) or (kind == _COMPOSITE and own_id != "Cluster")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         subnet_prefix,
     )
     from ultracluster_catalog.alarms import (
+        REMINDING_ALARMS,
         THRESHOLD_BOUNDS,
         AlarmThresholds,
     )
@@ -149,7 +150,9 @@ if TYPE_CHECKING:
         get_lustre_tier,
     )
     from ultracluster_catalog.metrics import (
+        BAKE_OFF_NAMESPACE,
         CLUSTER_DIMENSION,
+        CONTESTANT_DIMENSION,
         JOB_DIMENSION,
         METRICS,
         NAMESPACE,
@@ -316,6 +319,7 @@ __all__ = [
     "ASYNC_REQUESTS_THAT_FIT",
     "BACKUP_RETENTION_DAYS",
     "BAKED_IMAGE_TAG",
+    "BAKE_OFF_NAMESPACE",
     "BLOCK_DELIVERED_EVENTS",
     "BLOCK_END_UTC",
     "BLOCK_EXPIRATION_WARNING_EVENTS",
@@ -335,6 +339,7 @@ __all__ = [
     "CLIENT_GBPS_PER_OBJECT_SERVER",
     "CLOSED_BY_BUDGET_TAG",
     "CLUSTER_DIMENSION",
+    "CONTESTANT_DIMENSION",
     "DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM",
     "DEPLOYMENT_TYPES",
     "DRAIN_BEFORE_END",
@@ -406,6 +411,7 @@ __all__ = [
     "READ_CACHE_GIB_PER_STEP",
     "READ_CACHE_MODES",
     "REGIONS",
+    "REMINDING_ALARMS",
     "RESERVATION_ID",
     "RESERVATION_STATES",
     "RESERVED_PER_SUBNET",

@@ -6,7 +6,7 @@ from typing import Final
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 
-__all__ = ["REMINDERS", "THRESHOLD_BOUNDS", "AlarmThresholds"]
+__all__ = ["REMINDING_ALARMS", "THRESHOLD_BOUNDS", "AlarmThresholds"]
 
 THRESHOLD_BOUNDS: Final = MappingProxyType(
     {
@@ -22,7 +22,7 @@ THRESHOLD_BOUNDS: Final = MappingProxyType(
 )
 """The least and the most that each threshold can be."""
 
-REMINDERS: Final = frozenset({"Unused", "DrainComing"})
+REMINDING_ALARMS: Final = frozenset({"Unused", "DrainComing"})
 """Ids of the alarms that tell of idle money and of a block's end, and not that what was deployed is bad."""
 
 

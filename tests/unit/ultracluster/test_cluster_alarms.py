@@ -29,7 +29,7 @@ from ultracluster import (
 )
 from ultracluster.cluster_name import cluster_name
 from ultracluster_catalog import AlarmThresholds
-from ultracluster_catalog.alarms import REMINDERS
+from ultracluster_catalog.alarms import REMINDING_ALARMS
 from ultracluster_cli.rollout_stacks import alarms_of
 
 pytestmark = pytest.mark.synth
@@ -109,8 +109,10 @@ def test_a_rollout_looks_at_every_alarm_but_the_reminders(watched: cdk.Stack) ->
     cloudformation = Mock()
     cloudformation.get_paginator.return_value.paginate.return_value = [{"StackResourceSummaries": listed}]
     looked_at = {name[:-8] for name in alarms_of(Mock(stacks=[Mock()]), client=lambda *_: cloudformation)}
-    assert looked_at == {f"ClusterAlarms{each}" for each in IDS - REMINDERS} | {"ClusterBlockLifecycleAlarm"}
-    assert REMINDERS < IDS
+    assert looked_at == {f"ClusterAlarms{each}" for each in IDS - REMINDING_ALARMS} | {
+        "ClusterBlockLifecycleAlarm"
+    }
+    assert REMINDING_ALARMS < IDS
 
 
 def test_thresholds_are_those_that_were_asked_for(watched: cdk.Stack) -> None:
