@@ -19,7 +19,7 @@ from moto.fsx.responses import FSxResponse
 from moto.servicequotas.responses import ServiceQuotasResponse
 
 from ultracluster_local import lambda_runtime
-from ultracluster_local.cloudformation import api, change_set_api, drift_api
+from ultracluster_local.cloudformation import api, change_set_api, drift_api, stack_set_api
 from ultracluster_local.services import (
     batch,
     batch_jobs,
@@ -64,7 +64,7 @@ def install() -> None:
     for name, member in list(vars(CloudFormationResponse).items()):
         if callable(member) and not name.startswith("_") and name not in _KEPT_OF_CLOUDFORMATION:
             delattr(CloudFormationResponse, name)
-    for part in (api, change_set_api, drift_api):
+    for part in (api, change_set_api, drift_api, stack_set_api):
         part.handlers.install(CloudFormationResponse)
     CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # made for moto's objects; our answers are final
     for module in (

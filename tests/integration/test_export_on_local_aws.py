@@ -1,17 +1,21 @@
 """Exported templates: clean for every Region that sells Trainium, and deployed by boto3 alone in another Region than their own."""
 
 import json
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import cfnlint.api
 import pytest
+from botocore.exceptions import ClientError
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
 from ultracluster_cli.exporting import export_assembly
 from ultracluster_cli.rollout_waves import clusters_of
 from ultracluster_local import LocalAws
+from ultracluster_local.environment import ACCOUNT
 from ultracluster_local.remote_seed import SeedImage, SeedReservation, seed
 from ultracluster_stacks.config import load_rollout
 
@@ -19,10 +23,24 @@ pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
 # Where Trainium or blocks of it were sold on some day, by the catalogue.
 REGIONS = ["us-east-1", "us-east-2", "us-west-2", "ap-south-1", "ap-southeast-4", "eu-north-1"]
-ELSEWHERE, ZONE_ID = "ap-southeast-4", "apse4-az1"
-IMAGE_ID, RESERVATION_ID = "ami-0aaaaaaaaaaaaaaaa", "cr-0aaaaaaaaaaaaaaaa"
-BUCKET = "code-of-a-user"
 PARTS = ("network", "storage", "cluster")
+
+
+class Place(NamedTuple):
+    """A Region other than that of the rollout, with what its parameters name."""
+
+    region: str
+    zone_id: str
+    image_id: str
+    reservation_id: str
+    bucket: str
+
+
+PLACES = (
+    Place("ap-southeast-4", "apse4-az1", "ami-0aaaaaaaaaaaaaaaa", "cr-0aaaaaaaaaaaaaaaa", "code-of-a-user"),
+    Place("us-west-2", "usw2-az4", "ami-0bbbbbbbbbbbbbbbb", "cr-0bbbbbbbbbbbbbbbb", "code-of-another"),
+)
+ELSEWHERE, ZONE_ID, IMAGE_ID, RESERVATION_ID, _ = PLACES[0]
 
 
 @pytest.fixture(scope="module")
@@ -76,36 +94,43 @@ def test_the_same_rollout_gives_the_same_bytes(exported: Path) -> None:
 
 @pytest.fixture(scope="module")
 def place(local_aws_server: LocalAws, exported: Path) -> Iterator[LocalAws]:
-    """A Region with an AMI, a block, and a bucket with the assets."""
+    """Regions with an AMI, a block, and a bucket with the assets."""
     local_aws_server.reset()
     now = datetime.now(UTC)
     seed(
         endpoint=local_aws_server.endpoint,
-        regions=[ELSEWHERE],
-        images=[SeedImage(image_id=IMAGE_ID, region=ELSEWHERE)],
+        regions=[each.region for each in PLACES],
+        images=[SeedImage(image_id=each.image_id, region=each.region) for each in PLACES],
         reservations=[
             SeedReservation(
-                reservation_id=RESERVATION_ID,
-                region=ELSEWHERE,
-                zone_id=ZONE_ID,
+                reservation_id=each.reservation_id,
+                region=each.region,
+                zone_id=each.zone_id,
                 instance_type="trn2.48xlarge",
                 count=4,
                 start=now,
                 end=now + timedelta(days=1),
                 block=True,
             )
+            for each in PLACES
         ],
     )
-    s3 = local_aws_server.client("s3", ELSEWHERE)
-    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": ELSEWHERE})
-    for path in (exported / "assets").iterdir():
-        s3.put_object(Bucket=BUCKET, Key=path.name, Body=path.read_bytes())
+    for each in PLACES:
+        s3 = local_aws_server.client("s3", each.region)
+        s3.create_bucket(Bucket=each.bucket, CreateBucketConfiguration={"LocationConstraint": each.region})
+        for path in (exported / "assets").iterdir():
+            s3.put_object(Bucket=each.bucket, Key=path.name, Body=path.read_bytes())
     yield local_aws_server
     local_aws_server.reset()
 
 
-def parameters(template: str) -> list[dict[str, str]]:
-    given = {"ImageId": IMAGE_ID, "ReservationId": RESERVATION_ID, "ZoneId": ZONE_ID, "AssetBucket": BUCKET}
+def parameters(template: str, there: Place = PLACES[0]) -> list[dict[str, str]]:
+    given = {
+        "ImageId": there.image_id,
+        "ReservationId": there.reservation_id,
+        "ZoneId": there.zone_id,
+        "AssetBucket": there.bucket,
+    }
     declared = json.loads(template).get("Parameters", {})
     return [{"ParameterKey": name, "ParameterValue": given[name]} for name in declared]
 
@@ -143,3 +168,79 @@ def test_deploys_by_boto3_alone_in_another_region(place: LocalAws, templates: di
         for function in place.client("lambda", ELSEWHERE).list_functions()["Functions"]
     ]
     assert len(names) == 1
+
+
+def test_is_a_stack_set_whose_stacks_have_the_parameters_of_their_region(
+    place: LocalAws, templates: dict[str, str]
+) -> None:
+    admin = place.client("cloudformation", "us-east-1")
+    there = PLACES[1]
+    for part in PARTS:
+        name = f"training-{part}"
+        admin.create_stack_set(
+            StackSetName=name,
+            TemplateBody=templates[part],
+            Parameters=parameters(templates[part], PLACES[0]),  # of another Region, so overridden below
+            Capabilities=["CAPABILITY_NAMED_IAM"],
+        )
+        operation = admin.create_stack_instances(
+            StackSetName=name,
+            Accounts=[ACCOUNT],
+            Regions=[there.region],
+            ParameterOverrides=parameters(templates[part], there),
+        )["OperationId"]
+        assert ended(admin, name, operation) == "SUCCEEDED"
+
+    (file_system,) = place.client("fsx", there.region).describe_file_systems()["FileSystems"]
+    subnets = place.client("ec2", there.region).describe_subnets(SubnetIds=file_system["SubnetIds"])
+    (subnet,) = subnets["Subnets"]
+    assert subnet["AvailabilityZoneId"] == there.zone_id
+    (queue,) = place.client("batch", there.region).describe_job_queues()["jobQueues"]
+    assert queue["status"] == "VALID"
+
+    name = "training-cluster"
+    with pytest.raises(ClientError, match="StackSetNotEmptyException"):
+        admin.delete_stack_set(StackSetName=name)
+    operation = admin.delete_stack_instances(
+        StackSetName=name, Accounts=[ACCOUNT], Regions=[there.region], RetainStacks=False
+    )["OperationId"]
+    assert ended(admin, name, operation) == "SUCCEEDED"
+    assert place.client("batch", there.region).describe_job_queues()["jobQueues"] == []
+    admin.delete_stack_set(StackSetName=name)
+
+
+def test_a_stack_set_reaches_several_regions_and_stops_at_the_first_failure(
+    place: LocalAws, templates: dict[str, str]
+) -> None:
+    admin, name = place.client("cloudformation", "us-east-1"), "several-regions"
+    for each in ("one-region", name):
+        admin.create_stack_set(
+            StackSetName=each, TemplateBody=templates["network"].replace("quickstart", "second")
+        )
+    one = admin.create_stack_instances(StackSetName="one-region", Accounts=[ACCOUNT], Regions=["us-west-2"])
+    assert ended(admin, "one-region", one["OperationId"]) == "SUCCEEDED"
+    regions = ["us-east-2", "us-west-2", "eu-north-1"]
+    operation = admin.create_stack_instances(StackSetName=name, Accounts=[ACCOUNT], Regions=regions)
+
+    assert ended(admin, name, operation["OperationId"]) == "FAILED"  # us-west-2 has these exports already
+    results = admin.list_stack_set_operation_results(StackSetName=name, OperationId=operation["OperationId"])
+    assert [each["Status"] for each in results["Summaries"]] == ["SUCCEEDED", "FAILED", "CANCELLED"]
+    instances = admin.list_stack_instances(StackSetName=name)["Summaries"]
+    assert [(each["Region"], each["Status"]) for each in instances] == [
+        ("us-east-2", "CURRENT"),
+        ("us-west-2", "OUTDATED"),
+    ]
+    with pytest.raises(ClientError, match="no service-managed"):
+        admin.create_stack_set(
+            StackSetName="other", TemplateBody=templates["network"], PermissionModel="SERVICE_MANAGED"
+        )
+
+
+def ended(admin: Any, name: str, operation: str) -> str:
+    """Wait for an operation of a StackSet, and return how it ended."""
+    while True:
+        shown = admin.describe_stack_set_operation(StackSetName=name, OperationId=operation)
+        status: str = shown["StackSetOperation"]["Status"]
+        if status != "RUNNING":
+            return status
+        time.sleep(0.2)
