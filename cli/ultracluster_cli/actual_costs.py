@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_cli.cluster_targets import targets_by_profile
 from ultracluster_cli.cost_output import money_json
 from ultracluster_cli.costing import chosen_clusters
 from ultracluster_cli.output import print_json, print_table
@@ -65,11 +66,16 @@ def show_actual_costs(
         raise FindingsError([Finding(code="UC9301", problem=problem, allowed=allowed, path="--node-hours")])
     config = load_rollout(rollout).config
     clusters = chosen_clusters([one for wave in config.waves for one in wave.clusters], cluster, rollout)
-    with account() as target:
-        client = target.client("ce", COST_EXPLORER_REGION)
+    with targets_by_profile(clusters, account) as targets:
         compared = [
             _compare(
-                each, start, end, by=by, node_hours=node_hours, fallback_region=fallback_region, client=client
+                each,
+                start,
+                end,
+                by=by,
+                node_hours=node_hours,
+                fallback_region=fallback_region,
+                client=targets.of(f"{each.name}-{each.region}").client("ce", COST_EXPLORER_REGION),
             )
             for each in clusters
         ]

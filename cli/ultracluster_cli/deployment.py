@@ -1,6 +1,7 @@
 """Deploys a rollout: check the file, run the CDK CLI, read back what is there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from ultracluster_cli.assembly import read_assembly
 from ultracluster_cli.cdk_progress import DeployedStack, DeploymentProgress
 from ultracluster_cli.child_process import run_in_terminal, run_logged
 from ultracluster_cli.cluster_state import Cluster
+from ultracluster_cli.cluster_targets import one_target, targets_by_profile
 from ultracluster_cli.next_steps import print_next_steps
 from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.progress_display import progress_display
@@ -74,25 +76,35 @@ def deploy_rollout(
     with (
         timed(steps, "in all"),
         run_directory(state) as temporary,
-        local_aws(clusters, background=state / "local", temporary=temporary, steps=steps)
-        if local
-        else account() as target,
+        ExitStack() as stack,
     ):
-        say(f"Deploying {len(clusters)} cluster(s) to {target.name}")
-        deployed = deploy_to(
-            target,
-            toolchain=toolchain,
-            directory=directory,
-            rollout=rollout,
-            wave=wave,
-            unattended=unattended,
-            no_cache=no_cache,
-            temporary=temporary,
-            steps=steps,
-        )
-    print_summary(deployed.clusters, local=local, as_json=as_json, steps=steps, deployed=deployed.stacks)
+        if local:
+            fake = local_aws(clusters, background=state / "local", temporary=temporary, steps=steps)
+            targets = one_target(stack.enter_context(fake))
+        else:
+            targets = stack.enter_context(targets_by_profile(clusters, account))
+        say(f"Deploying {len(clusters)} cluster(s) to {targets.name}")
+        several = len(targets.targets) > 1  # the CDK CLI takes one profile at a time
+        deployed = [
+            deploy_to(
+                target,
+                toolchain=toolchain,
+                directory=directory,
+                rollout=rollout,
+                wave=wave,
+                only=targets.clusters(profile) if several else (),
+                unattended=unattended,
+                no_cache=no_cache,
+                temporary=temporary,
+                steps=steps,
+            )
+            for profile, target in targets.targets.items()
+        ]
+    read = [cluster for each in deployed for cluster in each.clusters]
+    stacks = [stack for each in deployed for stack in each.stacks]
+    print_summary(read, local=local, as_json=as_json, steps=steps, deployed=stacks)
     if not as_json:
-        print_next_steps(deployed.clusters, local=local)
+        print_next_steps(read, local=local)
 
 
 def deploy_to(
@@ -102,6 +114,7 @@ def deploy_to(
     directory: Path,
     rollout: Path,
     wave: str | None = None,
+    only: Sequence[str] = (),
     unattended: bool = False,
     no_cache: bool = False,
     temporary: Path,
@@ -115,6 +128,7 @@ def deploy_to(
         directory: Folder of the CDK app.
         rollout: The rollout file, which was checked already.
         wave: Name of the one wave to deploy. Default: all.
+        only: Names and Regions of the clusters to deploy, such as ``training-a-us-east-2``. Default: all.
         unattended: Do not ask before permissions are widened; a local AWS never asks. Default: ask.
         no_cache: Synthesize every cluster. Default: those that have changed.
         temporary: Folder for temporary files.
@@ -125,7 +139,7 @@ def deploy_to(
     """
     state = state_directory(directory)
     asks = not (target.local or unattended)
-    command = _command(toolchain, rollout, wave, local=target.local, asks=asks, no_cache=no_cache)
+    command = _command(toolchain, rollout, wave, target=target, only=only, asks=asks, no_cache=no_cache)
     environment = with_own_folders(target.environment, toolchain=toolchain, state=state, temporary=temporary)
     progress = DeploymentProgress()
     with timed(steps, "cdk deploy"):
@@ -133,7 +147,7 @@ def deploy_to(
     with timed(steps, "reading back"):
         own = [each for each in clusters_of(load_rollout(rollout).config, wave) if each.own_instance_type]
         clusters = read_clusters(
-            read_assembly(directory / "cdk.out"),
+            [one for one in read_assembly(directory / "cdk.out") if not only or one.cluster in only],
             client=target.client,
             own_types={each.instance_type: machine_of(each) for each in own},
         )
@@ -141,16 +155,31 @@ def deploy_to(
 
 
 def _command(
-    toolchain: Toolchain, rollout: Path, wave: str | None, *, local: bool, asks: bool, no_cache: bool
+    toolchain: Toolchain,
+    rollout: Path,
+    wave: str | None,
+    *,
+    target: Target,
+    only: Sequence[str],
+    asks: bool,
+    no_cache: bool,
 ) -> list[str]:
     # "**" and not --all, which takes the stacks outside stages only and fails when there are none.
-    command = [str(toolchain.cdk), "deploy", "**", "--context", f"rollout={rollout}", "--output", "cdk.out"]
+    stacks = [f"{cluster}/**" for cluster in only] or ["**"]
+    command = [
+        str(toolchain.cdk),
+        "deploy",
+        *stacks,
+        "--context",
+        f"rollout={rollout}",
+        "--output",
+        "cdk.out",
+    ]
     if wave is not None:
         command += ["--context", f"wave={wave}"]
     if no_cache:
         command += ["--context", "cache=false"]
-    if local:
-        command.append("--no-notices")  # they come from outside this machine
+    command += target.cdk_options
     if asks:
         return [*command, "--require-approval", "broadening"]
     return [*command, "--require-approval", "never", "--progress", "events", "--no-color"]

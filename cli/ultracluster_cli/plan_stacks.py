@@ -11,10 +11,11 @@ import botocore.exceptions
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.assembly import artifacts
+from ultracluster_cli.cluster_targets import ClusterTargets
 from ultracluster_cli.read_back import Client
 from ultracluster_stacks.plan import StackTemplate, read_template
 
-__all__ = ["AssembledStack", "assembled_stacks", "deployed_stacks"]
+__all__ = ["AssembledStack", "assembled_stacks", "deployed_by_target", "deployed_stacks"]
 
 _AT_ONCE = 8  # a rollout of 90 clusters has 270 stacks; boto3 keeps ten connections by itself
 # A stack of these states holds nothing: CloudFormation or the CDK CLI creates it anew.
@@ -116,6 +117,28 @@ def deployed_stacks(
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         found = pool.map(lambda one: _deployed(one.stack, clients[one.stack.region]), stacks)
         return [one for one in found if one is not None]
+
+
+def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets) -> list[StackTemplate]:
+    """Read what is deployed of some stacks, each from where its cluster goes.
+
+    Args:
+        stacks: The stacks to look for.
+        targets: Where each cluster goes.
+
+    Raises:
+        FindingsError: As `deployed_stacks`; or if the file does not say where a cluster goes (UC9665).
+    """
+    profiles = [(targets.of(one.stack.cluster).profile, one) for one in stacks]
+    return [
+        found
+        for target in targets.targets.values()
+        for found in deployed_stacks(
+            [one for profile, one in profiles if profile == target.profile],
+            client=target.client,
+            account=target.account,
+        )
+    ]
 
 
 def _deployed(stack: StackTemplate, cloudformation: Any) -> StackTemplate | None:

@@ -8,11 +8,12 @@ from typing import Literal
 
 from ultracluster_catalog.findings import Finding, FindingsError, Severity, quote
 from ultracluster_cli.cdk_synthesis import synthesize_into
+from ultracluster_cli.cluster_targets import targets_by_profile
 from ultracluster_cli.output import print_findings, print_json
 from ultracluster_cli.plan_costs import planned_clusters, planned_clusters_json, planned_lines
 from ultracluster_cli.plan_output import plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan_picture import draw_plan
-from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
+from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_by_target, deployed_stacks
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
 from ultracluster_cli.rollout_waves import clusters_of
 from ultracluster_cli.targets import account, running_local_aws
@@ -75,9 +76,8 @@ def plan_rollout(
         elif target is not None:
             before, compared_with = deployed_stacks(new, client=target.client, account=None), target.name
         else:
-            with account() as real:
-                before = deployed_stacks(new, client=real.client, account=real.account)
-                compared_with = real.name
+            with targets_by_profile(clusters, account) as targets:
+                before, compared_with = deployed_by_target(new, targets), targets.name
         plan = compare(before, [one.stack for one in new])
     costs = planned_clusters(before, [one.stack for one in new], clusters)
     check_allowed(plan, allowed)

@@ -1,5 +1,6 @@
 """Runs preflight on a rollout and shows what came of it."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -57,7 +58,7 @@ def preflight_rollout(
         clusters: Only the clusters of these names. Empty for all.
         left_out: Codes of checks to leave out.
         local: Look at a local AWS.
-        profile: Profile of the shared configuration. None for boto3's own choice.
+        profile: Profile of the shared configuration. None for that of each cluster.
         qualifier: Of the CDK's bootstrap.
         ledger: Table and Region of the ledger of orders. None without one.
         seconds: Deadline of all checks together.
@@ -74,15 +75,19 @@ def preflight_rollout(
     chosen = _choose(clusters_of(loaded.config, wave), clusters)
     check_codes(left_out)
     print_findings(loaded.warnings)
-    with _clients(chosen, local=local, profile=profile) as client:
-        reads = Reads(client, now=datetime.now(UTC), seconds=seconds)
-        results = run_checks(
-            rollout_needs(chosen, qualifier=qualifier, ledger=ledger),
-            reads,
-            left_out=set(left_out),
-            tell=_tell,
-        )
-        sent = dict(reads.sent)
+    results: list[Result] = []
+    sent: Counter[str] = Counter()
+    deadline = time.monotonic() + seconds
+    for named, ours in _by_profile(chosen, local=local, profile=profile).items():
+        with _clients(ours, local=local, profile=named) as client:
+            reads = Reads(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
+            results += run_checks(
+                rollout_needs(ours, qualifier=qualifier, ledger=ledger),
+                reads,
+                left_out=set(left_out),
+                tell=_tell,
+            )
+            sent.update(reads.sent)
     counts = Counter(result.outcome.status for result in results)
     good = counts[Status.FAIL] == 0
     rows = [_row(result) for result in results]
@@ -91,7 +96,7 @@ def preflight_rollout(
             {
                 "passed": good,
                 "results": rows,
-                "calls": sent,
+                "calls": dict(sent),
                 "warnings": [str(finding) for finding in loaded.warnings],
             }
         )
@@ -102,6 +107,16 @@ def preflight_rollout(
     numbers = ", ".join(f"{counts[status]} {status}" for status in Status)
     say(f"{numbers}; {sum(sent.values())} calls, all of them reading")
     return good
+
+
+def _by_profile(
+    clusters: Sequence[ClusterConfig], *, local: bool, profile: str | None
+) -> dict[str | None, list[ClusterConfig]]:
+    """Put the clusters of an account together, since they share its quotas."""
+    groups: dict[str | None, list[ClusterConfig]] = {}
+    for cluster in clusters:
+        groups.setdefault(profile or (None if local else cluster.profile), []).append(cluster)
+    return groups
 
 
 def _choose(clusters: list[ClusterConfig], names: Sequence[str]) -> list[ClusterConfig]:

@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,9 +11,10 @@ import typer
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.cdk_synthesis import synthesize_into
+from ultracluster_cli.cluster_targets import ClusterTargets, one_target, targets_by_profile
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan_output import print_plan
-from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
+from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_by_target
 from ultracluster_cli.planning import check_allowed, check_limits
 from ultracluster_cli.preflight_needs import rollout_needs
 from ultracluster_cli.preflight_run import check_codes
@@ -23,7 +25,7 @@ from ultracluster_cli.rollout_planning import plan_forward, plan_rollback, rollo
 from ultracluster_cli.rollout_runs import JOURNAL, Run, new_run_folder, only_rollout, runs_of
 from ultracluster_cli.rollout_steps import Steps
 from ultracluster_cli.rollout_waves import clusters_of
-from ultracluster_cli.targets import Target, account, local_aws
+from ultracluster_cli.targets import account, local_aws
 from ultracluster_cli.toolchain import Toolchain, find_toolchain
 from ultracluster_runtime.rollout.drive import drive
 from ultracluster_runtime.rollout.journal import FileJournal, open_journal
@@ -90,7 +92,7 @@ class _Place:
     state: Path
     rollouts: Path
     temporary: Path
-    target: Target
+    targets: ClusterTargets
 
 
 def roll_out(wish: Wish) -> bool:
@@ -117,10 +119,13 @@ def roll_out(wish: Wish) -> bool:
     with (
         only_rollout(rollouts),
         run_directory(state) as temporary,
-        local_aws(clusters, background=state / "local", temporary=temporary, steps={})
-        if wish.local
-        else account() as target,
+        ExitStack() as stack,
     ):
+        if wish.local:
+            fake = local_aws(clusters, background=state / "local", temporary=temporary, steps={})
+            targets = one_target(stack.enter_context(fake))
+        else:
+            targets = stack.enter_context(targets_by_profile(clusters, account))
         place = _Place(
             wish=wish,
             file=file,
@@ -129,7 +134,7 @@ def roll_out(wish: Wish) -> bool:
             state=state,
             rollouts=rollouts,
             temporary=temporary,
-            target=target,
+            targets=targets,
         )
         run = _resumed(place) if wish.resume else _planned(place)
         return run is not None and _run(run, place)
@@ -146,8 +151,9 @@ def _resumed(place: _Place) -> Run:
         problem = f"the file has changed since the rollout {runs[-1].folder.name} was planned"
         remedy = "Plan anew with --restart: clusters that are as the file says are not changed again"
         findings.append(Finding(code="UC9605", problem=problem, remedy=remedy, location=str(place.file)))
-    if plan.target != (place.target.account or place.target.name):
-        problem = f"the rollout {runs[-1].folder.name} went to {plan.target}, and this is {place.target.name}"
+    there = place.targets.only(each.name for each in plan.clusters)
+    if plan.target != there.account:
+        problem = f"the rollout {runs[-1].folder.name} went to {plan.target}, and this is {there.name}"
         remedy = "Take the credentials of that account, or plan anew with --restart"
         findings.append(Finding(code="UC9606", problem=problem, remedy=remedy))
     if findings:
@@ -157,7 +163,7 @@ def _resumed(place: _Place) -> Run:
 
 def _planned(place: _Place) -> Run | None:
     """Plan, show it, ask, and begin the journal. None if the plan is stopped."""
-    wish, target = place.wish, place.target
+    wish, targets = place.wish, place.targets
     runs = runs_of(place.rollouts, place.file)
     unfinished = runs[-1] if runs and runs[-1].open else None
     if unfinished and not wish.restart and wish.rollback is None:
@@ -176,7 +182,7 @@ def _planned(place: _Place) -> Run | None:
             raise FindingsError([Finding(code="UC9607", problem=problem, location=str(place.file))])
         earlier = runs[: runs.index(forward[-1])]
         plan = plan_rollback(
-            wave, undone=forward[-1], earlier=earlier, rollouts=place.rollouts, target=target
+            wave, undone=forward[-1], earlier=earlier, rollouts=place.rollouts, targets=targets
         )
         stacks = [one for cluster in plan.clusters for one in stacks_of(cluster, place.rollouts)]
     else:
@@ -188,14 +194,14 @@ def _planned(place: _Place) -> Run | None:
             rollout=place.file,
             wave=wish.wave,
             temporary=place.temporary,
-            environment=target.environment,
+            environment=next(iter(targets.targets.values())).environment,
         )
         stacks = assembled_stacks(synthesized)
         plan = plan_forward(
             place.config,
             file=place.file,
             wave=wish.wave,
-            target=target,
+            targets=targets,
             bake_minutes=wish.bake_minutes,
             stacks=stacks,
             assembly=f"{folder.name}/assembly",
@@ -210,24 +216,24 @@ def _planned(place: _Place) -> Run | None:
 
 def _agreed(stacks: list[AssembledStack], place: _Place) -> bool:
     """Show what will happen; ask before a real account is changed."""
-    wish, target = place.wish, place.target
-    before = deployed_stacks(stacks, client=target.client, account=target.account)
+    wish, targets = place.wish, place.targets
+    before = deployed_by_target(stacks, targets)
     plan = compare(before, [one.stack for one in stacks])
     check_allowed(plan, wish.allowed)
     check_limits([one.stack for one in stacks])
     stopped = plan.stopped(wish.allowed)
-    if stopped or not (target.local or wish.as_json):
-        print_plan(plan, against=target.name, allowed=wish.allowed)
-    if stopped or target.local or wish.unattended:
+    if stopped or not (targets.local or wish.as_json):
+        print_plan(plan, against=targets.name, allowed=wish.allowed)
+    if stopped or targets.local or wish.unattended:
         return not stopped
-    return typer.confirm(f"Roll this out to {target.name}?", abort=True, err=True)
+    return typer.confirm(f"Roll this out to {targets.name}?", abort=True, err=True)
 
 
 def _run(run: Run, place: _Place) -> bool:
-    plan, journal, target = run.journal.plan, run.journal, place.target
+    plan, journal, targets = run.journal.plan, run.journal, place.targets
     stopping = threading.Event()
     say(
-        f"Rollout {run.folder.name}: {len(plan.clusters)} cluster(s), {len(plan.waves)} wave(s), to {target.name}"
+        f"Rollout {run.folder.name}: {len(plan.clusters)} cluster(s), {len(plan.waves)} wave(s), to {targets.name}"
     )
     journal.append(Entry(kind=Kind.STARTED, at=_now()))
     with RolloutDisplay(plan, journal.entries) as display:
@@ -239,14 +245,14 @@ def _run(run: Run, place: _Place) -> bool:
                 f"{each.name}-{each.region}": rollout_needs([each], qualifier=_QUALIFIER)
                 for each in clusters_of(place.config, None)
             },
-            skip=(*place.wish.skip, *(_NOT_LOCALLY if target.local else ())),
-            target=target,
+            skip=(*place.wish.skip, *(_NOT_LOCALLY if targets.local else ())),
+            targets=targets,
             toolchain=place.toolchain,
             directory=place.wish.directory,
             state=place.state,
             temporary=place.temporary,
             patience_minutes=place.wish.patience_minutes,
-            poll_seconds=_POLL_SECONDS_LOCAL if target.local else _POLL_SECONDS,
+            poll_seconds=_POLL_SECONDS_LOCAL if targets.local else _POLL_SECONDS,
             stopping=stopping,
             show=display.doing,
         )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_cli.cluster_targets import ClusterTargets
 from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks
 from ultracluster_cli.rollout_runs import Run, earlier_deployment
 from ultracluster_cli.rollout_stacks import changing, look, template_digest
@@ -41,7 +42,7 @@ def plan_forward(
     *,
     file: Path,
     wave: str | None,
-    target: Target,
+    targets: ClusterTargets,
     bake_minutes: float,
     stacks: Sequence[AssembledStack],
     assembly: str,
@@ -52,7 +53,7 @@ def plan_forward(
         config: What the file says.
         file: The rollout file.
         wave: The one wave. None for all.
-        target: Where to.
+        targets: Where each cluster goes.
         bake_minutes: How long no alarm may be heard.
         stacks: What was synthesized.
         assembly: Where that will be, below the folder of all rollouts.
@@ -67,7 +68,7 @@ def plan_forward(
         for cluster in each.clusters:
             name = f"{cluster.name}-{cluster.region}"
             after = [one for one in stacks if one.stack.cluster == name]
-            planned, problems = _now(after, target)
+            planned, problems = _now(after, targets.of(name))
             busy += problems
             clusters.append(
                 PlannedCluster(
@@ -83,7 +84,7 @@ def plan_forward(
     return RolloutPlan(
         file=str(file),
         digest=rollout_digest(config),
-        target=target.account or target.name,
+        target=targets.only(each.name for each in clusters).account,
         bake_minutes=bake_minutes,
         waves=tuple(each.name for each in waves),
         clusters=tuple(clusters),
@@ -91,7 +92,7 @@ def plan_forward(
 
 
 def plan_rollback(
-    wave: str, *, undone: Run, earlier: list[Run], rollouts: Path, target: Target
+    wave: str, *, undone: Run, earlier: list[Run], rollouts: Path, targets: ClusterTargets
 ) -> RolloutPlan:
     """Plan to deploy again what the clusters of a wave had before a rollout came to them.
 
@@ -100,7 +101,7 @@ def plan_rollback(
         undone: The rollout to undo, which has deployed clusters of the wave.
         earlier: The rollouts before it, oldest first.
         rollouts: The folder of all rollouts.
-        target: Where to.
+        targets: Where each cluster goes.
 
     Raises:
         FindingsError: If that is not kept (UC9607), or somebody else is changing a stack (UC9602).
@@ -114,7 +115,7 @@ def plan_rollback(
     for old in found.values():
         assert old is not None  # noqa: S101 - see `missing`
         after = stacks_of(old, rollouts)
-        planned, problems = _now(after, target)
+        planned, problems = _now(after, targets.of(old.name))
         busy += problems
         clusters.append(
             PlannedCluster(
@@ -130,7 +131,7 @@ def plan_rollback(
     return RolloutPlan(
         file=plan.file,
         digest=plan.digest,
-        target=plan.target,
+        target=targets.only(each.name for each in clusters).account,
         bake_minutes=0,
         waves=(wave,),
         clusters=tuple(clusters),

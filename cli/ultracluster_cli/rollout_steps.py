@@ -10,10 +10,10 @@ from typing import Any
 
 from ultracluster_cli.cdk_progress import DeploymentProgress
 from ultracluster_cli.child_process import run_logged
+from ultracluster_cli.cluster_targets import ClusterTargets
 from ultracluster_cli.jobs_session import open_region
 from ultracluster_cli.jobs_submission import submit_all
 from ultracluster_cli.rollout_stacks import alarms_of, changing, differing, look, unhealthy
-from ultracluster_cli.targets import Target
 from ultracluster_cli.toolchain import Toolchain, with_own_folders
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
@@ -49,7 +49,7 @@ class Steps:
         rollouts: The folder of all rollouts.
         needs: What each cluster needs of the account; empty for a rollback.
         skip: Codes of checks of preflight to leave out.
-        target: Where to.
+        targets: Where each cluster goes.
         toolchain: What deploys.
         directory: Folder of the CDK app.
         state: Our folder for what is kept.
@@ -65,7 +65,7 @@ class Steps:
     rollouts: Path
     needs: Mapping[str, RolloutNeeds]
     skip: Collection[str]
-    target: Target
+    targets: ClusterTargets
     toolchain: Toolchain
     directory: Path
     state: Path
@@ -84,14 +84,15 @@ class Steps:
             return self._deploy(cluster, task)
         if task.step == STACKS:
             return _judged(
-                unhealthy(look(cluster.stacks, client=self.target.client)), good="healthy, as planned"
+                unhealthy(look(cluster.stacks, client=self.targets.of(cluster.name).client)),
+                good="healthy, as planned",
             )
         if task.step == ALARMS:
             return self._bake(cluster)
         return self._run_job(cluster, task)
 
     def _preflight(self, cluster: PlannedCluster) -> Result:
-        reads = Reads(self.target.client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS)
+        reads = Reads(self.targets.of(cluster.name).client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS)
         results = run_checks(self.needs[cluster.name], reads, left_out=self.skip)
         problems = [
             f"{one.code} {one.subject}: {one.outcome.evidence}. {one.outcome.remedy}"
@@ -104,14 +105,15 @@ class Steps:
     # Deploying
 
     def _deploy(self, cluster: PlannedCluster, task: Task) -> Result:
-        seen = look(cluster.stacks, client=self.target.client)
+        target = self.targets.of(cluster.name)
+        seen = look(cluster.stacks, client=target.client)
         deadline = time.monotonic() + self.patience_minutes * 60
         while task.interrupted and (busy := changing(seen)) and time.monotonic() < deadline:
             # What a dead process had begun goes on in CloudFormation, which takes no second change meanwhile.
             self.show(cluster.name, f"waiting: {busy[0]}")
             if self.stopping.wait(self.poll_seconds):
                 return _GIVEN_UP
-            seen = look(cluster.stacks, client=self.target.client)
+            seen = look(cluster.stacks, client=target.client)
         if problems := changing(seen) or differing(seen):
             return Result(passed=False, note="; ".join(problems))
         progress = DeploymentProgress()
@@ -126,7 +128,7 @@ class Steps:
             self._command(cluster),
             directory=self.directory,
             environment=with_own_folders(
-                self.target.environment, toolchain=self.toolchain, state=self.state, temporary=self.temporary
+                target.environment, toolchain=self.toolchain, state=self.state, temporary=self.temporary
             ),
             log=log,
             on_line=on_line,
@@ -145,15 +147,16 @@ class Steps:
         command += ["--app", str(self.rollouts / cluster.assembly)]
         # The plan was shown, with the permissions that it widens, before anything began.
         command += ["--require-approval", "never", "--progress", "events", "--no-color"]
-        return [*command, "--no-notices"] if self.target.local else command
+        return [*command, *self.targets.of(cluster.name).cdk_options]
 
     # Gates
 
     def _bake(self, cluster: PlannedCluster) -> Result:
-        names = list(alarms_of(cluster, client=self.target.client))
+        target = self.targets.of(cluster.name)
+        names = list(alarms_of(cluster, client=target.client))
         if not names:
             return Result(passed=True, note="the stacks define no alarms, so there was nothing to look at")
-        cloudwatch = self.target.client("cloudwatch", cluster.region)
+        cloudwatch = target.client("cloudwatch", cluster.region)
         deadline = time.monotonic() + self.plan.bake_minutes * 60
         while True:
             if loud := _in_alarm(cloudwatch, names):
@@ -168,8 +171,10 @@ class Steps:
                 return _GIVEN_UP
 
     def _run_job(self, cluster: PlannedCluster, task: Task) -> Result:
+        target = self.targets.of(cluster.name)
+
         def client(service: str) -> Any:
-            return self.target.client(service, cluster.region)
+            return target.client(service, cluster.region)
 
         job = task.step.removeprefix(JOB)
         stack = next(each.name for each in cluster.stacks if each.name.endswith("-Cluster"))
@@ -181,8 +186,8 @@ class Steps:
             # SubmitJob has no token: a request that is sent again after a lost answer would be a second job.
             once = (
                 client
-                if self.target.local
-                else open_region(region=cluster.region, profile=None, attempts=1)[1]
+                if target.local
+                else open_region(region=cluster.region, profile=target.profile, attempts=1)[1]
             )
             submitted = submit_all(
                 find_definition(job, queue=queue, client=client),

@@ -39,6 +39,7 @@ class Target:
         environment: Environment for the CDK CLI.
         client: Gives boto3 clients.
         account: Account of the credentials. None for a local AWS.
+        profile: Profile that the CDK CLI takes too. None for the credentials of the shell.
     """
 
     name: str
@@ -46,28 +47,40 @@ class Target:
     environment: Mapping[str, str]
     client: Client
     account: str | None = None
+    profile: str | None = None
+
+    @property
+    def cdk_options(self) -> tuple[str, ...]:
+        """What the CDK CLI is told, so that it goes to the same place."""
+        options = ("--profile", self.profile) if self.profile else ()
+        return (*options, "--no-notices") if self.local else options  # notices come from outside this machine
 
 
 @contextmanager
-def account() -> Iterator[Target]:
-    """Give the account of the credentials, as boto3 and the CDK CLI find them.
+def account(profile: str | None = None) -> Iterator[Target]:
+    """Give the account of a profile or of the credentials, as boto3 and the CDK CLI find them.
+
+    Args:
+        profile: Profile of the AWS configuration. Default: the credentials of the shell.
 
     Raises:
         FindingsError: If there are no credentials, or AWS does not accept them (UC9009).
     """
     try:
-        session = boto3.Session()
+        session = boto3.Session(profile_name=profile)
         region = session.region_name or "us-east-1"
         identity = session.client("sts", region_name=region).get_caller_identity()
     except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
         remedy = "Sign in (such as `aws sso login`), set AWS_PROFILE, or deploy to a local AWS with --local"
-        raise FindingsError([Finding(code="UC9009", problem=str(error), remedy=remedy)]) from error
+        problem = f"profile {profile}: {error}" if profile else str(error)
+        raise FindingsError([Finding(code="UC9009", problem=problem, remedy=remedy)]) from error
     yield Target(
         name=f"account {identity['Account']} as {identity['Arn']}",
         local=False,
         environment=os.environ,
         client=_clients(session),
         account=identity["Account"],
+        profile=profile,
     )
 
 

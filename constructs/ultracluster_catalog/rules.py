@@ -66,6 +66,7 @@ RULES: dict[str, Rule] = {
     "UC2225": Rule("The base of an environment file is no environment file."),
     "UC2226": Rule("An environment file changes clusters that its base has."),
     "UC2227": Rule("A command that writes into a rollout gets the file that has the clusters."),
+    "UC2230": Rule("The profile of a cluster is the name of one, without blanks."),
     # UC3, network
     "UC3001": Rule("A count that goes into the size of a subnet is not negative."),
     "UC3002": Rule("A subnet has an address for everything that the cluster puts into it."),
@@ -450,6 +451,7 @@ RULES: dict[str, Rule] = {
     "UC9607": Rule("A wave is rolled back to what a rollout of this project had deployed before."),
     "UC9608": Rule("The journal of a rollout can be read."),
     "UC9609": Rule("Every cluster of a rollout takes every step."),
+    "UC9665": Rule("A cluster that is rolled back is in the file that names profiles."),
     # UC966, places from offerings
     "UC9610": Rule("What becomes a parameter of an exported template is part of values, not of keys."),
     "UC9611": Rule("Templates are exported into a folder of their own."),

@@ -66,7 +66,8 @@ def synthesize(
     Raises:
         FindingsError: If a cluster breaks a rule, or a process fails (UC9101).
     """
-    configs = {f"{each.name}-{each.region}": each.model_dump_json() for each in clusters}
+    # Who deploys a cluster is in no template, so another profile is no other cluster.
+    configs = {f"{each.name}-{each.region}": each.model_dump_json(exclude={"profile"}) for each in clusters}
     parts: dict[str, Part] = {}
     if cache and directory:
         parts = {stage: part for stage, config in configs.items() if (part := cache.get(config))}

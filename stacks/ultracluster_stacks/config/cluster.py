@@ -81,6 +81,21 @@ class ClusterConfig(ConfigModel):
         default=None,
         description="Account to deploy to: 12 digits in quotes. Default: the account of the credentials.",
     )
+    profile: (
+        Annotated[
+            str,
+            Form(
+                code="UC2230",
+                pattern=r"[A-Za-z0-9_][A-Za-z0-9_.@+/-]{0,127}",
+                allowed="the name of a profile of the AWS configuration, such as production",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Profile of the AWS configuration with which `plan`, `preflight`, `deploy`, `rollout` and `cost actual` reach the "
+        "account of the cluster. It is in no template. Default: the credentials of the shell.",
+    )
     zone_id: Annotated[
         str,
         Form(

@@ -181,7 +181,7 @@ def test_says_what_to_install_for_a_chart(run: Run, tmp_path: Path, monkeypatch:
 @pytest.fixture
 def signed_in(monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def account() -> Iterator[Target]:
+    def account(_: str | None = None) -> Iterator[Target]:
         yield Target(
             name="a", local=False, environment=os.environ, client=lambda service, region: (service, region)
         )

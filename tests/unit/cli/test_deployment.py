@@ -23,8 +23,10 @@ if sys.argv[1:] == ["--version"]:
     print("2.1148.1 (build fake)")
     sys.exit()
 pathlib.Path("called.json").write_text(json.dumps({{"arguments": sys.argv[1:], "environment": dict(os.environ)}}))
+with open("all-calls.jsonl", "a") as calls:
+    calls.write(json.dumps(sys.argv[1:]) + "\\n")
 stage = pathlib.Path("cdk.out/assembly-a")
-stage.mkdir(parents=True)
+stage.mkdir(parents=True, exist_ok=True)
 (stage.parent / "manifest.json").write_text(json.dumps({{"artifacts": {{"a": {{
     "type": "cdk:cloud-assembly", "properties": {{"directoryName": "assembly-a", "displayName": "a"}}}}}}}}))
 (stage / "manifest.json").write_text(json.dumps({{"artifacts": {{"n": {{
@@ -43,9 +45,15 @@ print("✨  Deployment time: 0.5s")
 
 
 @contextmanager
-def account() -> Iterator[Target]:
+def account(profile: str | None = None) -> Iterator[Target]:
     """Stands in for an account that credentials were found for."""
-    yield Target(name="account 123456789012", local=False, environment=os.environ, client=lambda *_: None)
+    yield Target(
+        name=f"account of {profile}",
+        local=False,
+        environment=os.environ,
+        client=lambda *_: profile,
+        profile=profile,
+    )
 
 
 @pytest.fixture
@@ -198,3 +206,38 @@ def test_a_failure_at_the_terminal_is_told(run: Run, project: Path, monkeypatch:
 
     assert outcome.code == 2
     assert "UC9006: cdk deploy ended with code 1" in outcome.stderr
+
+
+def test_clusters_of_several_profiles_are_deployed_one_profile_after_the_other(
+    run: Run, project: Path, quickstart: Path
+) -> None:
+    text = (quickstart.parent / "two-waves.yaml").read_text()
+    named = text.replace(
+        "      - name: pretrain\n        region",
+        "      - name: pretrain\n        profile: production\n        region",
+    )
+    assert named != text
+    (project / "rollout.yaml").write_text(named)
+
+    outcome = run("deploy", "--yes")
+
+    assert outcome.code == 0
+    assert "account of None; account of production" in outcome.stderr
+    own, production = (json.loads(line) for line in (project / "all-calls.jsonl").read_text().splitlines())
+    assert own[1:3] == ["canary-us-east-1/**", "finetune-ap-southeast-4/**"]
+    assert "--profile" not in own
+    assert [each for each in production if each.endswith("/**")] == ["pretrain-us-east-2/**"]
+    assert production[production.index("--profile") + 1] == "production"
+
+
+def test_clusters_of_one_profile_are_deployed_at_once(run: Run, project: Path, quickstart: Path) -> None:
+    text = (quickstart.parent / "two-waves.yaml").read_text()
+    (project / "rollout.yaml").write_text(
+        text.replace("defaults:\n", "defaults:\n  profile: production\n", 1)
+    )
+
+    assert run("deploy", "--yes").code == 0
+
+    (arguments,) = (json.loads(line) for line in (project / "all-calls.jsonl").read_text().splitlines())
+    assert arguments[:2] == ["deploy", "**"]
+    assert arguments[arguments.index("--profile") + 1] == "production"

@@ -112,7 +112,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Callable[[CloudFormation], None]:
     def deploy(cloudformation: CloudFormation) -> None:
         @contextmanager
-        def account() -> Iterator[Target]:
+        def account(_: str | None = None) -> Iterator[Target]:
             yield Target(
                 name="account 123456789012",
                 local=False,

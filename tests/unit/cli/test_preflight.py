@@ -112,6 +112,24 @@ def test_refuses_what_does_not_exist_before_anything_is_asked(
     assert "clusters" not in asked
 
 
+def test_each_account_is_asked_with_its_profile(
+    run: Callable[..., Any], asked: Mapping[str, Any], tmp_path: Path, quickstart: Path
+) -> None:
+    text = quickstart.with_name("two-waves.yaml").read_text()
+    rollout = tmp_path / "rollout.yaml"
+    rollout.write_text(
+        text.replace(
+            "- name: pretrain\n        region", "- name: pretrain\n        profile: nobody\n        region"
+        )
+    )
+
+    of_file = run("preflight", str(rollout))
+    assert of_file.code == 2
+    assert "UC9009" in of_file.stderr
+    assert asked["clusters"] == ["canary", "finetune"]
+    assert run("preflight", str(rollout), "--cluster", "canary").code == 0
+
+
 def needs_of(tmp_path: Path, text: str) -> Any:
     path = tmp_path / "rollout.yaml"
     path.write_text(text)

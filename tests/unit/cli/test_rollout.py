@@ -15,6 +15,7 @@ import botocore.exceptions
 import pytest
 
 from ultracluster_cli import rolling_out, rollout_steps
+from ultracluster_cli.cluster_targets import one_target
 from ultracluster_cli.jobs_submission import Submitted
 from ultracluster_cli.rollout_hands import ThreadHands
 from ultracluster_cli.rollout_runs import new_run_folder
@@ -59,7 +60,7 @@ if arguments[0] == "synth":
 else:
     name = arguments[1].removesuffix("/**")
     with open("deployed.log", "a") as log:
-        log.write(name + "\\n")
+        log.write(name + (f"@{{option('--profile')}}" if "--profile" in arguments else "") + "\\n")
     if name in pathlib.Path("failing").read_text().split():
         print("Error: no such luck")
         sys.exit(1)
@@ -158,8 +159,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path, r
     aws = Aws(tmp_path / "aws")
 
     @contextmanager
-    def account() -> Iterator[Target]:
-        yield target(aws, account=os.environ.get("FAKE_ACCOUNT", "123456789012"))
+    def account(profile: str | None = None) -> Iterator[Target]:
+        given = os.environ.get("FAKE_ACCOUNT", "123456789012")
+        yield target(aws, account="999999999999" if profile else given, profile=profile)
 
     monkeypatch.setattr(rolling_out, "account", account)
     monkeypatch.setattr(rollout_steps, "run_checks", lambda *_, **__: [])  # see tests of preflight
@@ -169,9 +171,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path, r
     return project
 
 
-def target(aws: Any, *, account: str = "123456789012") -> Target:
+def target(aws: Any, *, account: str = "123456789012", profile: str | None = None) -> Target:
     return Target(
-        name=f"account {account}", local=False, environment=os.environ, client=lambda *_: aws, account=account
+        name=f"account {account}",
+        local=False,
+        environment=os.environ,
+        client=lambda *_: aws,
+        account=account,
+        profile=profile,
     )
 
 
@@ -370,6 +377,47 @@ def test_resuming_refuses_another_account(project: Project, monkeypatch: pytest.
     assert "UC9606" in elsewhere.stderr
 
 
+def profile_of(project: Project, cluster: str, profile: str) -> None:
+    file = project.folder / "rollout.yaml"
+    text = file.read_text()
+    named = f"- name: {cluster}\n        "
+    file.write_text(text.replace(f"{named}region", f"{named}profile: {profile}\n        region"))
+
+
+def test_each_cluster_goes_to_the_account_of_its_profile_also_when_resumed(project: Project) -> None:
+    profile_of(project, "pretrain", "production")
+    project.fails("pretrain-us-east-2")
+    stopped = project.rollout()
+    project.fails()
+    resumed = project.rollout("--resume")
+
+    assert (stopped.code, resumed.code) == (3, 0)
+    assert "account 123456789012; account 999999999999" in stopped.stderr
+    assert sorted(set(project.deployed())) == [
+        "canary-us-east-1",
+        "finetune-ap-southeast-4",
+        "pretrain-us-east-2@production",
+    ]
+
+
+def test_a_cluster_that_has_left_a_file_with_profiles_is_not_rolled_back_somewhere(project: Project) -> None:
+    profile_of(project, "pretrain", "production")
+    assert project.rollout().code == 0
+    project.wants("two")
+    assert project.rollout().code == 0
+    file = project.folder / "rollout.yaml"
+    kept = file.read_text()
+    file.write_text(kept.replace("- name: finetune\n        region", "- name: other\n        region"))
+
+    gone = project.rollout("--rollback", "production")
+    file.write_text(kept)
+    there = project.rollout("--rollback", "production")
+
+    assert (gone.code, there.code) == (2, 0)
+    assert "UC9665" in gone.stderr
+    assert project.there("pretrain-us-east-2") == "one"
+
+
 def test_a_wave_goes_back_to_what_an_earlier_rollout_had_deployed(project: Project) -> None:
     assert project.rollout().code == 0
     project.wants("two")
@@ -509,7 +557,7 @@ def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
         rollouts=tmp_path,
         needs={},
         skip=(),
-        target=Target(name="local", local=True, environment={}, client=lambda *_: batch),
+        targets=one_target(Target(name="local", local=True, environment={}, client=lambda *_: batch)),
         toolchain=Toolchain(cdk=Path("cdk"), version="2", path=""),
         directory=tmp_path,
         state=tmp_path,

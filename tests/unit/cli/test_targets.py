@@ -15,8 +15,8 @@ class Session:
 
     region_name = None
 
-    def __init__(self, error: Exception | None = None) -> None:
-        self._error = error
+    def __init__(self, error: Exception | None = None, *, profile_name: str | None = None) -> None:
+        self._error, self.profile_name = error, profile_name
 
     def client(self, service: str, *, region_name: str) -> "Session":
         assert (service, region_name) == ("sts", "us-east-1")
@@ -45,7 +45,7 @@ def test_the_account_is_named_before_anything_is_deployed(monkeypatch: pytest.Mo
 def test_credentials_that_do_not_work_are_a_finding(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    monkeypatch.setattr(boto3, "Session", lambda: Session(error))
+    monkeypatch.setattr(boto3, "Session", lambda **_: Session(error))
 
     with pytest.raises(FindingsError, match=r"^UC9009: .*--local"), account():
         pass
@@ -56,3 +56,17 @@ def test_a_profile_that_does_not_exist_is_a_finding(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(FindingsError, match=r"^UC9009: .*no-such-profile"), account():
         pass
+
+
+def test_a_profile_is_that_of_the_session_and_of_the_cdk_cli(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+
+    def session(*, profile_name: str | None) -> Session:
+        asked.append(profile_name)
+        return Session()
+
+    monkeypatch.setattr(boto3, "Session", session)
+    with account("production") as named, account() as own:
+        assert named.cdk_options == ("--profile", "production")
+        assert own.cdk_options == ()
+    assert asked == ["production", None]

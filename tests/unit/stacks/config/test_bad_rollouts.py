@@ -103,6 +103,8 @@ def test_the_valid_rollout_has_no_findings(findings: Findings) -> None:
             f"{_CLUSTER}.account",
             "without hyphens",
         ),
+        ("nodes:", "profile: --app\n        nodes:", "UC2230", f"{_CLUSTER}.profile", "such as production"),
+        ("nodes:", "profile: my own\n        nodes:", "UC2230", f"{_CLUSTER}.profile", "such as production"),
         ("team: r", '"aws:x": r', "UC2107", "defaults.tags['aws:x']", "not aws: first"),
         ("team: r", '"AWS:x": r', "UC2107", "defaults.tags['AWS:x']", "not aws: first"),
         ("team: r", "k" * 129 + ": r", "UC2107", "defaults.tags." + "k" * 129, "1 to 128"),

@@ -40,6 +40,7 @@ _ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
         ([("team: research", ",".join(f"k{n}: v" for n in range(40)))], "UC2107"),
         ([("team: research", "'caf\u00e9 + a-b=c.d_e:/@': '\u6771\u4eac'")], "UC2107"),
         ([("nodes:", 'account: "012345678901"\n        nodes:')], "UC2104"),
+        ([("nodes:", 'profile: "AdministratorAccess-012345678901"\n        nodes:')], "UC2230"),
         ([("nodes:", "account: null\n        nodes:")], "UC1022"),
         ([("10.0.0.0/16", "10.0.0.0/24")], "UC3105"),
         ([("10.0.0.0/16", "10.0.0.0/18, subnet_prefix: 18")], "UC3105"),
