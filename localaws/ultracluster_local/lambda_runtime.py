@@ -12,11 +12,14 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from moto.cloudwatch.models import cloudwatch_backends
+
 from ultracluster_local.clock import CLOCK
-from ultracluster_local.environment import child_environment
+from ultracluster_local.environment import ACCOUNT, child_environment
 from ultracluster_local.running import running
 from ultracluster_local.services.embedded_metrics import extract_metrics
 
@@ -30,9 +33,32 @@ _LEAST_SECONDS = 60
 def invoke_for_moto(function: Any, event: Any = None) -> tuple[str, bool, str]:
     """Run one invocation; takes the place of moto's `LambdaFunction._invoke_lambda`.
 
+    CloudWatch is told of it and of its error at the time when it began, as AWS Lambda does it.
+
     Returns:
         The answer as JSON, whether it is an error, and the log.
     """
+    began = CLOCK.now()
+    answer, failed, log = _run(function, event)
+    _count(function, began, failed=failed)
+    return answer, failed, log
+
+
+def _count(function: Any, moment: datetime, *, failed: bool) -> None:
+    data = [
+        {
+            "MetricName": name,
+            "Value": value,
+            "Unit": "Count",
+            "Timestamp": moment.astimezone(UTC).replace(tzinfo=None),  # as moto keeps times
+            "Dimensions": [{"Name": "FunctionName", "Value": function.function_name}],
+        }
+        for name, value in (("Invocations", 1), ("Errors", int(failed)))
+    ]
+    cloudwatch_backends[ACCOUNT][function.region].put_metric_data("AWS/Lambda", data)
+
+
+def _run(function: Any, event: Any) -> tuple[str, bool, str]:
     event = json.loads(event) if isinstance(event, str) else event
     code = _unpacked(function.code_bytes)
     node = (function.run_time or "").startswith("nodejs")

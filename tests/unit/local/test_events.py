@@ -204,6 +204,51 @@ def test_topic_hands_the_event_to_its_subscribers(local: LocalAws) -> None:
     assert local.deliveries(REGION)[0].error == ""
 
 
+@pytest.mark.parametrize(
+    ("source", "runs", "state"),
+    [
+        ("def handler(event, context): return 1", True, "OK"),
+        ("def handler(event, context): raise ValueError", True, "ALARM"),
+        ("def handler(event, context): return 1", False, "ALARM"),
+    ],
+)
+def test_alarm_on_errors_sees_functions_that_run_fail_or_are_silent(
+    local: LocalAws, source: str, runs: bool, state: str
+) -> None:
+    rule = {"ScheduleExpression": "rate(1 minute)", "State": "ENABLED" if runs else "DISABLED"}
+    put_rule(local, function(local, source), **rule)
+    cloudwatch = local.client("cloudwatch", REGION)
+    metric: Any = {
+        "Namespace": "AWS/Lambda",
+        "Dimensions": [{"Name": "FunctionName", "Value": "f"}],
+        "Period": 60,
+    }
+    cloudwatch.put_metric_alarm(
+        AlarmName="errors",
+        MetricName="Errors",
+        Statistic="Sum",
+        Threshold=1,
+        ComparisonOperator="GreaterThanOrEqualToThreshold",
+        EvaluationPeriods=2,
+        TreatMissingData="breaching",
+        **metric,
+    )
+    local.event_settings.evaluate_alarms = True
+    local.clock.advance(5 * MINUTE)
+
+    (alarm,) = cloudwatch.describe_alarms()["MetricAlarms"]
+    assert alarm["StateValue"] == state
+    counted = cloudwatch.get_metric_statistics(
+        MetricName="Invocations",
+        StartTime=NOW,
+        EndTime=NOW + 10 * MINUTE,
+        Statistics=["Sum"],
+        **metric,
+    )["Datapoints"]
+    times = {each["Timestamp"]: each["Sum"] for each in counted}
+    assert times == ({NOW + minute * MINUTE: 1 for minute in range(1, 6)} if runs else {})
+
+
 def test_function_that_fails_is_noted(local: LocalAws) -> None:
     put_rule(
         local,
