@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -51,6 +52,7 @@ class Job:
             "RUN_FOLDER": str(self.folder),
             "JAX_PLATFORMS": "cpu",
             "OMP_NUM_THREADS": "1",
+            "PYTHONFAULTHANDLER": "1",  # a rank that aborts says where
             "UC_PROCESSES_PER_NODE": "1",
             "UC_DEVICES_PER_NODE": "1",
             "UC_CHECKPOINT_FILE": str(self.orders / "checkpoint"),
@@ -92,7 +94,8 @@ class Job:
         """Lose a node: all its processes end at once, as when the host is gone."""
         node = self._nodes[index]
         for pid in [node.pid, *descendants(node.pid)]:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # the launcher's own short commands come and go
+                os.kill(pid, signal.SIGKILL)
 
     def wait(self) -> list[int]:
         """Wait for all nodes, and give their exit codes."""
