@@ -48,6 +48,9 @@ def main() -> int:
     dist.destroy_process_group()
     if rank == 0:
         say("passed")
+    if wanted.device == "cpu":
+        # At the interpreter's end PyTorch 2.13 for CPUs now and then aborts after all work is done, which is no fault of a core.
+        os._exit(0)
     return 0
 
 
