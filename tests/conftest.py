@@ -15,6 +15,7 @@ _LIVE = "live"
 _ASKED_FOR = {
     _LIVE: "needs a real AWS account; run with: pytest -m live",
     "training": "needs torch and JAX; run with: make training",
+    "deep": "takes minutes; run with: make check-deep",
 }
 _MARKS_OF_A_FILE = re.compile(r"^pytestmark = .*", re.MULTILINE)
 _LEAVES_OUT = re.compile(r"not \w+( and not \w+)*")
