@@ -1,600 +1,65 @@
 """Dated facts about Trainium machines and the services around them. Standard library only.
 
-Every public name can be imported from here or from its module. Here, a module is loaded when one of its names is
-first used, so that somebody who needs only `findings` does not pay for all tables.
+Every public name can be imported from here or from its module. Here, modules are loaded when a name is first asked
+for, so that somebody who needs only `findings` does not pay for all tables. A new module needs one line here.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ultracluster_catalog.addresses import (
-        RESERVED_PER_SUBNET,
-        check_subnet_prefix,
-        subnet_addresses,
-        subnet_prefix,
-    )
-    from ultracluster_catalog.alarms import (
-        REMINDING_ALARMS,
-        THRESHOLD_BOUNDS,
-        AlarmThresholds,
-    )
-    from ultracluster_catalog.budgets import (
-        CLOSED_BY_BUDGET_TAG,
-        MOST_BUDGET_EMAILS,
-        MOST_BUDGET_NOTIFICATIONS,
-        MOST_BUDGET_PERCENT,
-        check_budget,
-    )
-    from ultracluster_catalog.capacity_blocks import (
-        BLOCK_DELIVERED_EVENTS,
-        BLOCK_END_UTC,
-        BLOCK_EXPIRATION_WARNING_EVENTS,
-        BLOCK_LOCAL_ZONES,
-        BLOCK_PLATFORMS,
-        BLOCK_REGIONS,
-        BLOCK_REGIONS_DATED,
-        BLOCK_REGIONS_SEEN,
-        BLOCK_STATES,
-        DRAIN_BEFORE_END,
-        EXTENSION_CLOSES,
-        EXTENSION_OPENS,
-        EXTENSION_STATES,
-        FURTHEST_START,
-        INSTANCE_INTERRUPTION_WARNING_EVENT,
-        LONGEST_BLOCK,
-        MAX_INSTANCES_ACROSS_BLOCKS,
-        MAX_INSTANCES_PER_BLOCK,
-        NEAREST_START,
-        RESERVATION_STATES,
-        SHORTEST_BLOCK,
-        TERMINATION_BEFORE_END,
-        ULTRASERVER_DRAIN_BEFORE_END,
-        ULTRASERVER_REGIONS,
-        ULTRASERVER_TERMINATION_BEFORE_END,
-        WARNING_BEFORE_END,
-        block_durations,
-        block_regions,
-        check_block_duration,
-        drain_before_end,
-        is_block_duration,
-        sold_by_instance_type,
-    )
-    from ultracluster_catalog.cluster_subnet import (
-        FILE_SYSTEM_ADDRESSES,
-        NODE_SERVICES,
-        check_free_addresses,
-        cluster_addresses,
-    )
-    from ultracluster_catalog.compile_machines import (
-        smaller_compile_types,
-    )
-    from ultracluster_catalog.compiler_flags import (
-        CompilerFlag,
-        merge_compiler_flags,
-        split_compiler_flags,
-    )
-    from ultracluster_catalog.findings import (
-        Finding,
-        FindingsError,
-        Severity,
-        quote,
-    )
-    from ultracluster_catalog.identifiers import (
-        FILE_SYSTEM_DNS_NAME,
-        FILE_SYSTEM_ID,
-        IMAGE_ID,
-        LUSTRE_MOUNT_NAME,
-        PLACEMENT_GROUP,
-        RESERVATION_ID,
-        RESOURCE_GROUP_ARN,
-        SOURCE_NAME,
-    )
-    from ultracluster_catalog.instance_type import (
-        CAPACITY_BLOCK,
-        ON_DEMAND,
-        SPOT,
-        InstanceType,
-        NetworkCard,
-        check_instance_type,
-        describe_instance_type,
-        network_cards,
-    )
-    from ultracluster_catalog.instance_types import (
-        INSTANCE_TYPES,
-        get_instance_type,
-        unsourced,
-    )
-    from ultracluster_catalog.lustre import (
-        BACKUP_RETENTION_DAYS,
-        FILE_SYSTEM_TYPE_VERSIONS,
-        INTELLIGENT_TIERING,
-        INTELLIGENT_TIERING_METADATA_IOPS,
-        LUSTRE_PORTS,
-        METADATA_CONFIGURATION_VERSION,
-        METADATA_IOPS,
-        READ_CACHE_GIB_PER_STEP,
-        READ_CACHE_MODES,
-        STORAGE_TYPES,
-        THROUGHPUT_CAPACITIES,
-        LustreSettings,
-    )
-    from ultracluster_catalog.lustre_associations import (
-        ASSOCIATION_EVENTS,
-        DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
-        DataRepositoryAssociation,
-        check_associations,
-    )
-    from ultracluster_catalog.lustre_checks import (
-        check_file_system,
-    )
-    from ultracluster_catalog.lustre_figures import (
-        CLIENT_GBPS,
-        CLIENT_GBPS_OVER_EFA,
-        CLIENT_GBPS_PER_OBJECT_SERVER,
-        EFA_CONNECTIONS_PER_FILE_SYSTEM,
-        LustreFigures,
-        automatic_metadata_iops,
-        can_mount_over_efa,
-        client_throughput_gbps,
-        efa_connections,
-        file_system_figures,
-        file_system_interfaces,
-        object_servers,
-        throughput_mb_per_s,
-    )
-    from ultracluster_catalog.lustre_tiers import (
-        DEPLOYMENT_TYPES,
-        LUSTRE_TIERS,
-        LustreTier,
-        get_lustre_tier,
-    )
-    from ultracluster_catalog.metrics import (
-        BAKE_OFF_NAMESPACE,
-        CLUSTER_DIMENSION,
-        CONTESTANT_DIMENSION,
-        JOB_DIMENSION,
-        METRICS,
-        NAMESPACE,
-        ClusterMetric,
-    )
-    from ultracluster_catalog.neuron import (
-        CACHE_BYPASS_FLAG,
-        CACHE_URL_FLAG,
-        ECS_NEURON_AMI_PARAMETER,
-        JAX_CACHE_VARIABLE,
-        LAST_XLA_TRAINING_IMAGE,
-        NEURON_DLAMI_PARAMETERS,
-        NEURON_SDK,
-        RETRY_FAILED_COMPILATION_FLAG,
-        ROOT_COMM_ID_VARIABLE,
-        TORCHNEURON_CACHE_VARIABLE,
-        TORCHNEURON_LOCAL_CACHE_VARIABLE,
-        VLLM_REMOTE_CACHE_VARIABLE,
-        XLA_CACHE_VARIABLE,
-        XLA_COMPILER_FLAGS_VARIABLE,
-        NeuronSdk,
-        runs_torchneuron,
-    )
-    from ultracluster_catalog.neuron_containers import (
-        NEURON_CONTAINERS,
-        PUBLIC_GALLERY,
-        NeuronContainer,
-        check_container,
-        container_of_reference,
-        neuron_container,
-    )
-    from ultracluster_catalog.neuron_images import (
-        BAKED_IMAGE_TAG,
-        EFA_INSTALLER_VERSION,
-        EFA_INSTALLERS,
-        IMAGE_KINDS,
-        NODE_PARTS,
-        ImageKind,
-        NeuronImage,
-    )
-    from ultracluster_catalog.neuron_settings import (
-        ASYNC_REQUESTS_THAT_FIT,
-        NeuronSettings,
-        compile_target,
-    )
-    from ultracluster_catalog.nic_layouts import (
-        NIC_LAYOUTS,
-        NetworkInterface,
-        NicLayout,
-        addresses_per_node,
-        check_network_interfaces,
-        check_task_interface,
-        network_interfaces,
-    )
-    from ultracluster_catalog.panels import (
-        PANELS,
-        MetricLine,
-        Panel,
-    )
-    from ultracluster_catalog.peak_flops import (
-        PEAK_TFLOPS,
-        PRECISIONS,
-        PeakTflops,
-        node_peak_tflops,
-    )
-    from ultracluster_catalog.priced_things import (
-        PricedThing,
-        price_of,
-    )
-    from ultracluster_catalog.prices import (
-        CAPACITY_BLOCK_PRICES,
-        LUSTRE_STORAGE_PRICES,
-        ON_DEMAND_PRICES,
-        SPOT_PRICES,
-        Price,
-        capacity_block_price,
-        lustre_storage_price,
-        on_demand_price,
-        spot_price,
-        unknown_price,
-    )
-    from ultracluster_catalog.queues import (
-        MOST_ENVIRONMENTS,
-        MOST_PARTS,
-        MOST_PRIORITY,
-        MOST_RESERVED_PERCENT,
-        MOST_SHARES,
-        QUEUE_NAME_TAG,
-        SHARE_DECAY_SECONDS,
-        WAIT_LIMIT_REASONS,
-        WAIT_LIMIT_SECONDS,
-        check_shares,
-        check_wait_limits,
-    )
-    from ultracluster_catalog.quotas import (
-        CAPACITY_BLOCK_QUOTAS,
-        ON_DEMAND_QUOTAS,
-        SPOT_QUOTAS,
-        CapacityBlockQuotas,
-        Quota,
-        capacity_block_quotas,
-        on_demand_quota,
-        spot_quota,
-    )
-    from ultracluster_catalog.rules import (
-        RULES,
-        Rule,
-    )
-    from ultracluster_catalog.sagemaker import (
-        MOST_QUOTA_UNITS,
-        MOST_SERVICE_PAYLOAD_BYTES,
-        SAGEMAKER_TRAINING_TYPES,
-        TRAINING_JOB_NAME_PREFIX,
-        TRAINING_PLAN_ARN,
-        TRAINING_PLAN_TYPES,
-    )
-    from ultracluster_catalog.scratch import (
-        check_scratch,
-    )
-    from ultracluster_catalog.service_limits import (
-        RUN_INSTANCES_REFILL_PER_SECOND,
-        SERVICE_LIMITS,
-        TEMPLATE_OUTPUTS,
-        TEMPLATE_RESOURCES,
-        TEMPLATE_SIZE_BYTES,
-        LimitScope,
-        ServiceLimit,
-    )
-    from ultracluster_catalog.service_prices import (
-        PAID_SERVICES,
-        SERVICE_PRICES,
-        service_price,
-    )
-    from ultracluster_catalog.service_quotas import (
-        SERVICE_QUOTAS,
-        ServiceQuota,
-        quota_request_command,
-    )
-    from ultracluster_catalog.submission_tags import (
-        AFTER_TAG,
-        ARRAY_SIZE_TAG,
-        MOST_ARRAY_JOBS,
-        MOST_DEPENDENCIES,
-        QUEUE_TAG,
-    )
-    from ultracluster_catalog.ultraservers import (
-        check_job_ultraservers,
-        check_whole_ultraservers,
-    )
-    from ultracluster_catalog.zones import (
-        OFFERED_ZONES,
-        OFFERED_ZONES_DATED,
-        OFFERED_ZONES_SOURCE,
-        REGIONS,
-        ZONE_ID_PREFIXES,
-        offered_zones,
-        region_of_zone_id,
-    )
-
-__all__ = [
-    "AFTER_TAG",
-    "ARRAY_SIZE_TAG",
-    "ASSOCIATION_EVENTS",
-    "ASYNC_REQUESTS_THAT_FIT",
-    "BACKUP_RETENTION_DAYS",
-    "BAKED_IMAGE_TAG",
-    "BAKE_OFF_NAMESPACE",
-    "BLOCK_DELIVERED_EVENTS",
-    "BLOCK_END_UTC",
-    "BLOCK_EXPIRATION_WARNING_EVENTS",
-    "BLOCK_LOCAL_ZONES",
-    "BLOCK_PLATFORMS",
-    "BLOCK_REGIONS",
-    "BLOCK_REGIONS_DATED",
-    "BLOCK_REGIONS_SEEN",
-    "BLOCK_STATES",
-    "CACHE_BYPASS_FLAG",
-    "CACHE_URL_FLAG",
-    "CAPACITY_BLOCK",
-    "CAPACITY_BLOCK_PRICES",
-    "CAPACITY_BLOCK_QUOTAS",
-    "CLIENT_GBPS",
-    "CLIENT_GBPS_OVER_EFA",
-    "CLIENT_GBPS_PER_OBJECT_SERVER",
-    "CLOSED_BY_BUDGET_TAG",
-    "CLUSTER_DIMENSION",
-    "CONTESTANT_DIMENSION",
-    "DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM",
-    "DEPLOYMENT_TYPES",
-    "DRAIN_BEFORE_END",
-    "ECS_NEURON_AMI_PARAMETER",
-    "EFA_CONNECTIONS_PER_FILE_SYSTEM",
-    "EFA_INSTALLERS",
-    "EFA_INSTALLER_VERSION",
-    "EXTENSION_CLOSES",
-    "EXTENSION_OPENS",
-    "EXTENSION_STATES",
-    "FILE_SYSTEM_ADDRESSES",
-    "FILE_SYSTEM_DNS_NAME",
-    "FILE_SYSTEM_ID",
-    "FILE_SYSTEM_TYPE_VERSIONS",
-    "FURTHEST_START",
-    "IMAGE_ID",
-    "IMAGE_KINDS",
-    "INSTANCE_INTERRUPTION_WARNING_EVENT",
-    "INSTANCE_TYPES",
-    "INTELLIGENT_TIERING",
-    "INTELLIGENT_TIERING_METADATA_IOPS",
-    "JAX_CACHE_VARIABLE",
-    "JOB_DIMENSION",
-    "LAST_XLA_TRAINING_IMAGE",
-    "LONGEST_BLOCK",
-    "LUSTRE_MOUNT_NAME",
-    "LUSTRE_PORTS",
-    "LUSTRE_STORAGE_PRICES",
-    "LUSTRE_TIERS",
-    "MAX_INSTANCES_ACROSS_BLOCKS",
-    "MAX_INSTANCES_PER_BLOCK",
-    "METADATA_CONFIGURATION_VERSION",
-    "METADATA_IOPS",
-    "METRICS",
-    "MOST_ARRAY_JOBS",
-    "MOST_BUDGET_EMAILS",
-    "MOST_BUDGET_NOTIFICATIONS",
-    "MOST_BUDGET_PERCENT",
-    "MOST_DEPENDENCIES",
-    "MOST_ENVIRONMENTS",
-    "MOST_PARTS",
-    "MOST_PRIORITY",
-    "MOST_QUOTA_UNITS",
-    "MOST_RESERVED_PERCENT",
-    "MOST_SERVICE_PAYLOAD_BYTES",
-    "MOST_SHARES",
-    "NAMESPACE",
-    "NEAREST_START",
-    "NEURON_CONTAINERS",
-    "NEURON_DLAMI_PARAMETERS",
-    "NEURON_SDK",
-    "NIC_LAYOUTS",
-    "NODE_PARTS",
-    "NODE_SERVICES",
-    "OFFERED_ZONES",
-    "OFFERED_ZONES_DATED",
-    "OFFERED_ZONES_SOURCE",
-    "ON_DEMAND",
-    "ON_DEMAND_PRICES",
-    "ON_DEMAND_QUOTAS",
-    "PAID_SERVICES",
-    "PANELS",
-    "PEAK_TFLOPS",
-    "PLACEMENT_GROUP",
-    "PRECISIONS",
-    "PUBLIC_GALLERY",
-    "QUEUE_NAME_TAG",
-    "QUEUE_TAG",
-    "READ_CACHE_GIB_PER_STEP",
-    "READ_CACHE_MODES",
-    "REGIONS",
-    "REMINDING_ALARMS",
-    "RESERVATION_ID",
-    "RESERVATION_STATES",
-    "RESERVED_PER_SUBNET",
-    "RESOURCE_GROUP_ARN",
-    "RETRY_FAILED_COMPILATION_FLAG",
-    "ROOT_COMM_ID_VARIABLE",
-    "RULES",
-    "RUN_INSTANCES_REFILL_PER_SECOND",
-    "SAGEMAKER_TRAINING_TYPES",
-    "SERVICE_LIMITS",
-    "SERVICE_PRICES",
-    "SERVICE_QUOTAS",
-    "SHARE_DECAY_SECONDS",
-    "SHORTEST_BLOCK",
-    "SOURCE_NAME",
-    "SPOT",
-    "SPOT_PRICES",
-    "SPOT_QUOTAS",
-    "STORAGE_TYPES",
-    "TEMPLATE_OUTPUTS",
-    "TEMPLATE_RESOURCES",
-    "TEMPLATE_SIZE_BYTES",
-    "TERMINATION_BEFORE_END",
-    "THRESHOLD_BOUNDS",
-    "THROUGHPUT_CAPACITIES",
-    "TORCHNEURON_CACHE_VARIABLE",
-    "TORCHNEURON_LOCAL_CACHE_VARIABLE",
-    "TRAINING_JOB_NAME_PREFIX",
-    "TRAINING_PLAN_ARN",
-    "TRAINING_PLAN_TYPES",
-    "ULTRASERVER_DRAIN_BEFORE_END",
-    "ULTRASERVER_REGIONS",
-    "ULTRASERVER_TERMINATION_BEFORE_END",
-    "VLLM_REMOTE_CACHE_VARIABLE",
-    "WAIT_LIMIT_REASONS",
-    "WAIT_LIMIT_SECONDS",
-    "WARNING_BEFORE_END",
-    "XLA_CACHE_VARIABLE",
-    "XLA_COMPILER_FLAGS_VARIABLE",
-    "ZONE_ID_PREFIXES",
-    "AlarmThresholds",
-    "CapacityBlockQuotas",
-    "ClusterMetric",
-    "CompilerFlag",
-    "DataRepositoryAssociation",
-    "Finding",
-    "FindingsError",
-    "ImageKind",
-    "InstanceType",
-    "LimitScope",
-    "LustreFigures",
-    "LustreSettings",
-    "LustreTier",
-    "MetricLine",
-    "NetworkCard",
-    "NetworkInterface",
-    "NeuronContainer",
-    "NeuronImage",
-    "NeuronSdk",
-    "NeuronSettings",
-    "NicLayout",
-    "Panel",
-    "PeakTflops",
-    "Price",
-    "PricedThing",
-    "Quota",
-    "Rule",
-    "ServiceLimit",
-    "ServiceQuota",
-    "Severity",
-    "addresses_per_node",
-    "automatic_metadata_iops",
-    "block_durations",
-    "block_regions",
-    "can_mount_over_efa",
-    "capacity_block_price",
-    "capacity_block_quotas",
-    "check_associations",
-    "check_block_duration",
-    "check_budget",
-    "check_container",
-    "check_file_system",
-    "check_free_addresses",
-    "check_instance_type",
-    "check_job_ultraservers",
-    "check_network_interfaces",
-    "check_scratch",
-    "check_shares",
-    "check_subnet_prefix",
-    "check_task_interface",
-    "check_wait_limits",
-    "check_whole_ultraservers",
-    "client_throughput_gbps",
-    "cluster_addresses",
-    "compile_target",
-    "container_of_reference",
-    "describe_instance_type",
-    "drain_before_end",
-    "efa_connections",
-    "file_system_figures",
-    "file_system_interfaces",
-    "get_instance_type",
-    "get_lustre_tier",
-    "is_block_duration",
-    "lustre_storage_price",
-    "merge_compiler_flags",
-    "network_cards",
-    "network_interfaces",
-    "neuron_container",
-    "node_peak_tflops",
-    "object_servers",
-    "offered_zones",
-    "on_demand_price",
-    "on_demand_quota",
-    "price_of",
-    "quota_request_command",
-    "quote",
-    "region_of_zone_id",
-    "runs_torchneuron",
-    "service_price",
-    "smaller_compile_types",
-    "sold_by_instance_type",
-    "split_compiler_flags",
-    "spot_price",
-    "spot_quota",
-    "subnet_addresses",
-    "subnet_prefix",
-    "throughput_mb_per_s",
-    "unknown_price",
-    "unsourced",
-]
-
-_MODULES = (
-    "addresses",
-    "alarms",
-    "budgets",
-    "capacity_blocks",
-    "cluster_subnet",
-    "compile_machines",
-    "compiler_flags",
-    "findings",
-    "identifiers",
-    "instance_type",
-    "instance_types",
-    "lustre",
-    "lustre_associations",
-    "lustre_checks",
-    "lustre_figures",
-    "lustre_tiers",
-    "metrics",
-    "neuron",
-    "neuron_containers",
-    "neuron_images",
-    "neuron_settings",
-    "nic_layouts",
-    "priced_things",
-    "panels",
-    "peak_flops",
-    "prices",
-    "queues",
-    "quotas",
-    "rules",
-    "sagemaker",
-    "scratch",
-    "service_limits",
-    "service_prices",
-    "service_quotas",
-    "submission_tags",
-    "ultraservers",
-    "zones",
-)
-
-
-if not TYPE_CHECKING:  # a type checker would take any name that __getattr__ might answer for a valid one
+    from ultracluster_catalog.addresses import *
+    from ultracluster_catalog.alarms import *
+    from ultracluster_catalog.budgets import *
+    from ultracluster_catalog.capacity_blocks import *
+    from ultracluster_catalog.cluster_subnet import *
+    from ultracluster_catalog.compile_machines import *
+    from ultracluster_catalog.compiler_flags import *
+    from ultracluster_catalog.findings import *
+    from ultracluster_catalog.identifiers import *
+    from ultracluster_catalog.instance_type import *
+    from ultracluster_catalog.instance_types import *
+    from ultracluster_catalog.lustre import *
+    from ultracluster_catalog.lustre_associations import *
+    from ultracluster_catalog.lustre_checks import *
+    from ultracluster_catalog.lustre_figures import *
+    from ultracluster_catalog.lustre_tiers import *
+    from ultracluster_catalog.metrics import *
+    from ultracluster_catalog.neuron import *
+    from ultracluster_catalog.neuron_containers import *
+    from ultracluster_catalog.neuron_images import *
+    from ultracluster_catalog.neuron_settings import *
+    from ultracluster_catalog.nic_layouts import *
+    from ultracluster_catalog.panels import *
+    from ultracluster_catalog.peak_flops import *
+    from ultracluster_catalog.priced_things import *
+    from ultracluster_catalog.prices import *
+    from ultracluster_catalog.queues import *
+    from ultracluster_catalog.quotas import *
+    from ultracluster_catalog.rules import *
+    from ultracluster_catalog.sagemaker import *
+    from ultracluster_catalog.scratch import *
+    from ultracluster_catalog.service_limits import *
+    from ultracluster_catalog.service_prices import *
+    from ultracluster_catalog.service_quotas import *
+    from ultracluster_catalog.submission_tags import *
+    from ultracluster_catalog.ultraservers import *
+    from ultracluster_catalog.zones import *
+else:
 
     def __getattr__(name: str) -> object:
-        if name in __all__:
-            for module_name in _MODULES:
-                module = import_module(f"{__name__}.{module_name}")
+        import pkgutil  # noqa: PLC0415 - every import of a module of ours would pay for it
+
+        modules = [each.name for each in pkgutil.iter_modules(__path__)]
+        loaded = (import_module(f"{__name__}.{each}") for each in modules)
+        if name == "__all__":
+            return sorted(each for module in loaded for each in module.__all__)
+        # To look for a module, or for what only Python asks for, is no reason to load all tables.
+        if not name.startswith("_") and name not in modules:
+            for module in loaded:
                 if name in module.__all__:
                     return getattr(module, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-
-def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    def __dir__() -> list[str]:
+        return [*globals(), *__getattr__("__all__")]

@@ -1,8 +1,10 @@
+import ast
 import dataclasses
 import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +20,18 @@ def test_offers_every_public_name_of_its_modules_once() -> None:
         for name in importlib.import_module(f"ultracluster_catalog.{module}").__all__
     ]
     assert len(set(public)) == len(public) > 50
-    assert set(ultracluster_catalog.__all__) == set(public)
+    assert ultracluster_catalog.__all__ == sorted(public)
+
+
+def test_a_type_checker_is_told_of_every_module() -> None:
+    tree = ast.parse(Path(ultracluster_catalog.__file__).read_text())
+    told = [
+        node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and [each.name for each in node.names] == ["*"]
+    ]
+
+    assert told == [f"ultracluster_catalog.{module}" for module in sorted(_MODULES)]
 
 
 def test_a_name_is_the_same_object_here_and_in_its_module() -> None:
@@ -57,8 +70,11 @@ def test_loads_nothing_but_what_is_asked_for() -> None:
     script = (
         "import sys, ultracluster_catalog\n"
         "before = {name for name in sys.modules if name.startswith('ultracluster_catalog.')}\n"
+        "from ultracluster_catalog import findings\n"
+        "hasattr(ultracluster_catalog, '__wrapped__')\n"
+        "early = 'ultracluster_catalog.addresses' in sys.modules\n"
         "ultracluster_catalog.subnet_prefix(20)\n"
-        "print(before, 'ultracluster_catalog.prices' in sys.modules)\n"
+        "print(before, early, 'ultracluster_catalog.prices' in sys.modules)\n"
     )
     finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert finished.stdout == "set() False\n"
+    assert finished.stdout == "set() False False\n"
