@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env bench bench-quick check-deep demo test unit training check format schema types scale lock clean
+.PHONY: help env bench bench-quick check-deep demo test unit training check format schema types golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -81,6 +81,9 @@ schema: env ## Write docs/rollout.schema.json from the models
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
+
+golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 freezes them as that release as well
+	"$(BIN)/python" -m tests.golden.write $(VERSION)
 
 scale: env ## Write docs/scale.md: what 100,000 chips need, break and lose
 	"$(BIN)/ultracluster" scale --chips 100000 > docs/scale.md

@@ -1,0 +1,49 @@
+"""The form in which templates are kept: sorted, a property on each line, and without the hashes of assets."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from ultracluster_stacks.plan import StackTemplate
+from ultracluster_stacks.plan.assets import ASSET_HASH
+
+__all__ = ["NO_HASH", "read_kept", "text_of"]
+
+NO_HASH = "0" * 64
+"""Stands for the hash of an asset: code changes with nearly every release, and in place."""
+
+# Stacks, their fields, sections of a template, resources, attributes of a resource, properties.
+_LEVELS = 6
+
+
+def text_of(stacks: Iterable[StackTemplate]) -> str:
+    """Write the stacks of a configuration.
+
+    Args:
+        stacks: The stacks, in any order.
+    """
+    kept = {
+        stack.name: {"cluster": stack.cluster, "region": stack.region, "template": stack.template}
+        for stack in stacks
+    }
+    return ASSET_HASH.sub(NO_HASH, _written(kept, _LEVELS, "")) + "\n"
+
+
+def read_kept(text: str) -> list[StackTemplate]:
+    """Read what `text_of` has written.
+
+    Args:
+        text: The text.
+    """
+    return [StackTemplate(name=name, **fields) for name, fields in json.loads(text).items()]
+
+
+def _written(value: Any, levels: int, indent: str) -> str:
+    if not isinstance(value, dict) or not value or not levels:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    inside = f"{indent} "
+    parts = (
+        f"{inside}{json.dumps(key)}: {_written(part, levels - 1, inside)}"
+        for key, part in sorted(value.items())
+    )
+    return "{\n" + ",\n".join(parts) + f"\n{indent}}}"

@@ -1,0 +1,60 @@
+"""`make golden` writes what today's code gives; `make golden VERSION=0.1.0` freezes it as that version as well."""
+
+import json
+import shutil
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+from tests.golden.configurations import GOLDEN, NEXT, configurations, templates_of
+from tests.golden.kept import text_of
+from tests.golden.stateful_ids import TABLE, stateful_ids
+from tests.golden.synthesis import synthesize
+
+__all__ = ["freeze", "write"]
+
+
+def write() -> None:
+    """Write the templates of the version that is not released, and add to the table of ids what is new in it."""
+    sources = configurations(NEXT)
+    with tempfile.TemporaryDirectory() as temporary:
+        found = synthesize(sources, Path(temporary))
+    for path in NEXT.glob("*.json"):
+        if path.stem not in sources:
+            path.unlink()
+    for name, stacks in found.items():
+        templates_of(NEXT, name).write_text(text_of(stacks), encoding="utf-8")
+    table = json.loads(TABLE.read_text("utf-8"))
+    # What is there already is changed by people only: it says what their deployments hold.
+    new = {name: stateful_ids(stacks) | table.get(name, {}) for name, stacks in found.items()}
+    TABLE.write_text(json.dumps(table | new, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def freeze(version: str, *, golden: Path, declared: str) -> None:
+    """Keep the version that is not released as a released one, with its configurations.
+
+    Args:
+        version: The version, such as ``0.1.0``.
+        golden: The folder of all versions.
+        declared: The version of pyproject.toml.
+
+    Raises:
+        SystemExit: If it is another version than the declared one, or is kept already.
+    """
+    folder = golden / version
+    if version != declared:
+        raise SystemExit(f"pyproject.toml says that this is {declared}, not {version}")
+    if folder.exists():
+        raise SystemExit(f"{version} is kept already, and what was released never changes")
+    folder.mkdir()
+    for name, source in configurations(NEXT).items():
+        shutil.copyfile(source, folder / name)
+        shutil.copyfile(templates_of(NEXT, name), templates_of(folder, name))
+
+
+if __name__ == "__main__":
+    write()
+    if sys.argv[1:]:
+        project = tomllib.loads((GOLDEN.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+        freeze(sys.argv[1], golden=GOLDEN, declared=project["version"])
