@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from ultracluster_catalog.capacity_blocks import LONGEST_BLOCK
+from ultracluster_catalog.credentials import names_credential
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.submission_tags import MOST_ARRAY_JOBS
-from ultracluster_stacks.config.credentials import names_credential
 from ultracluster_stacks.config.field_rules import Between, Form, Known, refusal
 from ultracluster_stacks.config.gates import GatesConfig
 from ultracluster_stacks.config.model import ConfigModel

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+from ultracluster_catalog.credentials import hide_credentials
 from ultracluster_catalog.findings import Finding, Severity, quote
 from ultracluster_catalog.rules import RULES
-from ultracluster_stacks.config.credentials import hide_credentials
 
 __all__ = ["Loc", "Problem", "loc_text", "shown"]
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import yaml
 
+from ultracluster_catalog.credentials import credential_kind
 from ultracluster_catalog.findings import Finding, FindingsError
-from ultracluster_stacks.config.credentials import credential_kind
 from ultracluster_stacks.config.problem import Loc, Problem, shown
 from ultracluster_stacks.config.scalars import read_plain_scalar
 from ultracluster_stacks.config.source_file import display_name, hidden_character, read_source_file

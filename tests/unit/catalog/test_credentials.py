@@ -2,7 +2,7 @@
 
 import pytest
 
-from ultracluster_stacks.config.credentials import credential_kind, hide_credentials, names_credential
+from ultracluster_catalog.credentials import credential_kind, hide_credentials, names_credential
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Recognizing credentials that were written into a rollout, so that they are refused and never shown again."""
+"""Recognizing credentials where none belong, so that they are refused and never shown again."""
 
 import re
 from typing import Final
