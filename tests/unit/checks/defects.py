@@ -112,6 +112,8 @@ def _device(path: str) -> dict[str, Any]:
     return {"HostPath": path, "ContainerPath": path, "Permissions": ["READ", "WRITE"]}
 
 
+# One row a line, so that they can be read and counted.
+# fmt: off
 _ROWS: tuple[tuple[Subject, str, str, dict[str, Any]], ...] = (
     # What CloudFormation or the service refuses, for any user.
     ("schema", _OURS, "a misspelt property", {f"{_CE}/MaxVcpus": 768, f"{_CE}/MaxvCpus": DROP}),
@@ -286,6 +288,9 @@ _ROWS: tuple[tuple[Subject, str, str, dict[str, Any]], ...] = (
     ("state", _DATA, "checkpoints that expire in a day", {"Bucket/LifecycleConfiguration/Rules/+": {"Id": "tidy", "Status": "Enabled", "ExpirationInDays": 1}}),
     ("state", _FSX, "a table without a way back", {"Table/PointInTimeRecoverySpecification": DROP}),
     ("state", _FSX, "checkpoints on scratch", {f"{_LUSTRE}/DeploymentType": "SCRATCH_2", f"{_LUSTRE}/PerUnitStorageThroughput": DROP, f"{_LUSTRE}/MetadataConfiguration": DROP, f"{_LUSTRE}/AutomaticBackupRetentionDays": 7}),
-)  # fmt: skip
+)
+# fmt: on
 
-DEFECTS: Final = tuple(Defect(subject, base, name, tuple(edits.items())) for subject, base, name, edits in _ROWS)
+DEFECTS: Final = tuple(
+    Defect(subject, base, name, tuple(edits.items())) for subject, base, name, edits in _ROWS
+)
