@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ultracluster_catalog.cluster_subnet import *
     from ultracluster_catalog.compile_machines import *
     from ultracluster_catalog.compiler_flags import *
+    from ultracluster_catalog.credentials import *
     from ultracluster_catalog.findings import *
     from ultracluster_catalog.identifiers import *
     from ultracluster_catalog.instance_type import *
