@@ -15,6 +15,7 @@ from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.metrics import BAKE_OFF_NAMESPACE, CONTESTANT_DIMENSION
+from ultracluster_catalog.plain_numbers import refuse_other_numbers
 
 __all__ = ["BakeOff", "Contestant"]
 
@@ -39,6 +40,9 @@ class Contestant:
     image: str | ContainerImage
     node_count: int | None = None
     price_per_node_hour: float | None = None
+
+    def __post_init__(self) -> None:
+        refuse_other_numbers(self)
 
 
 class BakeOff(Construct):

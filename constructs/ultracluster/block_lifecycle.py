@@ -28,6 +28,7 @@ _MODULES = (
     "ultracluster_catalog/findings.py",
     "ultracluster_catalog/instance_type.py",
     "ultracluster_catalog/instance_types.py",
+    "ultracluster_catalog/plain_numbers.py",
     "ultracluster_catalog/rules.py",
     "ultracluster_runtime/lifecycle/actions.py",
     "ultracluster_runtime/lifecycle/driver.py",

@@ -22,6 +22,7 @@ __all__ = ["CapacityPurchaseRole", "CapacitySearchRole"]
 _ORDER_TAG: Final = "uc:po"  # of ultracluster_runtime.orders; a test holds the two against each other
 _REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 
+_MOST_INSTANCES: Final = 1_000_000  # far above any order, and a number that IAM and JSON keep
 _BUY: Final = "ec2:PurchaseCapacityBlock"
 _EXTEND: Final = "ec2:PurchaseCapacityBlockExtension"
 _RESERVE: Final = "ec2:CreateCapacityReservation"
@@ -271,7 +272,10 @@ def _check_instance_types(instance_types: Sequence[str]) -> Iterator[Finding]:
 
 def _check_max_instances(max_instances: int) -> Iterator[Finding]:
     whole = isinstance(max_instances, int) and not isinstance(max_instances, bool)
-    if not whole or max_instances < 1:
+    if not whole or not 1 <= max_instances <= _MOST_INSTANCES:
         yield Finding(
-            code="UC7203", path="max_instances", problem=f"got {quote(max_instances)}", allowed="1 or more"
+            code="UC7203",
+            path="max_instances",
+            problem=f"got {quote(max_instances)}",
+            allowed=f"1 to {_MOST_INSTANCES:,}",
         )

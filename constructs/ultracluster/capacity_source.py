@@ -9,6 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.identifiers import SOURCE_NAME
+from ultracluster_catalog.plain_numbers import refuse_other_numbers
 
 __all__ = ["CapacitySource"]
 
@@ -30,6 +31,7 @@ class CapacitySource:
     max_nodes: int | None = None
 
     def __post_init__(self) -> None:
+        refuse_other_numbers(self)
         if findings := [*_common_problems(self), *self._problems()]:
             raise FindingsError(findings)
 

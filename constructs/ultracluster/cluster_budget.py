@@ -18,6 +18,7 @@ from constructs import Construct
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG, check_budget
 from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 
 __all__ = ["ClusterBudget"]
 
@@ -32,6 +33,7 @@ class ClusterBudget(Construct):
     billing console, the budget stays at 0. What a Capacity Block costs is on the bill of the month in which it was bought.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

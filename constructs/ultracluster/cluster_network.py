@@ -21,6 +21,7 @@ from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.nic_layouts import NicLayout
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 
 __all__ = ["ClusterNetwork"]
 
@@ -36,6 +37,7 @@ class ClusterNetwork(Construct):
     gateway endpoint.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,
@@ -112,6 +114,7 @@ class ClusterNetwork(Construct):
             )
 
     @classmethod
+    @takes_plain_numbers
     def from_subnet(
         cls,
         scope: Construct,

@@ -24,6 +24,7 @@ _MODULES = (
     "ultracluster_catalog/instance_type.py",
     "ultracluster_catalog/instance_types.py",
     "ultracluster_catalog/metrics.py",
+    "ultracluster_catalog/plain_numbers.py",
     "ultracluster_catalog/rules.py",
     "ultracluster_runtime/lifecycle/facts.py",
     "ultracluster_runtime/watch/figures.py",

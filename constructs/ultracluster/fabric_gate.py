@@ -12,6 +12,7 @@ from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.neuron_settings import NeuronSettings
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 
 __all__ = ["FabricGate"]
 
@@ -25,6 +26,7 @@ class FabricGate(MultiNodeJob):
     `after` of the paid job.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

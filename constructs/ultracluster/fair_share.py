@@ -7,6 +7,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.plain_numbers import refuse_other_numbers
 from ultracluster_catalog.queues import MOST_RESERVED_PERCENT, SHARE_DECAY_SECONDS, check_shares
 
 __all__ = ["FairShare"]
@@ -36,6 +37,7 @@ class FairShare:
     decay: Duration = field(default_factory=lambda: Duration.days(1))
 
     def __post_init__(self) -> None:
+        refuse_other_numbers(self)
         findings = check_shares(self.parts, path="parts")
         percent = self.compute_reservation_percent
         if not 0 <= percent <= MOST_RESERVED_PERCENT:

@@ -16,6 +16,7 @@ from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, quote
 from ultracluster_catalog.neuron_settings import NeuronSettings
 from ultracluster_catalog.nic_layouts import check_task_interface
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 from ultracluster_catalog.ultraservers import check_job_ultraservers
 
 __all__ = ["MultiNodeJob"]
@@ -29,6 +30,7 @@ class MultiNodeJob(Job):
     that launcher, torchrun. What training code must do to resume is in docs/training.md.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

@@ -22,6 +22,7 @@ from ultracluster_catalog.neuron_images import (
     ImagePart,
     NeuronImage,
 )
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 
 __all__ = ["NeuronAmi"]
 
@@ -38,6 +39,7 @@ class NeuronAmi(Construct):
     ``ultracluster ami resolve --baked`` finds it.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

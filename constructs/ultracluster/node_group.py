@@ -25,6 +25,7 @@ from ultracluster_catalog.nic_layouts import (
     check_network_interfaces,
     network_interfaces,
 )
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 from ultracluster_catalog.scratch import check_scratch
 
 __all__ = ["NodeGroup"]
@@ -42,6 +43,7 @@ class NodeGroup(Construct):
     refuses to join the cluster: it masks the ECS agent and stays up for a look.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

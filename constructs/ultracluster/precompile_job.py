@@ -22,6 +22,7 @@ from ultracluster_catalog.neuron import (
     XLA_COMPILER_FLAGS_VARIABLE,
 )
 from ultracluster_catalog.neuron_settings import NeuronSettings, compile_target
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 from ultracluster_catalog.submission_tags import QUEUE_TAG
 
 __all__ = ["PrecompileJob"]
@@ -53,6 +54,7 @@ class PrecompileJob(Job):
     (Neuron documentation: neuron_parallel_compile, page source of 2026-03-13; Llama tutorial, read 2026-11.)
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

@@ -11,6 +11,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.plain_numbers import refuse_other_numbers, takes_plain_numbers
 from ultracluster_catalog.sagemaker import (
     MOST_QUOTA_UNITS,
     SAGEMAKER_TRAINING_TYPES,
@@ -45,6 +46,9 @@ class QuotaShare:
     borrow_limit_percent: int | None = None
     preempt_within: bool = False
 
+    def __post_init__(self) -> None:
+        refuse_other_numbers(self)
+
 
 class SageMakerTrainingQueue(Construct):
     """A job queue for SageMaker training jobs, which runs the instance types that it names and no others.
@@ -53,6 +57,7 @@ class SageMakerTrainingQueue(Construct):
     by a deployment. No time limit acts on waiting jobs: it would end those that wait for a training plan to start.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

@@ -21,6 +21,7 @@ from ultracluster.lustre_rules import add_lustre_rules
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 
 __all__ = ["SharedFileSystem"]
 
@@ -29,6 +30,7 @@ __all__ = ["SharedFileSystem"]
 class SharedFileSystem(Construct):
     """An FSx for Lustre file system in the subnet of the cluster, kept when the stack goes."""
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

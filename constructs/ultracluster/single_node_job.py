@@ -13,6 +13,7 @@ from ultracluster.launcher import Launcher, check_launcher, launch_command
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.neuron_settings import NeuronSettings
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 from ultracluster_catalog.submission_tags import ARRAY_SIZE_TAG
 
 __all__ = ["SingleNodeJob"]
@@ -25,6 +26,7 @@ class SingleNodeJob(Job):
     devices to two containers of one node; with all vCPUs asked for, the second waits for another node.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

@@ -15,6 +15,7 @@ from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.neuron_settings import NeuronSettings
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 
 __all__ = ["SmokeTrain"]
 
@@ -27,6 +28,7 @@ class SmokeTrain(MultiNodeJob):
     image must hold torch with the framework for the device. Name it in `after` of the paid job.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

@@ -11,6 +11,7 @@ from constructs import Construct
 from ultracluster.container_image import ContainerImage
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.neuron_containers import NeuronContainer
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 
 __all__ = ["PublicGalleryCache", "TrainingImageRepository"]
 
@@ -27,6 +28,7 @@ class TrainingImageRepository(Construct):
     and encrypted by KMS. Only what no tag names any more is removed.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

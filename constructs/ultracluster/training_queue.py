@@ -14,6 +14,7 @@ from ultracluster.node_group import NodeGroup
 from ultracluster.sources import check_names, named, used_by_queue
 from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 from ultracluster_catalog.queues import MOST_ENVIRONMENTS, MOST_PRIORITY
 
 __all__ = ["TrainingQueue"]
@@ -34,6 +35,7 @@ class TrainingQueue(Construct):
     `BlockLifecycle` before the start and after the end of a block, lets it go on to the next.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

@@ -29,6 +29,7 @@ from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.nic_layouts import NicLayout
+from ultracluster_catalog.plain_numbers import takes_plain_numbers
 from ultracluster_catalog.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.ultraservers import check_whole_ultraservers
 
@@ -41,6 +42,7 @@ class UltraCluster(ClusterJobs):
     What is passed in is used as it is; what is left out is defined here.
     """
 
+    @takes_plain_numbers
     def __init__(
         self,
         scope: Construct,

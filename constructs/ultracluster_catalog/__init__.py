@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ultracluster_catalog.nic_layouts import *
     from ultracluster_catalog.panels import *
     from ultracluster_catalog.peak_flops import *
+    from ultracluster_catalog.plain_numbers import *
     from ultracluster_catalog.priced_things import *
     from ultracluster_catalog.prices import *
     from ultracluster_catalog.queues import *

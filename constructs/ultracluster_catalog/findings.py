@@ -29,7 +29,10 @@ def quote(value: Any) -> str:
 
     ASCII only, so that a homoglyph or a bidirectional mark in the value cannot hide.
     """
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        text = "a number of more than 4,300 digits"
     return text if len(text) <= _QUOTE_LIMIT else text[: _QUOTE_LIMIT - 3] + "..."
 
 

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Final, Literal
 
 from ultracluster_catalog.findings import Finding, quote
+from ultracluster_catalog.plain_numbers import refuse_other_numbers
 
 __all__ = [
     "CAPACITY_BLOCK",
@@ -45,6 +46,9 @@ class NetworkCard:
     max_interfaces: int
     efa: bool
     gbps: float
+
+    def __post_init__(self) -> None:
+        refuse_other_numbers(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,6 +108,9 @@ class InstanceType:
     source: str
     dated: date
     notes: str = ""
+
+    def __post_init__(self) -> None:
+        refuse_other_numbers(self)
 
     @property
     def is_trainium(self) -> bool:

@@ -13,6 +13,7 @@ from ultracluster_catalog.compiler_flags import CompilerFlag, split_compiler_fla
 from ultracluster_catalog.findings import Finding, quote
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.neuron import CACHE_BYPASS_FLAG, CACHE_URL_FLAG, XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_catalog.plain_numbers import refuse_other_numbers
 
 __all__ = [
     "ASYNC_REQUESTS_THAT_FIT",
@@ -75,6 +76,9 @@ class NeuronSettings:
     exec_timeout_seconds: int | None = None
     async_requests: int | None = None
     log_level: _RuntimeLogLevel | None = None
+
+    def __post_init__(self) -> None:
+        refuse_other_numbers(self)
 
     def flags(self) -> tuple[str, ...]:
         """Flags of the compiler, one each."""

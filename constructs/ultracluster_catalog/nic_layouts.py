@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ultracluster_catalog.findings import Finding, FindingsError, Severity, quote
 from ultracluster_catalog.instance_type import InstanceType, NetworkCard
+from ultracluster_catalog.plain_numbers import refuse_other_numbers
 
 __all__ = [
     "NIC_LAYOUTS",
@@ -35,6 +36,9 @@ class NetworkInterface:
     card: int
     device: int
     interface_type: Literal["interface", "efa", "efa-only"]
+
+    def __post_init__(self) -> None:
+        refuse_other_numbers(self)
 
     @property
     def has_efa(self) -> bool:

@@ -48,6 +48,7 @@ RULES: dict[str, Rule] = {
     "UC1023": Rule("A value with a fixed set of choices is one of them."),
     "UC1024": Rule("A list has as many items as its key allows."),
     "UC1018": Rule("A rollout has at most 50,000 values once the defaults are in each cluster."),
+    "UC1030": Rule("A number that a construct gets is finite, whole where it counts, and below 2^53."),
     # UC2, identity and names
     "UC2101": Rule("The name of a wave, a cluster or a job is short, lower case and starts with a letter."),
     "UC2102": Rule("A Region exists."),

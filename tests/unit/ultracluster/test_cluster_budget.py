@@ -138,7 +138,7 @@ def test_without_queues_there_is_no_function() -> None:
     ("arguments", "codes"),
     [
         ({"monthly_usd": 0}, ["UC6360"]),
-        ({"monthly_usd": float("nan")}, ["UC6360"]),
+        ({"monthly_usd": float("nan")}, ["UC1030"]),
         ({"actual_percents": [0]}, ["UC6361"]),
         ({"actual_percents": [50, 50]}, ["UC6361"]),
         ({"actual_percents": [], "forecast_percents": []}, ["UC6361"]),

@@ -1,0 +1,199 @@
+"""Numbers that jsii cannot carry are refused by every construct, and jsii still answers afterwards.
+
+One NaN or infinity would end the process of jsii for the rest of the tests, so that they could not pass by chance.
+"""
+
+import dataclasses
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, get_args
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from tests.unit.ultracluster.neighbours import IMAGE, IMAGE_ID, RESERVATION, ZONE, new_stack
+
+import ultracluster as uc
+from ultracluster_catalog.alarms import AlarmThresholds
+from ultracluster_catalog.findings import FindingsError
+from ultracluster_catalog.instance_type import InstanceType, NetworkCard
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.neuron_images import NeuronImage
+from ultracluster_catalog.neuron_settings import NeuronSettings
+from ultracluster_catalog.nic_layouts import NetworkInterface
+
+pytestmark = pytest.mark.synth
+
+TYPE = "trn2.48xlarge"
+NOT_A_NUMBER = [True, "5", Decimal("NaN"), Decimal(5), object()]
+NOT_FINITE = [float("nan"), float("inf"), float("-inf"), 10**400, 10**5000]
+TOO_LARGE = [2**53, 2**53 + 1, -(2**53), float(2**53)]
+BAD = [*NOT_A_NUMBER, *NOT_FINITE, *TOO_LARGE]
+
+# What users give to constructs and is no construct itself.
+DATA = {
+    "AlarmThresholds": AlarmThresholds,
+    "InstanceType": InstanceType,
+    "NetworkCard": NetworkCard,
+    "NetworkInterface": NetworkInterface,
+    "NeuronSettings": NeuronSettings,
+}
+# Made by our constructs, and only read by users.
+NOT_MADE_BY_USERS = {"ComputeEnvironment"}
+
+Made = Callable[..., object]
+
+
+def _numbers(made: Made) -> dict[str, Any]:
+    """The keywords of a callable whose annotation holds an int or a float, with the annotation."""
+    # Of the constructor, because a class of jsii has a metaclass that takes anything.
+    function = made.__init__ if inspect.isclass(made) else made  # type: ignore[misc] - mypy thinks of instances
+    parameters = inspect.signature(function).parameters.values()
+    return {each.name: each.annotation for each in parameters if {int, float} & set(_parts(each.annotation))}
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for part in get_args(annotation):
+        yield from _parts(part)
+
+
+def _with_numbers() -> dict[str, Made]:
+    """Every class, class method and method of ours that takes a number, by name."""
+    found: dict[str, Made] = dict(DATA)
+    for name in set(uc.__all__) - NOT_MADE_BY_USERS:
+        thing = getattr(uc, name)
+        if not inspect.isclass(thing):
+            continue
+        if not any(method.startswith("from_") for method in vars(thing)) or not dataclasses.is_dataclass(
+            thing
+        ):
+            found[name] = thing
+        for method, value in inspect.getmembers(thing, callable):
+            if method.startswith(("add_", "from_")):
+                found[f"{name}.{method}"] = value
+    return {name: made for name, made in found.items() if _numbers(made)}
+
+
+TAKES_NUMBERS = _with_numbers()
+
+
+@pytest.fixture(scope="module")
+def stack() -> cdk.Stack:
+    return new_stack()
+
+
+@pytest.fixture(scope="module")
+def makers(stack: cdk.Stack) -> Mapping[str, Made]:
+    """What makes each of them under a new id, with good arguments but for those that it is given."""
+    ids = (f"Thing{number}" for number in itertools.count())
+    cluster = uc.UltraCluster(
+        stack, "Cluster", instance_type=TYPE, node_count=4, image_id=IMAGE_ID, zone_id=ZONE
+    )
+    vpc = ec2.Vpc.from_vpc_attributes(
+        stack, "Vpc", vpc_id="vpc-01234567", availability_zones=["us-east-2c"], vpc_cidr_block="10.0.0.0/16"
+    )
+    subnet = ec2.Subnet.from_subnet_attributes(stack, "Subnet", subnet_id="subnet-01234567")
+    job = {"image": IMAGE, "command": ["train.py"]}
+    of_queue = {"queue": cluster.queue, "image": IMAGE}
+    place = {"zone_id": ZONE, "instance_type": TYPE, "node_count": 4}
+    cache = {"compile_cache": cluster.compile_cache}
+    arn = "arn:aws:resource-groups:us-east-2:123456789012:group/training"
+    budget = {"monthly_usd": 5, "tag_value": "train", "closes": [cluster.queue]}
+    role = {
+        "trusted_by": iam.AccountRootPrincipal(),
+        "ledger": uc.CapacityLedger(stack, "Ledger"),
+        "regions": ["us-east-2"],
+        "instance_types": [TYPE],
+        "max_instances": 16,
+    }
+    ami = {"name": "nodes", "parent": NeuronImage(kind="ecs-neuron", image_id=IMAGE_ID)}
+    machine = {
+        each.name: getattr(INSTANCE_TYPES[TYPE], each.name) for each in dataclasses.fields(InstanceType)
+    }
+    quota = {"name": "team", "instances": {"ml.trn2.48xlarge": 4}, "sharing": "LEND_AND_BORROW"}
+
+    def construct(made: Made, **given: Any) -> Made:
+        return lambda **changes: made(stack, next(ids), **given | changes)
+
+    def data(made: Made, *first: Any, **given: Any) -> Made:
+        return lambda **changes: made(*first, **given | changes)
+
+    def adding(method: str, **given: Any) -> Made:
+        return lambda **changes: getattr(cluster, method)(next(ids), **given | changes)
+
+    return {
+        "AlarmThresholds": AlarmThresholds,
+        "CapacityBlock.from_reservation_id": data(
+            uc.CapacityBlock.from_reservation_id, RESERVATION, zone_id=ZONE
+        ),
+        "CapacityPurchaseRole": construct(uc.CapacityPurchaseRole, **role),
+        "CapacityReservation.from_reservation_id": data(
+            uc.CapacityReservation.from_reservation_id, RESERVATION, zone_id=ZONE
+        ),
+        "ClusterBudget": construct(uc.ClusterBudget, **budget),
+        "ClusterNetwork": construct(uc.ClusterNetwork, **place),
+        "ClusterNetwork.from_subnet": construct(
+            uc.ClusterNetwork.from_subnet, vpc=vpc, subnet=subnet, **place
+        ),
+        "Contestant": data(uc.Contestant, **of_queue),
+        "FabricGate": construct(uc.FabricGate, **of_queue),
+        "FairShare": uc.FairShare,
+        "InstanceType": data(InstanceType, **machine),
+        "MultiNodeJob": construct(uc.MultiNodeJob, queue=cluster.queue, **job),
+        "NetworkCard": data(NetworkCard, index=0, max_interfaces=1, efa=True, gbps=100),
+        "NetworkInterface": data(NetworkInterface, card=0, device=0, interface_type="efa"),
+        "NeuronAmi": construct(uc.NeuronAmi, **ami),
+        "NeuronSettings": NeuronSettings,
+        "NodeGroup": construct(uc.NodeGroup, network=cluster.network, instance_type=TYPE, image_id=IMAGE_ID),
+        "OnDemandCapacity": uc.OnDemandCapacity,
+        "PrecompileJob": construct(uc.PrecompileJob, queue=cluster.queue, **job, **cache),
+        "QuotaShare": data(uc.QuotaShare, **quota),
+        "ReservationGroup.from_resource_group_arn": data(
+            uc.ReservationGroup.from_resource_group_arn, arn, zone_id=ZONE
+        ),
+        "SageMakerTrainingQueue": construct(uc.SageMakerTrainingQueue, instances={"ml.trn2.48xlarge": 4}),
+        "SharedFileSystem": construct(uc.SharedFileSystem, network=cluster.network),
+        "SingleNodeJob": construct(uc.SingleNodeJob, queue=cluster.queue, **job),
+        "SmokeTrain": construct(uc.SmokeTrain, **of_queue),
+        "SpotCapacity": uc.SpotCapacity,
+        "TrainingImageRepository": construct(uc.TrainingImageRepository),
+        "TrainingQueue": construct(uc.TrainingQueue, nodes=cluster.nodes, max_nodes=4),
+        "UltraCluster": construct(
+            uc.UltraCluster, instance_type=TYPE, node_count=4, image_id=IMAGE_ID, zone_id=ZONE
+        ),
+        "UltraCluster.add_fabric_gate": adding("add_fabric_gate", image=IMAGE),
+        "UltraCluster.add_multi_node_job": adding("add_multi_node_job", **job),
+        "UltraCluster.add_precompile_job": adding("add_precompile_job", queue=cluster.queue, **job),
+        "UltraCluster.add_queue": adding("add_queue"),
+        "UltraCluster.add_single_node_job": adding("add_single_node_job", **job),
+        "UltraCluster.add_smoke_train": adding("add_smoke_train", image=IMAGE),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(TAKES_NUMBERS))
+def test_refuses_numbers_that_jsii_cannot_carry(
+    stack: cdk.Stack, makers: Mapping[str, Made], name: str
+) -> None:
+    makers[name]()  # what is good is taken
+    for argument, annotation in _numbers(TAKES_NUMBERS[name]).items():
+        for bad in BAD:
+            with pytest.raises(FindingsError) as refused:
+                makers[name](**{argument: _in_its_place(annotation, bad)})
+            assert all(str(each).isascii() for each in refused.value.findings)
+            assert any(each.path.startswith(argument) for each in refused.value.findings), (argument, bad)
+
+    assert cdk.Names.unique_id(stack) == "Test"
+
+
+def _in_its_place(annotation: Any, number: Any) -> Any:
+    """A number where the annotation has one: in a list, as a value of a mapping, or by itself."""
+    for origin in map(str, _parts(annotation)):
+        if origin.startswith("collections.abc.Sequence"):
+            return [50, number]
+        if origin.startswith("collections.abc.Mapping"):
+            return {"ml.trn2.48xlarge": number}
+    return number
