@@ -1,13 +1,10 @@
 """The life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
@@ -15,6 +12,7 @@ from constructs import Construct
 from ultracluster.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
 from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.function_code import function_code
+from ultracluster.small_function import every_minute, function_log, let_alarm_tell, small_function, write_log
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.capacity_blocks import BLOCK_DELIVERED_EVENTS, BLOCK_EXPIRATION_WARNING_EVENTS
 from ultracluster_catalog.findings import Finding, FindingsError, quote
@@ -99,50 +97,19 @@ class BlockLifecycle(Construct):
         )
         self._function = self._define_function(lead)
         self._wake_up()
-        alarm = self._define_alarm()
-        if isinstance(self._topic, sns.Topic):
-            # The policy that requires TLS has taken the place of the one that lets the account's services publish.
-            self._topic.add_to_resource_policy(
-                iam.PolicyStatement(
-                    sid="Alarm",
-                    principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
-                    actions=["sns:Publish"],
-                    resources=[self._topic.topic_arn],
-                    conditions={
-                        "ArnEquals": {"aws:SourceArn": alarm.alarm_arn},
-                        "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
-                    },
-                )
-            )
+        let_alarm_tell(self._define_alarm(), self._topic)
 
     def _define_function(self, lead: Duration) -> lambda_.Function:
-        group = logs.LogGroup(
-            self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.RETAIN
-        )
-        role = iam.Role(
+        group = function_log(self)
+        return small_function(
             self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            description="Opens, drains and reports one Capacity Block; cannot buy",
-            inline_policies={"Lifecycle": iam.PolicyDocument(statements=self._statements(group))},
-        )
-        function = lambda_.Function(
-            self,
-            "Function",
+            log_group=group,
             description="Looks after one Capacity Block",
-            runtime=lambda_.Runtime.PYTHON_3_13,
-            architecture=lambda_.Architecture.ARM_64,
+            role_description="Opens, drains and reports one Capacity Block; cannot buy",
+            policy_name="Lifecycle",
+            statements=[write_log(group), *self._statements()],
             handler="ultracluster_runtime.lifecycle.handler.handler",
             code=function_code(_MODULES),
-            role=role,
-            log_group=group,
-            memory_size=_MEMORY_MIB,
-            timeout=Duration.seconds(_TIMEOUT),
-            # Its memory has one writer.
-            reserved_concurrent_executions=1,
-            # The next minute tries again, with a newer look; a wake-up of before is worth nothing.
-            retry_attempts=0,
-            max_event_age=Duration.minutes(1),
             environment={
                 "UC_RESERVATION_ID": self._block.reservation_id,
                 "UC_COMPUTE_ENVIRONMENT": self._environment.arn,
@@ -151,17 +118,15 @@ class BlockLifecycle(Construct):
                 "UC_MEMORY": self._memory.parameter_name,
                 "UC_CHECKPOINT_LEAD_SECONDS": str(lead.to_seconds()),
             },
+            timeout_seconds=_TIMEOUT,
+            memory_mib=_MEMORY_MIB,
+            one_at_a_time=True,  # its memory has one writer
+            tried_again=False,
         )
-        # The CDK adds a dependency on the role, which the role's ARN is already; cfn-lint finds one too many (W3005).
-        resource = function.node.default_child
-        if isinstance(resource, lambda_.CfnFunction):
-            resource.add_deletion_override("DependsOn")
-        return function
 
-    def _statements(self, group: logs.ILogGroup) -> list[iam.PolicyStatement]:
+    def _statements(self) -> list[iam.PolicyStatement]:
         stack = Stack.of(self)
         return [
-            _allow("Log", "logs:CreateLogStream", "logs:PutLogEvents", resources=[group.log_group_arn]),
             _allow(
                 "Look",
                 # None of these can be narrowed to a resource.
@@ -220,14 +185,7 @@ class BlockLifecycle(Construct):
         ]
 
     def _wake_up(self) -> None:
-        target = targets.LambdaFunction(self._function, retry_attempts=0, max_event_age=Duration.minutes(1))
-        events.Rule(
-            self,
-            "EveryMinute",
-            description="Wakes up what looks after a Capacity Block",
-            schedule=events.Schedule.rate(Duration.minutes(1)),
-            targets=[target],
-        )
+        target = every_minute(self, self._function, description="Wakes up what looks after a Capacity Block")
         # Events are best effort; they only make the function look earlier than within the minute.
         events.Rule(
             self,
@@ -242,7 +200,7 @@ class BlockLifecycle(Construct):
         )
 
     def _define_alarm(self) -> cloudwatch.Alarm:
-        alarm = cloudwatch.Alarm(
+        return cloudwatch.Alarm(
             self,
             "Alarm",
             alarm_description=f"Nobody looks after the Capacity Block {self._block.reservation_id}: for "
@@ -253,8 +211,6 @@ class BlockLifecycle(Construct):
             evaluation_periods=_SILENT_MINUTES,
             treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
         )
-        alarm.add_alarm_action(actions.SnsAction(self._topic))
-        return alarm
 
     def watch(self, queue: TrainingQueue) -> None:
         """Look after the jobs of one more queue that uses the block's compute environment.

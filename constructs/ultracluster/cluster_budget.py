@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
+from ultracluster.small_function import function_log, let_alarm_tell, small_function, write_log
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG, check_budget
 from ultracluster_catalog.findings import Finding, FindingsError
@@ -151,59 +150,29 @@ class ClusterBudget(Construct):
 
     def _define_closing(self, queues: Sequence[TrainingQueue]) -> lambda_.Function:
         arns = [each.job_queue_arn for each in queues]
-        group = logs.LogGroup(
-            self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.RETAIN
-        )
-        role = iam.Role(
+        group = function_log(self)
+        function = small_function(
             self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            description="Closes job queues for new jobs when a budget is spent",
-            inline_policies={
-                "Close": iam.PolicyDocument(
-                    statements=[
-                        iam.PolicyStatement(
-                            sid="Close",
-                            actions=["batch:TagResource", "batch:UpdateJobQueue"],
-                            resources=arns,
-                        ),
-                        iam.PolicyStatement(
-                            sid="Tell", actions=["sns:Publish"], resources=[self._topic.topic_arn]
-                        ),
-                        iam.PolicyStatement(
-                            sid="Log",
-                            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-                            resources=[group.log_group_arn],
-                        ),
-                    ]
-                )
-            },
-        )
-        function = lambda_.Function(
-            self,
-            "Function",
+            log_group=group,
             description="Closes job queues when a budget is spent",
-            runtime=lambda_.Runtime.PYTHON_3_13,
-            architecture=lambda_.Architecture.ARM_64,
+            role_description="Closes job queues for new jobs when a budget is spent",
+            policy_name="Close",
+            statements=[
+                iam.PolicyStatement(
+                    sid="Close", actions=["batch:TagResource", "batch:UpdateJobQueue"], resources=arns
+                ),
+                iam.PolicyStatement(sid="Tell", actions=["sns:Publish"], resources=[self._topic.topic_arn]),
+                write_log(group),
+            ],
             handler="index.handler",
             code=lambda_.Code.from_inline(_source()),
-            role=role,
-            log_group=group,
-            timeout=Duration.seconds(_TIMEOUT),
             environment={
                 "UC_JOB_QUEUES": ",".join(arns),
                 "UC_TOPIC": self._topic.topic_arn,
                 "UC_CLOSED_TAG": CLOSED_BY_BUDGET_TAG,
             },
+            timeout_seconds=_TIMEOUT,
         )
-        # The CDK adds a dependency on the role, which the role's ARN is already; cfn-lint finds one too many (W3005).
-        resource = function.node.default_child
-        if isinstance(resource, lambda_.CfnFunction):
-            resource.add_deletion_override("DependsOn")
-        self._define_alarm(function)
-        return function
-
-    def _define_alarm(self, function: lambda_.Function) -> None:
         alarm = cloudwatch.Alarm(
             self,
             "NotClosed",
@@ -215,20 +184,8 @@ class ClusterBudget(Construct):
             evaluation_periods=1,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
-        alarm.add_alarm_action(actions.SnsAction(self._topic))
-        if isinstance(self._topic, sns.Topic):
-            self._topic.add_to_resource_policy(
-                iam.PolicyStatement(
-                    sid="Alarm",
-                    principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
-                    actions=["sns:Publish"],
-                    resources=[self._topic.topic_arn],
-                    conditions={
-                        "ArnEquals": {"aws:SourceArn": alarm.alarm_arn},
-                        "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
-                    },
-                )
-            )
+        let_alarm_tell(alarm, self._topic)
+        return function
 
     @property
     def budget_name(self) -> str:

@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Duration, RemovalPolicy
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.capacity import CapacityBlock, CapacityReservation
 from ultracluster.function_code import function_code
 from ultracluster.node_group import NodeGroup
 from ultracluster.node_metrics import NodeMetrics
+from ultracluster.small_function import every_minute, function_log, small_function, write_log
 from ultracluster.training_queue import TrainingQueue
 
 __all__ = ["ClusterWatch"]
@@ -66,51 +63,28 @@ class ClusterWatch(Construct):
         self._queues = [queue.job_queue_arn]
         capacities = [each.capacity for each in node_groups]
         reserved = [each for each in capacities if isinstance(each, (CapacityBlock, CapacityReservation))]
-        group = logs.LogGroup(
-            self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.RETAIN
-        )
-        role = iam.Role(
+        group = function_log(self)
+        self._function = small_function(
             self,
-            "Role",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-            description="Looks at one cluster; changes nothing",
-            inline_policies={
-                "Watch": iam.PolicyDocument(
-                    statements=[
-                        iam.PolicyStatement(
-                            sid="Log",
-                            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-                            resources=[group.log_group_arn],
-                        ),
-                        iam.PolicyStatement(
-                            sid="Look",
-                            actions=[
-                                "batch:ListJobs",
-                                "cloudwatch:GetMetricData",
-                                "ec2:DescribeCapacityReservations",
-                                "ec2:DescribeInstances",
-                            ],
-                            resources=["*"],  # none of these can be narrowed to a resource
-                        ),
-                    ]
-                )
-            },
-        )
-        self._function = lambda_.Function(
-            self,
-            "Function",
+            log_group=group,
             description="Publishes what is seen of one cluster",
-            runtime=lambda_.Runtime.PYTHON_3_13,
-            architecture=lambda_.Architecture.ARM_64,
+            role_description="Looks at one cluster; changes nothing",
+            policy_name="Watch",
+            statements=[
+                write_log(group),
+                iam.PolicyStatement(
+                    sid="Look",
+                    actions=[
+                        "batch:ListJobs",
+                        "cloudwatch:GetMetricData",
+                        "ec2:DescribeCapacityReservations",
+                        "ec2:DescribeInstances",
+                    ],
+                    resources=["*"],  # none of these can be narrowed to a resource
+                ),
+            ],
             handler="ultracluster_runtime.watch.handler.handler",
             code=function_code(_MODULES),
-            role=role,
-            log_group=group,
-            memory_size=_MEMORY_MIB,
-            timeout=Duration.seconds(_TIMEOUT),
-            # The next minute looks again; a look of before is worth nothing.
-            retry_attempts=0,
-            max_event_age=Duration.minutes(1),
             environment={
                 "UC_CLUSTER": metrics.cluster_name,
                 "UC_JOB_QUEUES": queue.job_queue_arn,
@@ -118,20 +92,11 @@ class ClusterWatch(Construct):
                 "UC_INSTANCE_PROFILES": ",".join(each.instance_profile_arn for each in node_groups),
                 "UC_WITHOUT_RESERVATION": "no" if len(reserved) == len(capacities) else "yes",
             },
+            timeout_seconds=_TIMEOUT,
+            memory_mib=_MEMORY_MIB,
+            tried_again=False,
         )
-        # The CDK adds a dependency on the role, which the role's ARN is already; cfn-lint finds one too many (W3005).
-        resource = self._function.node.default_child
-        if isinstance(resource, lambda_.CfnFunction):
-            resource.add_deletion_override("DependsOn")
-        events.Rule(
-            self,
-            "EveryMinute",
-            description="Wakes up what looks at a cluster",
-            schedule=events.Schedule.rate(Duration.minutes(1)),
-            targets=[
-                targets.LambdaFunction(self._function, retry_attempts=0, max_event_age=Duration.minutes(1))
-            ],
-        )
+        every_minute(self, self._function, description="Wakes up what looks at a cluster")
 
     def watch(self, queue: TrainingQueue) -> None:
         """Look at one more queue of the cluster.
