@@ -6,10 +6,11 @@
 import importlib
 from typing import TYPE_CHECKING
 
+from ultracluster.alarm_settings import AlarmSettings
 from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.checkpoint_bucket import CheckpointBucket
-from ultracluster.cluster_alarms import AlarmSettings, ClusterAlarms
+from ultracluster.cluster_alarms import ClusterAlarms
 from ultracluster.cluster_budget import ClusterBudget
 from ultracluster.cluster_dashboard import ClusterDashboard
 from ultracluster.cluster_network import ClusterNetwork

@@ -1,7 +1,6 @@
 """The alarms of a cluster: what costs money or stops a run without a word, each with what it means and what to do."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from aws_cdk import Aws, Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -14,7 +13,7 @@ from ultracluster.node_metrics import NodeMetrics
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster_catalog.alarms import AlarmThresholds
 
-__all__ = ["AlarmSettings", "ClusterAlarms"]
+__all__ = ["ClusterAlarms"]
 
 _AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 _AT_MOST = cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD
@@ -22,24 +21,6 @@ _BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 _GOOD = cloudwatch.TreatMissingData.NOT_BREACHING
 _BAD = cloudwatch.TreatMissingData.BREACHING
 _GIB = 1024**3
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AlarmSettings:
-    """What an `UltraCluster` needs to watch itself.
-
-    Attributes:
-        cluster_name: What the cluster is called in its metrics, once in an account and Region. Default: as its jobs call it, the
-            name in the rollout file or that of the stack.
-        topic: SNS topic to tell. Default: a new one.
-        emails: Addresses that are subscribed to a new topic; each is asked first. Default: none.
-        thresholds: Where the alarms go off. Default: `AlarmThresholds` says.
-    """
-
-    cluster_name: str | None = None
-    topic: sns.ITopic | None = None
-    emails: Sequence[str] = ()
-    thresholds: AlarmThresholds = field(default_factory=AlarmThresholds)
 
 
 class ClusterAlarms(Construct):

@@ -1,13 +1,14 @@
 """The cluster placement group, and the one place that decides whether nodes get one."""
 
-from typing import Self
+from typing import Literal, Self
 
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.capacity import Capacity, CapacityReservation, ReservationGroup
-from ultracluster.unreserved_capacity import OnDemandCapacity
+from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster.sources import named
+from ultracluster.unreserved_capacity import OnDemandCapacity, SpotCapacity
 
 __all__ = ["ClusterPlacement"]
 
@@ -55,6 +56,34 @@ class ClusterPlacement(Construct):
                 return cls(scope, construct_id, placement_group_name=name)
             case _:
                 return None
+
+    @classmethod
+    def for_source(
+        cls,
+        scope: Construct,
+        source: Capacity | None,
+        wanted: "ClusterPlacement | Literal['auto', 'none']",
+        *,
+        alone: bool,
+    ) -> "ClusterPlacement | None":
+        """Give the placement of one source of a cluster.
+
+        Args:
+            scope: The cluster.
+            source: The source; None is on-demand.
+            wanted: What the cluster was given: ``auto`` is what the capacity can use, ``none`` is none, and a group of one's
+                own is for those sources that can be in it.
+            alone: Whether it is the cluster's only source, which a given group is always for.
+        """
+        if wanted == "none":
+            return None
+        if isinstance(wanted, ClusterPlacement):
+            own_group = (
+                isinstance(source, (CapacityReservation, ReservationGroup)) and source.placement_group_name
+            )
+            if alone or not (own_group or isinstance(source, (CapacityBlock, SpotCapacity))):
+                return wanted
+        return cls.for_capacity(scope, named("Placement", source), source)
 
     @property
     def placement_group_arn(self) -> str:

@@ -8,7 +8,7 @@ from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.queues import MOST_ENVIRONMENTS
 
-__all__ = ["check_names", "named", "sources_of", "used_by_queue"]
+__all__ = ["check_names", "check_own_queue", "named", "sources_of", "used_by_queue"]
 
 
 def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity | None, ...]:
@@ -77,6 +77,31 @@ def used_by_queue(
     if findings:
         raise FindingsError(findings)
     return tuple(named_sources[each] for each in names)
+
+
+def check_own_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
+    """Refuse an own queue of a cluster that leaves out a Capacity Block: it is opened and closed with that queue.
+
+    Args:
+        sources: The sources of the cluster.
+        wanted: Names of those of its own queue; None in all is all of them.
+
+    Raises:
+        FindingsError: If a block is left out (UC6314), or `used_by_queue` refuses the names.
+    """
+    used = used_by_queue(sources, wanted, path="queue_sources")
+    findings = [
+        Finding(
+            code="UC6314",
+            problem=f"the own queue of the cluster leaves out the Capacity Block {quote(each.reservation_id)}",
+            remedy="Name it in queue_sources too: it is opened and closed with that queue",
+            path="queue_sources",
+        )
+        for each in sources
+        if isinstance(each, CapacityBlock) and each not in used
+    ]
+    if findings:
+        raise FindingsError(findings)
 
 
 def _listed(names: Iterable[str | None]) -> str:

@@ -6,10 +6,11 @@ from typing import Literal
 from aws_cdk import Annotations, Duration, Tags
 from constructs import Construct
 
+from ultracluster.alarm_settings import AlarmSettings
 from ultracluster.block_lifecycle import BlockLifecycle
-from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster.capacity import Capacity, CapacityBlock
 from ultracluster.checkpoint_bucket import CheckpointBucket
-from ultracluster.cluster_alarms import AlarmSettings, ClusterAlarms
+from ultracluster.cluster_alarms import ClusterAlarms
 from ultracluster.cluster_jobs import ClusterJobs
 from ultracluster.cluster_name import cluster_name
 from ultracluster.cluster_network import ClusterNetwork
@@ -21,11 +22,10 @@ from ultracluster.node_group import NodeGroup
 from ultracluster.node_metrics import NodeMetrics
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.shared_file_system import SharedFileSystem
-from ultracluster.sources import named, sources_of, used_by_queue
+from ultracluster.sources import check_own_queue, named, sources_of, used_by_queue
 from ultracluster.training_queue import TrainingQueue
-from ultracluster.unreserved_capacity import SpotCapacity
 from ultracluster.wait_limits import WaitLimits
-from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.instance_types import get_instance_type
 from ultracluster_catalog.nic_layouts import NicLayout
@@ -111,7 +111,7 @@ class UltraCluster(ClusterJobs):
                 are one reservation (UC4127), the own queue leaves out a Capacity Block (UC6314), or a part refuses its arguments.
         """
         sources = sources_of(capacity)
-        _check_own_queue(sources, queue_sources)
+        check_own_queue(sources, queue_sources)
         zone = (
             zone_id
             or next((each.zone_id for each in sources if each and each.zone_id), None)
@@ -147,7 +147,11 @@ class UltraCluster(ClusterJobs):
         self._checkpoint_bucket = checkpoint_bucket
         self._file_system = file_system
         self._compile_cache = compile_cache or CompileCache(self, "CompileCache")
-        self._metrics = _metrics(self, alarms)
+        self._metrics = (
+            NodeMetrics(self, "Metrics", cluster_name=alarms.cluster_name or cluster_name(self))
+            if alarms
+            else None
+        )
         self._node_groups = tuple(
             NodeGroup(
                 self,
@@ -156,7 +160,7 @@ class UltraCluster(ClusterJobs):
                 instance_type=instance_type,
                 image_id=image_id,
                 capacity=source,
-                placement=_placement(self, source, placement, alone=len(sources) == 1),
+                placement=ClusterPlacement.for_source(self, source, placement, alone=len(sources) == 1),
                 nic_layout=nic_layout,
                 file_system=file_system,
                 scratch_path=scratch_path,
@@ -298,44 +302,3 @@ class UltraCluster(ClusterJobs):
     def queue(self) -> TrainingQueue:
         """Job queue."""
         return self._queue
-
-
-def _metrics(scope: Construct, alarms: AlarmSettings | None) -> NodeMetrics | None:
-    if alarms is None:
-        return None
-    return NodeMetrics(scope, "Metrics", cluster_name=alarms.cluster_name or cluster_name(scope))
-
-
-def _check_own_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
-    used = used_by_queue(sources, wanted, path="queue_sources")
-    findings = [
-        Finding(
-            code="UC6314",
-            problem=f"the own queue of the cluster leaves out the Capacity Block {quote(each.reservation_id)}",
-            remedy="Name it in queue_sources too: it is opened and closed with that queue",
-            path="queue_sources",
-        )
-        for each in sources
-        if isinstance(each, CapacityBlock) and each not in used
-    ]
-    if findings:
-        raise FindingsError(findings)
-
-
-def _placement(
-    scope: Construct,
-    source: Capacity | None,
-    placement: ClusterPlacement | Literal["auto", "none"],
-    *,
-    alone: bool,
-) -> ClusterPlacement | None:
-    if isinstance(placement, ClusterPlacement):
-        own_group = (
-            isinstance(source, (CapacityReservation, ReservationGroup)) and source.placement_group_name
-        )
-        if alone or not (own_group or isinstance(source, (CapacityBlock, SpotCapacity))):
-            return placement
-        return ClusterPlacement.for_capacity(scope, named("Placement", source), source)
-    if placement == "none":
-        return None
-    return ClusterPlacement.for_capacity(scope, named("Placement", source), source)
