@@ -33,6 +33,7 @@ class AdviceInput:
         hours: How far to look back.
         file_system_id: File system to look at too. None for none.
         node_hour: US dollars of a node-hour. None for the list price.
+        profile: Profile of the AWS configuration. None for that of the cluster.
     """
 
     rollout: Path
@@ -41,6 +42,7 @@ class AdviceInput:
     hours: float
     file_system_id: str | None
     node_hour: float | None
+    profile: str | None
 
 
 def give_advice(given: AdviceInput, *, as_json: bool) -> None:
@@ -62,18 +64,16 @@ def give_advice(given: AdviceInput, *, as_json: bool) -> None:
     loaded = load_rollout(given.rollout)
     print_findings(loaded.warnings)
     clusters = [each for wave in loaded.config.waves for each in wave.clusters]
-    if given.cluster is not None:
-        # Before CloudWatch is asked, which would be asked in the wrong Region.
-        region = _chosen(clusters, given.cluster, None, given.rollout).region
-    else:
-        region = None
+    # Before CloudWatch is asked, which would be asked in the wrong Region.
+    asked = _chosen(clusters, given.cluster, None, given.rollout) if given.cluster is not None else None
     recorded = read_metrics(
         MetricSource(
             recording=given.recording,
             cluster=given.cluster,
-            region=region,
+            region=asked.region if asked else None,
             hours=given.hours,
             file_system_id=given.file_system_id,
+            profile=given.profile or (asked.profile if asked else None),
         )
     )
     cluster = _chosen(clusters, recorded.cluster, recorded.region, given.rollout)

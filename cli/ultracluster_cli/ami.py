@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +9,7 @@ import typer
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron_images import IMAGE_KINDS
+from ultracluster_cli.options import ClustersOption, JsonOption, RolloutArgument, RolloutProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _group() -> None:
 
 @app.command()
 def resolve(
-    rollout: Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")],
+    rollout: RolloutArgument,
     *,
     image: Annotated[str, typer.Option(help=f"Line of AMIs: {_LINES}.")] = "ecs-neuron",
     parameter: Annotated[
@@ -40,14 +40,12 @@ def resolve(
     baked: Annotated[
         str | None, typer.Option(help="Name of a NeuronAmi, whose newest AMI is taken, instead of --image.")
     ] = None,
-    cluster: Annotated[
-        list[str] | None, typer.Option(help="Only this cluster; may be repeated. Default: all.")
-    ] = None,
+    cluster: ClustersOption = None,
     write: Annotated[
         bool, typer.Option("--write", help="Write the ids into the rollout. Default: show them only.")
     ] = False,
-    profile: Annotated[str | None, typer.Option(help="Profile of the shared AWS configuration.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+    profile: RolloutProfileOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the newest AMI for each cluster of a rollout, and write the ids into the file if asked to."""
     from ultracluster_cli.ami_session import clients_of, find_images  # noqa: PLC0415 - boto3; not for the help
@@ -58,13 +56,20 @@ def resolve(
     _check_choice(image, parameter, baked)
     everywhere = cluster_images(rollout)
     places, warnings = _choose(everywhere, cluster or [], neuron_only=not (parameter or baked))
-    found = find_images(
-        clients_of(profile),
-        regions=sorted({place.region for place in places}),
-        image=image,
-        parameter=parameter,
-        baked=baked,
-    )
+    profiles = {place.loc: profile or place.profile for place in places}
+    clients = {named: clients_of(named) for named in dict.fromkeys(profiles.values())}
+    found = {
+        (named, region): one
+        for named, client in clients.items()
+        for region, one in find_images(
+            client,
+            regions=sorted({place.region for place in places if profiles[place.loc] == named}),
+            image=image,
+            parameter=parameter,
+            baked=baked,
+        ).items()
+    }
+    images = {place.loc: found[profiles[place.loc], place.region] for place in places}
     warnings += [] if parameter or baked else _lacks(image)
     now = datetime.now(UTC)
     rows: list[dict[str, Any]] = [
@@ -72,16 +77,16 @@ def resolve(
             "cluster": place.cluster,
             "region": place.region,
             "image_id_now": place.image_id or None,
-            "image_id": found[place.region].image_id,
-            "name": found[place.region].name,
-            "created": found[place.region].created.date().isoformat(),
-            "age_days": found[place.region].age_days(now),
+            "image_id": images[place.loc].image_id,
+            "name": images[place.loc].name,
+            "created": images[place.loc].created.date().isoformat(),
+            "age_days": images[place.loc].age_days(now),
         }
         for place in places
     ]
     if write:
         text = read_source_file(rollout)
-        ids = {region: one.image_id for region, one in found.items()}
+        ids = {loc: one.image_id for loc, one in images.items()}
         new = with_images(text, places, ids, others=len(places) < len(everywhere))
         rollout.write_text(new, encoding="utf-8", newline="")
         warnings += rollout_findings(rollout)

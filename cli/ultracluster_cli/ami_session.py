@@ -30,7 +30,7 @@ def clients_of(profile: str | None) -> RegionClient:
     try:
         session = boto3.session.Session(profile_name=profile)
     except BotoCoreError as error:
-        raise FindingsError([Finding(code="UC4056", problem=str(error), path="--profile")]) from error
+        raise FindingsError([Finding(code="UC4056", problem=str(error), path="profile")]) from error
     config = Config(retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=30)
     return cache(lambda service, region: session.client(service, region_name=region, config=config))
 

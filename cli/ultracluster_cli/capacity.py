@@ -19,12 +19,9 @@ from ultracluster_cli.capacity_options import (
     DEFAULT_ULTRASERVER,
     BetweenOption,
     DaysOption,
-    JsonOption,
-    LedgerOption,
-    LedgerRegionOption,
     NodesOption,
     OrderArgument,
-    ProfileOption,
+    PreferOption,
     RegionsOption,
     TypeOption,
     UltraServersOption,
@@ -32,6 +29,7 @@ from ultracluster_cli.capacity_options import (
 )
 from ultracluster_cli.capacity_place import place
 from ultracluster_cli.capacity_resolve import resolve
+from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
 from ultracluster_cli.output import print_json, print_table, say
 
 __all__ = ["app"]
@@ -63,7 +61,7 @@ def find(
             "--everywhere", help="With --regions all: every Region, not only those known to sell it."
         ),
     ] = False,
-    rank: Annotated[str, typer.Option(help="total, chip-hour, core-hour, start or node-hours.")] = "total",
+    prefer: PreferOption = "total",
     plot: Annotated[Path | None, typer.Option(help="Draw price over start into this file.")] = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
@@ -86,11 +84,14 @@ def find(
                 )
             ]
         )
-    if rank not in RANKINGS:
+    if prefer not in RANKINGS:
         raise FindingsError(
             [
                 Finding(
-                    code="UC7016", path="--rank", problem=f"got {rank!r}", allowed=", ".join(sorted(RANKINGS))
+                    code="UC7016",
+                    path="--prefer",
+                    problem=f"got {prefer!r}",
+                    allowed=", ".join(sorted(RANKINGS)),
                 )
             ]
         )
@@ -118,7 +119,7 @@ def find(
     )
     reads = Ec2Reads(session_clients(profile))
     result = search_offerings(search, read=reads.perform)
-    ranked = rank_offerings(result.offerings, by=rank)
+    ranked = rank_offerings(result.offerings, by=prefer)
     unreadable = [Finding(code="UC7043", problem=text) for text in reads.unreadable]
     if plot is not None:
         plot_offerings(ranked, plot)
@@ -263,9 +264,11 @@ def cancel(
 
 @app.command()
 def verify(
-    reservation: Annotated[list[str], typer.Argument(metavar="RESERVATION...", help="Reservations: cr-...")],
+    reservation: Annotated[
+        list[str], typer.Argument(metavar="RESERVATION...", help="The reservations: cr-….")
+    ],
     *,
-    region: Annotated[str, typer.Option(help="Their Region.")],
+    region: Annotated[str, typer.Option(help="Region of the reservations.")],
     tag: Annotated[
         list[str] | None,
         typer.Option("--tag", help="key=value of the instances. Default: all of the same type."),

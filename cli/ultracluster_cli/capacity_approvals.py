@@ -22,17 +22,16 @@ from ultracluster_cli.capacity_options import (
     CurrencyOption,
     DaysOption,
     HoursOption,
-    JsonOption,
-    LedgerOption,
-    LedgerRegionOption,
     MaxFeeOption,
     MonthCapOption,
     OrderArgument,
-    ProfileOption,
+    PlatformOption,
+    PreferOption,
     RegionsOption,
     TypeOption,
     UltraServerTypeOption,
 )
+from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, say
 
 __all__ = ["approve", "extend", "reserve"]
@@ -77,8 +76,10 @@ def approve(
     *,
     cluster: ClusterOption,
     instance_type: TypeOption = None,
-    nodes: Annotated[int | None, typer.Option("--nodes", help="Instances.")] = None,
-    ultraservers: Annotated[int | None, typer.Option("--ultraservers", help="UltraServers instead.")] = None,
+    nodes: Annotated[int | None, typer.Option("--nodes", help="Nodes.")] = None,
+    ultraservers: Annotated[
+        int | None, typer.Option("--ultraservers", help="UltraServers instead of nodes.")
+    ] = None,
     ultraserver_type: UltraServerTypeOption = DEFAULT_ULTRASERVER,
     days: DaysOption,
     between: BetweenOption,
@@ -87,8 +88,8 @@ def approve(
     zone_ids: Annotated[
         str, typer.Option("--zone-ids", help="Zone ids to accept. Default: every zone.")
     ] = "",
-    platform: Annotated[str, typer.Option(help="Platform of the AMI.")] = "Linux/UNIX",
-    prefer: Annotated[str, typer.Option(help="What makes the best offer; as --rank of find.")] = "total",
+    platform: PlatformOption = "Linux/UNIX",
+    prefer: PreferOption = "total",
     max_fee: MaxFeeOption,
     month_cap: MonthCapOption,
     currency: CurrencyOption = "USD",
@@ -141,8 +142,8 @@ def extend(
     order: OrderArgument,
     *,
     cluster: ClusterOption,
-    reservation: Annotated[str, typer.Option("--reservation", help="The reservation to extend: cr-...")],
-    region: Annotated[str, typer.Option(help="Its Region.")],
+    reservation: Annotated[str, typer.Option("--reservation-id", help="The reservation to extend: cr-….")],
+    region: Annotated[str, typer.Option(help="Region of the reservation.")],
     expected_end: Annotated[
         str, typer.Option("--expected-end", help="The end that it must still have when bought.")
     ],
@@ -186,10 +187,12 @@ def reserve(
     order: OrderArgument,
     *,
     cluster: ClusterOption,
-    instance_type: Annotated[str, typer.Option("--instance-type", help="Such as trn1.32xlarge.")],
-    nodes: Annotated[int, typer.Option("--nodes", help="Instances.")],
-    region: Annotated[str, typer.Option(help="The Region.")],
-    zone_id: Annotated[str, typer.Option("--zone-id", help="The zone id, such as use2-az3.")],
+    instance_type: Annotated[
+        str, typer.Option("--instance-type", help="Instance type, such as trn2.48xlarge.")
+    ],
+    nodes: Annotated[int, typer.Option("--nodes", help="Nodes.")],
+    region: Annotated[str, typer.Option(help="Region to reserve in.")],
+    zone_id: Annotated[str, typer.Option("--zone-id", help="Zone id, such as use2-az3.")],
     end: Annotated[str, typer.Option("--end", help="When it ends by itself.")],
     hourly_price: Annotated[
         str,
@@ -198,7 +201,7 @@ def reserve(
     placement_group_arn: Annotated[
         str | None, typer.Option("--placement-group-arn", help="Cluster placement group to reserve in.")
     ] = None,
-    platform: Annotated[str, typer.Option(help="Platform of the AMI.")] = "Linux/UNIX",
+    platform: PlatformOption = "Linux/UNIX",
     max_fee: MaxFeeOption,
     month_cap: MonthCapOption,
     currency: CurrencyOption = "USD",

@@ -6,46 +6,33 @@ import typer
 
 __all__ = [
     "DEFAULT_ULTRASERVER",
-    "LEDGER_REGION_VARIABLE",
-    "LEDGER_VARIABLE",
     "ApproverOption",
     "BetweenOption",
     "ClusterOption",
     "CurrencyOption",
     "DaysOption",
     "HoursOption",
-    "JsonOption",
-    "LedgerOption",
-    "LedgerRegionOption",
     "MaxFeeOption",
     "MonthCapOption",
     "NodesOption",
     "OrderArgument",
-    "ProfileOption",
+    "PlatformOption",
+    "PreferOption",
     "RegionsOption",
     "TypeOption",
     "UltraServerTypeOption",
     "UltraServersOption",
 ]
 
-LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
-LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
 DEFAULT_ULTRASERVER = "u-trn2x64"
 
 OrderArgument = Annotated[str, typer.Argument(metavar="ORDER", help="The order's name.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-ProfileOption = Annotated[str | None, typer.Option(help="Profile of the shared AWS configuration.")]
-LedgerOption = Annotated[
-    str | None, typer.Option(help="Table of the ledger.", envvar=LEDGER_VARIABLE, show_envvar=True)
+TypeOption = Annotated[
+    str | None, typer.Option("--instance-type", help="Instance type, such as trn2.48xlarge.")
 ]
-LedgerRegionOption = Annotated[
-    str | None,
-    typer.Option(help="Region of the ledger.", envvar=LEDGER_REGION_VARIABLE, show_envvar=True),
-]
-TypeOption = Annotated[str | None, typer.Option("--instance-type", help="Such as trn2.48xlarge.")]
-NodesOption = Annotated[str | None, typer.Option("--nodes", help="Instances: 16, 8,16 or 1-4.")]
+NodesOption = Annotated[str | None, typer.Option("--nodes", help="Nodes: 16, 8,16 or 1-4.")]
 UltraServersOption = Annotated[
-    str | None, typer.Option("--ultraservers", help="UltraServers instead of instances.")
+    str | None, typer.Option("--ultraservers", help="UltraServers instead of nodes: 1, 1,2 or 1-4.")
 ]
 UltraServerTypeOption = Annotated[str, typer.Option("--ultraserver-type", help="Type of the UltraServers.")]
 DaysOption = Annotated[
@@ -54,7 +41,12 @@ DaysOption = Annotated[
 BetweenOption = Annotated[
     tuple[str, str], typer.Option("--between", help="Earliest and latest start: days or UTC times.")
 ]
-RegionsOption = Annotated[str, typer.Option("--regions", help="all, or Regions with commas.")]
+PlatformOption = Annotated[str, typer.Option("--platform", help="Platform of the AMI.")]
+PreferOption = Annotated[
+    str,
+    typer.Option("--prefer", help="Which offer is best: total, chip-hour, core-hour, start or node-hours."),
+]
+RegionsOption = Annotated[str, typer.Option("--regions", help="all, or Regions with commas between them.")]
 MaxFeeOption = Annotated[
     str, typer.Option("--max-fee", help="The highest fee to accept. There is no default.")
 ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,10 +11,10 @@ from ultracluster_cli.capacity_input import accepted_hours, read_days, read_fee,
 from ultracluster_cli.capacity_options import (
     BetweenOption,
     DaysOption,
-    JsonOption,
     MaxFeeOption,
-    ProfileOption,
+    PreferOption,
 )
+from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ __all__ = ["place"]
 
 
 def place(
-    rollout: Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")],
+    rollout: RolloutArgument,
     *,
     wave: Annotated[str, typer.Option(help="Wave whose clusters are placed.")],
     regions: Annotated[
@@ -38,7 +37,7 @@ def place(
     most_per_region: Annotated[
         int | None, typer.Option(min=1, help="Most clusters to place in one Region. Default: no limit.")
     ] = None,
-    prefer: Annotated[str, typer.Option(help="What makes the best offer; as --rank of find.")] = "total",
+    prefer: PreferOption = "total",
     write: Annotated[
         bool,
         typer.Option("--write", help="Write Regions and zones into the rollout. Default: show them only."),

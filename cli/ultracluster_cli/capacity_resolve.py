@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_cli.capacity_options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
+from ultracluster_cli.options import (
+    JsonOption,
+    LedgerOption,
+    LedgerRegionOption,
+    ProfileOption,
+    RolloutArgument,
+)
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -19,7 +24,7 @@ __all__ = ["bought", "resolve"]
 
 
 def resolve(
-    rollout: Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")],
+    rollout: RolloutArgument,
     *,
     write: Annotated[
         bool, typer.Option("--write", help="Write it into the rollout. Default: show it only.")

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from ultracluster_catalog.findings import Finding, FindingsError, Severity
-from ultracluster_cli.capacity_options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
+from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_runtime.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.ec2_objects import Quote
@@ -18,8 +18,6 @@ from ultracluster_runtime.reconcile import Outcome
 from ultracluster_runtime.records import Record
 
 __all__ = [
-    "LEDGER_REGION_VARIABLE",
-    "LEDGER_VARIABLE",
     "Session",
     "open_session",
     "show_outcome",

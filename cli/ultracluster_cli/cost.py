@@ -6,6 +6,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from ultracluster_cli.options import ClusterOption, JsonOption, RolloutArgument
+
 __all__ = ["actual", "app", "bake_off", "estimate"]
 
 
@@ -25,16 +27,17 @@ app = typer.Typer(
     help="Say what a cluster will cost, with the source and date of each price, and what it did cost.",
 )
 
-_Rollout = Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")]
-_Cluster = Annotated[str | None, typer.Option(help="Name of one cluster. Default: all of them.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")]
+_FallbackRegion = Annotated[
+    str | None,
+    typer.Option(metavar="REGION", help="Take the price of this Region where the cluster's is not known."),
+]
 
 
 @app.command()
 def estimate(
-    rollout: _Rollout,
+    rollout: RolloutArgument,
     *,
-    cluster: _Cluster = None,
+    cluster: ClusterOption = None,
     hours: Annotated[
         float | None,
         typer.Option(help="Hours of one run. Default: from start to end of the capacity, else 730, a month."),
@@ -49,14 +52,9 @@ def estimate(
     ] = None,
     price: Annotated[
         list[str] | None,
-        typer.Option(metavar="LINE=USD", help="A price that you know, by the line's name. May be repeated."),
+        typer.Option(metavar="LINE=USD", help="A price that you know, by the line's name; may be repeated."),
     ] = None,
-    fallback_region: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGION", help="Take the price of this Region where the cluster's is not known."
-        ),
-    ] = None,
+    fallback_region: _FallbackRegion = None,
     stored_gb: Annotated[float | None, typer.Option(help="GB in the buckets.")] = None,
     logs_gb: Annotated[float | None, typer.Option(help="GB of logs written in a month.")] = None,
     endpoint_gb: Annotated[float | None, typer.Option(help="GB through endpoints in a month.")] = None,
@@ -81,7 +79,7 @@ def estimate(
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE.html|png", help="Draw the bill into this file as well.")
     ] = None,
-    as_json: _Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what the clusters of a rollout will cost, line by line; what has no dated price is called not known."""
     from ultracluster_cli.costing import Plans, estimate_rollout  # noqa: PLC0415 - pydantic; not for the help
@@ -119,13 +117,13 @@ def estimate(
 
 @app.command()
 def actual(
-    rollout: _Rollout,
+    rollout: RolloutArgument,
     *,
     first: Annotated[str, typer.Option("--from", metavar="DAY", help="First day, such as 2026-11-01.")],
     last: Annotated[
         str | None, typer.Option("--to", metavar="DAY", help="Last day. Default: yesterday.")
     ] = None,
-    cluster: _Cluster = None,
+    cluster: ClusterOption = None,
     by: Annotated[
         str | None,
         typer.Option(metavar="TAG", help="Group by this cost allocation tag. Default: by service."),
@@ -134,10 +132,8 @@ def actual(
         float | None,
         typer.Option(help="Hours in which the nodes were paid. Default: those of the capacity, else all."),
     ] = None,
-    fallback_region: Annotated[
-        str | None, typer.Option(metavar="REGION", help="As for the estimate.")
-    ] = None,
-    as_json: _Json = False,
+    fallback_region: _FallbackRegion = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what the clusters of a rollout did cost by Cost Explorer, beside the estimate; a question costs a cent."""
     from ultracluster_cli.actual_costs import show_actual_costs  # noqa: PLC0415 - boto3; not for the help
@@ -183,7 +179,7 @@ def bake_off(
         list[str] | None,
         typer.Option(metavar="NAME", help="A figure. Default: all that were reported within two weeks."),
     ] = None,
-    as_json: _Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what the contestants of a bake-off reached week by week, side by side, and what a dollar bought of it."""
     from ultracluster_cli.bake_off_weeks import show_weeks  # noqa: PLC0415 - boto3; not for the help

@@ -6,6 +6,13 @@ from typing import Annotated
 import typer
 
 from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_cli.options import (
+    FileSystemOption,
+    LookBackOption,
+    MetricsClusterOption,
+    ProfileOption,
+    RecordingOption,
+)
 from ultracluster_cli.output import say
 
 __all__ = ["app", "dashboard"]
@@ -19,19 +26,14 @@ def dashboard(
     page: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Draw the charts into this page.")
     ] = None,
-    recording: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Read the metrics from this recording.")
-    ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(help="Read the metrics of this cluster from CloudWatch.")
-    ] = None,
+    recording: RecordingOption = None,
+    cluster: MetricsClusterOption = None,
     region: Annotated[
-        str | None, typer.Option(help="Region of the cluster. Default: that of the credentials.")
+        str | None, typer.Option(help="Region of the cluster. Default: that of the profile or the shell.")
     ] = None,
-    hours: Annotated[float, typer.Option(help="How far to look back.")] = 24,
-    file_system: Annotated[
-        str | None, typer.Option(metavar="fs-…", help="File system whose free space is shown as well.")
-    ] = None,
+    hours: LookBackOption = 24,
+    file_system: FileSystemOption = None,
+    profile: ProfileOption = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep what was read as a recording.")
     ] = None,
@@ -44,7 +46,12 @@ def dashboard(
         raise FindingsError([Finding(code="UC9332", problem=problem)])
     recorded = read_metrics(
         MetricSource(
-            recording=recording, cluster=cluster, region=region, hours=hours, file_system_id=file_system
+            recording=recording,
+            cluster=cluster,
+            region=region,
+            hours=hours,
+            file_system_id=file_system,
+            profile=profile,
         )
     )
     if save is not None:

@@ -1,9 +1,10 @@
 """`ultracluster demo`: the command line of it; the work is in `ultracluster_cli.demonstration`."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
+
+from ultracluster_cli.options import JsonOption, OptionalRolloutArgument
 
 __all__ = ["app", "demo"]
 
@@ -12,16 +13,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def demo(
-    rollout: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="ROLLOUT", help="The rollout file. Default: the context value `rollout` of cdk.json."
-        ),
-    ] = None,
+    rollout: OptionalRolloutArgument = None,
     *,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as JSON (docs/command-line.md).")
-    ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Buy the rollout's Capacity Blocks on a local AWS, with fake money, and deploy the rollout on what was bought.
 

@@ -15,9 +15,9 @@ import typer
 
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.instance_types import get_instance_type
-from ultracluster_cli.capacity_options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.capacity_session import NOT_KNOWN_EXIT_CODE
 from ultracluster_cli.child_process import run_captured
+from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_table, say
 from ultracluster_cli.steps import told
 from ultracluster_cli.targets import Target

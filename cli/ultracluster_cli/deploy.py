@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli.options import JsonOption, OptionalRolloutArgument, WaveOption
+
 __all__ = ["app", "deploy"]
 
 app = typer.Typer(add_completion=False)
@@ -12,26 +14,19 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def deploy(
-    rollout: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="ROLLOUT", help="The rollout file. Default: the context value `rollout` of cdk.json."
-        ),
-    ] = None,
+    rollout: OptionalRolloutArgument = None,
     *,
     local: Annotated[
         bool, typer.Option("--local", help="Deploy to a local AWS on this machine: no account, no cost.")
     ] = False,
-    wave: Annotated[str | None, typer.Option(help="Deploy the clusters of this wave only.")] = None,
+    wave: WaveOption = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Do not ask before permissions are widened in a real account.")
     ] = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Synthesize every cluster, also those that have not changed.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as JSON (docs/command-line.md).")
-    ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Deploy a rollout with the CDK CLI, read it back from AWS and print what is there.
 

@@ -2,12 +2,12 @@
 
 import dataclasses
 import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
 
 __all__ = ["app", "explain"]
@@ -17,14 +17,12 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def explain(
-    rollout: Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")],
+    rollout: RolloutArgument,
     cluster: Annotated[
-        str | None, typer.Argument(metavar="CLUSTER", help="Name of one cluster. Default: all clusters.")
+        str | None, typer.Argument(metavar="CLUSTER", help="Only this cluster. Default: all.")
     ] = None,
     *,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON instead of tables (docs/command-line.md).")
-    ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show each value of a cluster and what gives it: the cluster, the defaults of the file, or what is built in."""
     from ultracluster_stacks.config.explain import explain_rollout  # noqa: PLC0415 - pydantic; not for the help

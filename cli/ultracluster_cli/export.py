@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli.options import JsonOption, OptionalRolloutArgument, WaveOption
+
 __all__ = ["app", "export"]
 
 app = typer.Typer(add_completion=False)
@@ -12,20 +14,15 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def export(
-    rollout: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="ROLLOUT", help="The rollout file. Default: the context value `rollout` of cdk.json."
-        ),
-    ] = None,
+    rollout: OptionalRolloutArgument = None,
     *,
     output: Annotated[Path, typer.Option(help="Folder to write, new or empty.")],
     bucket: Annotated[
         str | None,
         typer.Option(help="Default of the parameter AssetBucket: where the files of OUTPUT/assets will be."),
     ] = None,
-    wave: Annotated[str | None, typer.Option(help="The clusters of this wave only.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+    wave: WaveOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write plain CloudFormation templates with parameters, for who deploys without the CDK; needs no account."""
     from ultracluster_cli.exporting import export_rollout  # noqa: PLC0415 - pydantic; not for the help

@@ -20,11 +20,11 @@ def init(
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the cluster.")] = None,
     region: Annotated[str | None, typer.Option(help="Region of the cluster.")] = None,
-    zone_id: Annotated[str | None, typer.Option(help="Zone id of the capacity, such as use2-az3.")] = None,
-    instance_type: Annotated[str | None, typer.Option(help="Instance type of the nodes.")] = None,
-    nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,
+    zone_id: Annotated[str | None, typer.Option(help="Zone id, such as use2-az3.")] = None,
+    instance_type: Annotated[str | None, typer.Option(help="Instance type, such as trn2.48xlarge.")] = None,
+    nodes: Annotated[int | None, typer.Option(help="Nodes.")] = None,
     reservation_id: Annotated[
-        str | None, typer.Option(help="Reservation of your Capacity Block. Default: a placeholder.")
+        str | None, typer.Option(help="The reservation of your Capacity Block: cr-…. Default: a placeholder.")
     ] = None,
     image_id: Annotated[str | None, typer.Option(help="AMI of the nodes. Default: a placeholder.")] = None,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ultracluster_catalog.findings import Finding
+from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 
 __all__ = ["app", "list_jobs", "logs", "stop", "submit", "why"]
@@ -30,8 +31,6 @@ _Queue = Annotated[
 _Region = Annotated[
     str | None, typer.Option(help="Region. Default: of the ARN, else of the environment or the profile.")
 ]
-_Profile = Annotated[str | None, typer.Option(help="Profile of the shared AWS configuration.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")]
 
 
 @app.command()
@@ -63,8 +62,8 @@ def submit(
     alone: Annotated[bool, typer.Option("--alone", help="Without the jobs that it depends on.")] = False,
     queue_name: _Queue = None,
     region: _Region = None,
-    profile: _Profile = None,
-    as_json: _Json = False,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Submit a job that the cluster defines, after the jobs that it depends on."""
     from ultracluster_cli.jobs_session import (  # noqa: PLC0415 - boto3; not for the help
@@ -118,8 +117,8 @@ def list_jobs(
     *,
     everything: Annotated[bool, typer.Option("--all", help="Also jobs that have ended.")] = False,
     region: _Region = None,
-    profile: _Profile = None,
-    as_json: _Json = False,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List the jobs of a cluster with their states, queue by queue, oldest first."""
     from ultracluster_cli.jobs_session import answers, job_row, open_region  # noqa: PLC0415 - boto3; not for the help
@@ -145,7 +144,9 @@ def list_jobs(
 
 
 @app.command()
-def why(job: _Job, *, region: _Region = None, profile: _Profile = None, as_json: _Json = False) -> None:
+def why(
+    job: _Job, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
+) -> None:
     """Say in words why a job waits, and what to do; changes nothing."""
     from ultracluster_cli.jobs_session import answers, open_region  # noqa: PLC0415 - boto3; not for the help
     from ultracluster_runtime.jobs.look import look  # noqa: PLC0415
@@ -183,7 +184,7 @@ def logs(
     tail: Annotated[int, typer.Option(min=1, max=10_000, help="The newest lines to begin with.")] = 100,
     follow: Annotated[bool, typer.Option("--follow", help="Go on until Ctrl-C.")] = False,
     region: _Region = None,
-    profile: _Profile = None,
+    profile: ProfileOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each line as a JSON document.")] = False,
 ) -> None:
     """Print the log of one node of a job."""
@@ -219,8 +220,8 @@ def stop(
         str, typer.Option(help="What AWS Batch shows as the reason.")
     ] = "Stopped with ultracluster jobs stop",
     region: _Region = None,
-    profile: _Profile = None,
-    as_json: _Json = False,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Tell a running job to write a checkpoint, give it time for that, then end it."""
     from ultracluster_cli.jobs_session import answers, open_region, read_duration  # noqa: PLC0415 - boto3; not for the help

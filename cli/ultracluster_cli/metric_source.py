@@ -22,6 +22,7 @@ class MetricSource:
         region: Its Region. None for that of the credentials.
         hours: How far to look back in CloudWatch.
         file_system_id: File system to look at too. None for none.
+        profile: Profile of the AWS configuration. None for boto3's own choice.
     """
 
     recording: Path | None
@@ -29,6 +30,7 @@ class MetricSource:
     region: str | None
     hours: float
     file_system_id: str | None
+    profile: str | None
 
 
 def read_metrics(source: MetricSource) -> Recording:
@@ -71,7 +73,7 @@ def _from_cloudwatch(source: MetricSource) -> Recording:
     end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)  # the minute that runs counts
     start = end - timedelta(hours=source.hours)
     try:
-        session = boto3.Session(region_name=source.region)
+        session = boto3.Session(region_name=source.region, profile_name=source.profile)
         cloudwatch = session.client("cloudwatch")
         return record_metrics(
             cloudwatch,

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from ultracluster_cli.options import AllowOption, JsonOption, OptionalRolloutArgument, WaveOption
+
 __all__ = ["app", "plan"]
 
 app = typer.Typer(add_completion=False)
@@ -12,12 +14,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def plan(
-    rollout: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="ROLLOUT", help="The rollout file. Default: the context value `rollout` of cdk.json."
-        ),
-    ] = None,
+    rollout: OptionalRolloutArgument = None,
     *,
     against: Annotated[
         str,
@@ -28,16 +25,9 @@ def plan(
     local: Annotated[
         bool, typer.Option("--local", help="What is deployed in the local AWS of `ultracluster local up`.")
     ] = False,
-    wave: Annotated[str | None, typer.Option(help="Plan the clusters of this wave only.")] = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WHAT",
-            help="Allow one thing that stops the plan, as the plan writes it, such as "
-            "replace:STACK/LOGICAL_ID. May be repeated.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+    wave: WaveOption = None,
+    allow: AllowOption = None,
+    as_json: JsonOption = False,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")
     ] = False,

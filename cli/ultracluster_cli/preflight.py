@@ -1,11 +1,19 @@
 """`ultracluster preflight`: the command line of it; the work is in `ultracluster_cli.preflight_run`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ultracluster_cli.capacity_options import LedgerOption, LedgerRegionOption
+from ultracluster_cli.options import (
+    ClustersOption,
+    JsonOption,
+    LedgerOption,
+    LedgerRegionOption,
+    RolloutArgument,
+    RolloutProfileOption,
+    SkipOption,
+    WaveOption,
+)
 
 __all__ = ["app", "preflight"]
 
@@ -16,15 +24,11 @@ _FAILED_EXIT_CODE = 1
 
 @app.command()
 def preflight(
-    rollout: Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")],
+    rollout: RolloutArgument,
     *,
-    wave: Annotated[str | None, typer.Option(help="Look at the clusters of this wave only.")] = None,
-    cluster: Annotated[
-        list[str] | None, typer.Option(help="Only this cluster; may be repeated. Default: all.")
-    ] = None,
-    skip: Annotated[
-        list[str] | None, typer.Option(metavar="CODE", help="Leave out this check; may be repeated.")
-    ] = None,
+    wave: WaveOption = None,
+    cluster: ClustersOption = None,
+    skip: SkipOption = None,
     local: Annotated[
         bool,
         typer.Option(
@@ -32,12 +36,12 @@ def preflight(
             help="Look at a local AWS, with fakes of the reservations and AMIs, as deploy --local does.",
         ),
     ] = False,
-    profile: Annotated[str | None, typer.Option(help="Profile of the shared AWS configuration.")] = None,
+    profile: RolloutProfileOption = None,
     qualifier: Annotated[str, typer.Option(help="Qualifier of the CDK's bootstrap.")] = "hnb659fds",
     ledger: LedgerOption = None,
     ledger_region: LedgerRegionOption = None,
     timeout: Annotated[float, typer.Option(help="Seconds for all checks together.")] = 120.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Find out whether an account has what a rollout needs; reads only, and changes nothing.
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli.options import AllowOption, JsonOption, OptionalRolloutArgument, SkipOption, WaveOption
+
 __all__ = ["app", "rollout"]
 
 app = typer.Typer(add_completion=False)
@@ -15,14 +17,9 @@ _DAY = 24 * 60
 
 @app.command()
 def rollout(
-    rollout: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="ROLLOUT", help="The rollout file. Default: the context value `rollout` of cdk.json."
-        ),
-    ] = None,
+    rollout: OptionalRolloutArgument = None,
     *,
-    wave: Annotated[str | None, typer.Option(help="Roll out this wave only.")] = None,
+    wave: WaveOption = None,
     local: Annotated[
         bool, typer.Option("--local", help="To a local AWS on this machine: no account, no cost.")
     ] = False,
@@ -43,15 +40,10 @@ def rollout(
         str | None,
         typer.Option(metavar="WAVE", help="Deploy again what a wave had before the last rollout of it."),
     ] = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="WHAT", help="Allow one thing that stops the plan, as `plan` writes it."),
-    ] = None,
-    skip: Annotated[
-        list[str] | None, typer.Option(metavar="CODE", help="Leave out this check of preflight.")
-    ] = None,
+    allow: AllowOption = None,
+    skip: SkipOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real account is changed.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Deploy wave after wave; the next begins when the gates of every cluster have passed.
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json
 
 __all__ = ["app", "scale"]
@@ -16,7 +17,9 @@ app = typer.Typer(add_completion=False)
 def scale(
     *,
     chips: Annotated[int, typer.Option(help="Chips that are wanted.")],
-    instance_type: Annotated[str, typer.Option(help="Type of the nodes.")] = "trn2.48xlarge",
+    instance_type: Annotated[
+        str, typer.Option(help="Instance type, such as trn2.48xlarge.")
+    ] = "trn2.48xlarge",
     regions: Annotated[
         str | None,
         typer.Option(
@@ -27,11 +30,11 @@ def scale(
         list[str] | None,
         typer.Option(
             metavar="NAME=NUMBER",
-            help="Replace an assumption of the report, such as failures_per_chip_day=0.0001. May be repeated.",
+            help="Replace an assumption of the report, such as failures_per_chip_day=0.0001; may be repeated.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same simulation.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what so many chips break first and what it takes, propose a layout, simulate its rollout and its failures.
 

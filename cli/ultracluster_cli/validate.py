@@ -1,10 +1,8 @@
 """`ultracluster validate`: is a rollout file right? Answers in milliseconds, without AWS and without the CDK."""
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
+from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_findings, print_json, print_table
 
 __all__ = ["app", "validate"]
@@ -14,9 +12,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def validate(
-    rollout: Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")],
+    rollout: RolloutArgument,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Check a rollout file and list its clusters; every mistake is shown, with its line."""
     from ultracluster_cli.expected_network import expected_network, network_row  # noqa: PLC0415 - as below

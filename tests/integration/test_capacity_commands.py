@@ -161,7 +161,16 @@ def test_extends_a_block_once(run: Any, market: LocalAws) -> None:
     held = market.client("ec2", REGION).describe_capacity_reservations(
         CapacityReservationIds=[block["reservations"]]
     )["CapacityReservations"][0]
-    terms = ("--reservation", block["reservations"], "--region", REGION, "--days", "1", "--cluster", "ohio")
+    terms = (
+        "--reservation-id",
+        block["reservations"],
+        "--region",
+        REGION,
+        "--days",
+        "1",
+        "--cluster",
+        "ohio",
+    )
     end = ("--expected-end", held["EndDate"].isoformat())
     money = ("--max-fee", "500", "--month-cap", "1000", "--approver", "a person")
     token = run("extend", "longer", *terms, *end, *money)["order"]["token"]

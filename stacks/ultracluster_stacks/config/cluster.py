@@ -93,8 +93,8 @@ class ClusterConfig(ConfigModel):
         | None
     ) = Field(
         default=None,
-        description="Profile of the AWS configuration with which `plan`, `preflight`, `deploy`, `rollout` and `cost actual` reach the "
-        "account of the cluster. It is in no template. Default: the credentials of the shell.",
+        description="Profile of the AWS configuration with which `plan`, `preflight`, `deploy`, `rollout`, `ami resolve`, "
+        "`advise` and `cost actual` reach the account of the cluster. It is in no template. Default: the credentials of the shell.",
     )
     zone_id: Annotated[
         str,

@@ -26,6 +26,7 @@ class ClusterImage:
         loc: Place of the cluster.
         cluster: Its name.
         region: Its Region.
+        profile: Profile with which its account is reached. None for the credentials of the shell.
         instance_type: Name of its instance type.
         image_id: What it says now, of its own or by the defaults; empty when nothing does.
         inherited: Whether it has no AMI of its own, so that the defaults decide.
@@ -34,6 +35,7 @@ class ClusterImage:
     loc: Loc
     cluster: str
     region: str
+    profile: str | None
     instance_type: str
     image_id: str
     inherited: bool
@@ -66,6 +68,7 @@ def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
                 loc=loc,
                 cluster=str(cluster["name"]),
                 region=str(cluster["region"]),
+                profile=cluster.get("profile"),
                 instance_type=str(cluster["instance_type"]),
                 image_id=str(cluster.get(_KEY) or ""),
                 inherited=_KEY not in own,
@@ -75,23 +78,23 @@ def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
 
 
 def with_images(
-    text: str, images: Sequence[ClusterImage], ids: Mapping[str, str], *, others: bool = False
+    text: str, images: Sequence[ClusterImage], ids: Mapping[Loc, str], *, others: bool = False
 ) -> str:
     """Give the text of a rollout file with other AMIs; all else stays as its author wrote it.
 
-    The id goes to the defaults when every cluster takes its AMI from there and all are in one Region; else to each
-    cluster, since an AMI belongs to one Region.
+    The id goes to the defaults when every cluster takes its AMI from there and all get the same; else to each cluster,
+    since an AMI belongs to one Region, and one's own to one account.
 
     Args:
         text: The file.
         images: The clusters to write for, of those that `cluster_images` found in it.
-        ids: The new id for each Region.
+        ids: The new id for the place of each cluster.
         others: Whether the file has more clusters, whose AMIs stay. Default: no.
     """
-    regions = {image.region for image in images}
-    if not others and len(regions) == 1 and all(image.inherited and image.image_id for image in images):
-        return set_values(text, {("defaults", _KEY): ids[regions.pop()]})
-    return set_values(text, {(*image.loc, _KEY): ids[image.region] for image in images})
+    new = {ids[image.loc] for image in images}
+    if not others and len(new) == 1 and all(image.inherited and image.image_id for image in images):
+        return set_values(text, {("defaults", _KEY): new.pop()})
+    return set_values(text, {(*image.loc, _KEY): ids[image.loc] for image in images})
 
 
 def _at(values: Any, loc: Loc) -> Any:

@@ -91,3 +91,19 @@ def test_refuses_what_does_not_belong_together(
 def test_refuses_a_cluster_of_another_rollout_before_it_asks_cloudwatch(run: Run, quickstart: Path) -> None:
     outcome = run("advise", str(quickstart), "--cluster", "another")
     assert (outcome.code, "UC9336" in outcome.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "profile"), [((), "the-clusters-own"), (("--profile", "another"), "another")]
+)
+def test_cloudwatch_is_asked_with_the_profile_of_the_cluster_unless_another_is_given(
+    run: Run, quickstart: Path, tmp_path: Path, arguments: tuple[str, ...], profile: str
+) -> None:
+    rollout = tmp_path / "rollout.yaml"
+    named = "- name: quickstart\n"
+    text = quickstart.read_text()
+    assert named in text
+    rollout.write_text(text.replace(named, f"{named}        profile: the-clusters-own\n"))
+    outcome = run("advise", str(rollout), "--cluster", "quickstart", *arguments)
+    assert (outcome.code, "UC9334" in outcome.stderr) == (2, True)
+    assert f"({profile}) could not be found" in outcome.stderr

@@ -105,6 +105,32 @@ def test_leaves_the_ami_of_gpus_alone_unless_it_is_given(
     assert len(asked) == 2
 
 
+def test_an_ami_of_ones_own_is_looked_for_in_the_account_of_each_cluster(
+    monkeypatch: pytest.MonkeyPatch,
+    resolve: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def find_images(client: Any, *, regions: list[str], **_: Any) -> dict[str, FoundImage]:
+        created = datetime(2026, 10, 30, tzinfo=UTC)
+        image = FoundImage(
+            region=regions[0], image_id=f"of {client}", name="new", created=created, found_by="/p"
+        )
+        return dict.fromkeys(regions, image)
+
+    monkeypatch.setattr(ami_session, "clients_of", lambda profile: profile)
+    monkeypatch.setattr(ami_session, "find_images", find_images)
+    path = tmp_path / "rollout.yaml"
+    path.write_text(TWO.replace("- name: train\n", "- name: train\n        profile: production\n"))
+
+    def found(*options: str) -> dict[str, str]:
+        assert resolve("--baked", "nodes", "--json", *options) == 0
+        return {row["cluster"]: row["image_id"] for row in json.loads(capsys.readouterr().out)["clusters"]}
+
+    assert found() == {"train": "of production", "compare": "of None"}
+    assert found("--profile", "one") == {"train": "of one", "compare": "of one"}
+
+
 @pytest.mark.parametrize(
     ("options", "codes"),
     [

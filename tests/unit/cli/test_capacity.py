@@ -79,7 +79,7 @@ def test_accepts_blocks_a_day_shorter_or_longer_than_asked() -> None:
     [
         (["capacity", "find", "--days", "14", *BETWEEN], "UC7010"),
         ([*FIND, *BETWEEN, "--ultraservers", "2"], "UC7010"),
-        ([*FIND, *BETWEEN, "--rank", "beauty"], "UC7016"),
+        ([*FIND, *BETWEEN, "--prefer", "beauty"], "UC7016"),
         ([*FIND, "--between", "soon", "later"], "UC7008"),
         (["capacity", "status"], "UC7021"),
         (["capacity", "buy", "december"], "UC7021"),

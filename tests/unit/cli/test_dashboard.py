@@ -201,12 +201,10 @@ def test_says_what_is_missing_without_plotly(
     assert (outcome.code, "UC9331" in outcome.stderr) == (2, True)
 
 
-def test_says_when_cloudwatch_cannot_be_asked(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AWS_PROFILE", "a-profile-that-nobody-has")
+def test_says_when_cloudwatch_cannot_be_asked(run: Run, tmp_path: Path) -> None:
+    page = str(tmp_path / "page.html")
     outcome = run(
-        "dashboard", "--cluster", "a", "--region", "us-east-2", "--html", str(tmp_path / "page.html")
+        "dashboard", "--cluster", "a", "--region", "us-east-2", "--profile", "nobody", "--html", page
     )
     assert (outcome.code, "UC9334" in outcome.stderr) == (2, True)
 

@@ -34,7 +34,7 @@ def test_the_defaults_keep_the_id_when_all_clusters_take_it_from_there(write: Wr
     assert [(one.cluster, one.region, one.image_id) for one in images] == [
         ("train", "us-east-2", "ami-0123456789abcdef0")
     ]
-    assert with_images(valid, images, {"us-east-2": NEW}) == valid.replace(
+    assert with_images(valid, images, {images[0].loc: NEW}) == valid.replace(
         "ami-0123456789abcdef0", f'"{NEW}"'
     )
 
@@ -42,13 +42,23 @@ def test_the_defaults_keep_the_id_when_all_clusters_take_it_from_there(write: Wr
 def test_a_rollout_without_amis_or_with_wrong_ones_gets_one_for_each_region(write: Write) -> None:
     path = write(TWO_REGIONS)
     images = cluster_images(path)
-    text = with_images(TWO_REGIONS, images, {"us-east-2": NEW, "us-east-1": OTHER})
+    text = with_images(TWO_REGIONS, images, {images[0].loc: NEW, images[1].loc: OTHER})
 
     assert [one.image_id for one in images] == ["", "latest"]
     assert "# the first" in text
     assert f'image_id: "{OTHER}"  # to be pinned' in text
     path.write_text(text)
     assert [one.image_id for one in cluster_images(path)] == [NEW, OTHER]
+
+
+def test_the_defaults_do_not_keep_an_id_that_accounts_differ_in(write: Write, valid: str) -> None:
+    head, cluster = valid.split("      - name: train\n")
+    two = f"{head}      - name: train\n{cluster}      - name: other\n        profile: other\n{cluster}"
+    images = cluster_images(write(two))
+    assert [one.profile for one in images] == [None, "other"]
+    text = with_images(two, images, {images[0].loc: NEW, images[1].loc: OTHER})
+    assert "ami-0123456789abcdef0" in text
+    assert [one.image_id for one in cluster_images(write(text))] == [NEW, OTHER]
 
 
 def test_every_other_mistake_of_the_file_stops_it(write: Write) -> None:

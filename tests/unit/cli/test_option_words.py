@@ -1,0 +1,49 @@
+"""An option that does the same is called the same and described by the same words in every command."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from ultracluster_cli.main import app
+
+# Each of these names means something of its own in some commands.
+OF_A_COMMAND = {
+    "--cluster": 4,  # one, some, the one in CloudWatch, and the one that an order is for
+    "--days": 2,
+    "--from": 2,
+    "--hours": 2,
+    "--json": 2,  # a document, or one for each line of a log
+    "--local": 4,
+    "--name": 2,
+    "--nodes": 4,
+    "--parameter": 2,
+    "--price": 2,
+    "--profile": 2,  # with a rollout, and without
+    "--region": 8,
+    "--regions": 3,
+    "--reservation-id": 2,
+    "--timeout": 2,
+    "--ultraservers": 2,
+    "--wave": 2,
+    "--write": 4,
+    "--yes": 2,
+}
+
+
+def test_an_option_is_described_by_the_same_words_everywhere() -> None:
+    words: dict[str, set[str]] = defaultdict(set)
+    for option in _options(typer.main.get_command(app)):
+        words[option.opts[0]].add(option.help)
+    several = {name: len(texts) for name, texts in words.items() if len(texts) > 1}
+
+    assert "--ledger" in words
+    assert several == OF_A_COMMAND
+
+
+def _options(command: Any) -> Iterator[Any]:
+    yield from (each for each in command.params if each.param_type_name == "option")
+    if hasattr(command, "list_commands"):
+        for name in command.list_commands(None):
+            yield from _options(command.get_command(None, name))
