@@ -10,7 +10,7 @@ from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, 
 from ultracluster.sources import named
 from ultracluster.unreserved_capacity import OnDemandCapacity, SpotCapacity
 
-__all__ = ["ClusterPlacement"]
+__all__ = ["ClusterPlacement", "placement_of"]
 
 
 class ClusterPlacement(Construct):
@@ -57,34 +57,6 @@ class ClusterPlacement(Construct):
             case _:
                 return None
 
-    @classmethod
-    def for_source(
-        cls,
-        scope: Construct,
-        source: Capacity | None,
-        wanted: "ClusterPlacement | Literal['auto', 'none']",
-        *,
-        alone: bool,
-    ) -> "ClusterPlacement | None":
-        """Give the placement of one source of a cluster.
-
-        Args:
-            scope: The cluster.
-            source: The source; None is on-demand.
-            wanted: What the cluster was given: ``auto`` is what the capacity can use, ``none`` is none, and a group of one's
-                own is for those sources that can be in it.
-            alone: Whether it is the cluster's only source, which a given group is always for.
-        """
-        if wanted == "none":
-            return None
-        if isinstance(wanted, ClusterPlacement):
-            own_group = (
-                isinstance(source, (CapacityReservation, ReservationGroup)) and source.placement_group_name
-            )
-            if alone or not (own_group or isinstance(source, (CapacityBlock, SpotCapacity))):
-                return wanted
-        return cls.for_capacity(scope, named("Placement", source), source)
-
     @property
     def placement_group_arn(self) -> str:
         """ARN of the group: a reservation that is made with it as ``PlacementGroupArn`` is made inside the group."""
@@ -96,3 +68,30 @@ class ClusterPlacement(Construct):
     def placement_group_name(self) -> str:
         """Name of the group."""
         return self._placement_group_name
+
+
+def placement_of(
+    scope: Construct,
+    source: Capacity | None,
+    wanted: ClusterPlacement | Literal["auto", "none"],
+    *,
+    alone: bool,
+) -> ClusterPlacement | None:
+    """Give the placement of one source of a cluster.
+
+    Args:
+        scope: The cluster.
+        source: The source; None is on-demand.
+        wanted: What the cluster was given: ``auto`` is what the capacity can use, ``none`` is none, and a group of one's
+            own is for those sources that can be in it.
+        alone: Whether it is the cluster's only source, which a given group is always for.
+    """
+    if wanted == "none":
+        return None
+    if isinstance(wanted, ClusterPlacement):
+        own_group = (
+            isinstance(source, (CapacityReservation, ReservationGroup)) and source.placement_group_name
+        )
+        if alone or not (own_group or isinstance(source, (CapacityBlock, SpotCapacity))):
+            return wanted
+    return ClusterPlacement.for_capacity(scope, named("Placement", source), source)

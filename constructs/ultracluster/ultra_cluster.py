@@ -14,7 +14,7 @@ from ultracluster.cluster_alarms import ClusterAlarms
 from ultracluster.cluster_jobs import ClusterJobs
 from ultracluster.cluster_name import cluster_name
 from ultracluster.cluster_network import ClusterNetwork
-from ultracluster.cluster_placement import ClusterPlacement
+from ultracluster.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.cluster_watch import ClusterWatch
 from ultracluster.compile_cache import CompileCache
 from ultracluster.fair_share import FairShare
@@ -160,7 +160,7 @@ class UltraCluster(ClusterJobs):
                 instance_type=instance_type,
                 image_id=image_id,
                 capacity=source,
-                placement=ClusterPlacement.for_source(self, source, placement, alone=len(sources) == 1),
+                placement=placement_of(self, source, placement, alone=len(sources) == 1),
                 nic_layout=nic_layout,
                 file_system=file_system,
                 scratch_path=scratch_path,
