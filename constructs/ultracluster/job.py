@@ -13,6 +13,7 @@ from ultracluster.cluster_name import cluster_name
 from ultracluster.compile_cache import CompileCache
 from ultracluster.container_image import ContainerImage
 from ultracluster.image_pull import grant_pull
+from ultracluster.job_checks import check_job
 from ultracluster.job_container import job_container
 from ultracluster.job_environment import job_environment
 from ultracluster.launcher import Launcher
@@ -37,39 +38,61 @@ class Job(Construct):
         *,
         queue: TrainingQueue,
         image: str | ContainerImage,
+        command: Sequence[str],
         node_count: int,
         processes_per_node: int | None,
         launcher: Launcher,
         compile_cache: CompileCache | PosixCompileCache | None,
         neuron: NeuronSettings | None,
-        environment: Mapping[str, str],
+        environment: Mapping[str, str] | None,
+        attempts: int,
         after: Sequence["Job"],
-        findings: Sequence[Finding],
+        own_environment: Mapping[str, str] | None = None,
+        findings: Sequence[Finding] = (),
     ) -> None:
-        """Define the roles.
+        """Check what every job has, and define the roles.
 
         Args:
             scope: Where to add it.
             construct_id: Its id there, which is also how its log streams begin and what the command line calls it.
             queue: Queue that the job is meant for.
             image: Container image.
+            command: Program and arguments that the launcher starts.
             node_count: Nodes of the job.
             processes_per_node: Processes on each node; None for one for each logical NeuronCore or GPU.
             launcher: What starts them; another one than torchrun starts one process for all devices.
             compile_cache: Compile cache to use; None for none.
             neuron: Settings of compiler and runtime; None for their defaults.
-            environment: Variables that the user gave.
+            environment: Variables that the user gave; None for none.
+            attempts: How often the job is started when its host is lost.
             after: Jobs that have to succeed before.
-            findings: What was found in the arguments: errors stop, warnings are shown.
+            own_environment: Variables of this type of job; those of the user come first. Default: none.
+            findings: What its type found in its arguments: errors stop, warnings are shown. Default: nothing.
 
         Raises:
-            FindingsError: With all errors among the findings.
+            FindingsError: With all errors among the findings and those of `check_job`.
         """
+        given = dict(environment or {})
+        findings = [
+            *findings,
+            *check_job(
+                queue=queue,
+                command=command,
+                launcher=launcher,
+                processes_per_node=processes_per_node,
+                environment=given,
+                attempts=attempts,
+                neuron=neuron,
+                after=after,
+                compile_cache=compile_cache,
+            ),
+        ]
         if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:
             raise FindingsError(errors)
         super().__init__(scope, construct_id)
         self._queue = queue
         self._image = image.reference if isinstance(image, ContainerImage) else image
+        self._attempts = attempts
         self._after = tuple(after)
         self._role = self._define_role()
         self._execution_role = self._define_execution_role(image)
@@ -85,7 +108,7 @@ class Job(Construct):
             devices=devices if launcher == "jax" else None,
             cache=compile_cache.environment if compile_cache else {},
             neuron=neuron,
-            given=environment,
+            given={**(own_environment or {}), **given},
         )
         if compile_cache is not None:
             compile_cache.grant_use(self._role)
@@ -97,7 +120,6 @@ class Job(Construct):
     def _define(
         self,
         *,
-        attempts: int,
         timeout: Duration | None,
         tags: Mapping[str, str] | None = None,
         **properties: Any,
@@ -108,7 +130,7 @@ class Job(Construct):
             self,
             "Resource",
             retry_strategy=batch.CfnJobDefinition.RetryStrategyProperty(
-                attempts=attempts,
+                attempts=self._attempts,
                 evaluate_on_exit=[
                     # How the reason begins when an instance is gone, reclaimed Spot instances included.
                     batch.CfnJobDefinition.EvaluateOnExitProperty(

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
+from constructs import Construct
+
 from ultracluster.compile_cache import CompileCache
-from ultracluster.job import Job
 from ultracluster.job_environment import check_environment
+from ultracluster.launcher import check_launcher
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, quote
@@ -20,23 +22,30 @@ _MOST_TAG_CHARACTERS = 256
 def check_job(
     *,
     queue: TrainingQueue,
+    command: Sequence[str],
+    launcher: str,
+    processes_per_node: int | None,
     environment: Mapping[str, str],
     attempts: int,
     neuron: NeuronSettings | None,
-    after: Sequence[Job],
+    after: Sequence[Construct],
     compile_cache: CompileCache | PosixCompileCache | None,
 ) -> list[Finding]:
     """Find what is wrong or doubtful with them.
 
     Args:
         queue: Queue of the job.
+        command: What the launcher starts.
+        launcher: What starts it.
+        processes_per_node: Processes on each node that were asked for; None for the default.
         environment: The variables that were given.
         attempts: How often the job is started.
         neuron: Settings of compiler and runtime; None for their defaults.
         after: Jobs that it waits for.
         compile_cache: Its compile cache; None for none.
     """
-    findings = check_environment(environment)
+    findings = check_launcher(launcher, processes_per_node, command)
+    findings += check_environment(environment)
     if neuron is not None:
         findings += neuron.check(queue.nodes.instance_type, environment)
     if not 1 <= attempts <= _MOST_ATTEMPTS:

@@ -9,8 +9,7 @@ from constructs import Construct
 from ultracluster.compile_cache import CompileCache
 from ultracluster.container_image import ContainerImage
 from ultracluster.job import Job
-from ultracluster.job_checks import check_job
-from ultracluster.launcher import Launcher, check_launcher, launch_command
+from ultracluster.launcher import Launcher, launch_command
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, quote
@@ -83,40 +82,31 @@ class MultiNodeJob(Job):
                 starts one process only (UC6140) or has nothing to start (UC6142).
         """
         nodes = queue.max_nodes if node_count is None else node_count
-        variables = dict(environment or {})
         machine = queue.nodes.instance_type
-        if without_efa and not queue.nodes.efa_devices:
-            variables = {"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"} | variables
+        over_tcp = without_efa and not queue.nodes.efa_devices
         super().__init__(
             scope,
             construct_id,
             queue=queue,
             image=image,
+            command=command,
             node_count=nodes,
             processes_per_node=processes_per_node,
             launcher=launcher,
             compile_cache=compile_cache,
             neuron=neuron,
-            environment=variables,
+            environment=environment,
+            attempts=attempts,
             after=after,
+            own_environment={"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"} if over_tcp else None,
             findings=[
                 *_check_nodes(queue, nodes, without_efa=without_efa),
                 *check_job_ultraservers(machine, nodes),
-                *check_launcher(launcher, processes_per_node, command),
-                *check_job(
-                    queue=queue,
-                    environment=variables,
-                    attempts=attempts,
-                    neuron=neuron,
-                    after=after,
-                    compile_cache=compile_cache,
-                ),
                 *check_task_interface(machine, queue.nodes.network_interfaces),
             ],
         )
         self._define(
             type="multinode",
-            attempts=attempts,
             timeout=timeout,
             node_properties=batch.CfnJobDefinition.NodePropertiesProperty(
                 main_node=0,

@@ -9,8 +9,7 @@ from constructs import Construct
 from ultracluster.compile_cache import CompileCache
 from ultracluster.container_image import ContainerImage
 from ultracluster.job import Job
-from ultracluster.job_checks import check_job
-from ultracluster.launcher import Launcher, check_launcher, launch_command
+from ultracluster.launcher import Launcher, launch_command
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding
@@ -112,7 +111,6 @@ class PrecompileJob(Job):
         )
         self._target = compile_target(target)
         elsewhere = compile_target(machine) != self._target
-        variables = dict(environment or {})
         own = {} if method == "first-steps" else {_RETRIES: str(retries)}
         # Without it, the compiler compiles for the chips that it sees.
         own |= {_TARGET: self._target} if elsewhere else {}
@@ -121,23 +119,17 @@ class PrecompileJob(Job):
             construct_id,
             queue=queue,
             image=image,
+            command=command,
             node_count=1,
             processes_per_node=processes_per_node,
             launcher=launcher,
             compile_cache=compile_cache,
             neuron=neuron,
-            environment={**own, **variables},
+            environment=environment,
+            attempts=attempts,
             after=after,
+            own_environment=own,
             findings=[
-                *check_launcher(launcher, processes_per_node, command),
-                *check_job(
-                    queue=queue,
-                    environment=variables,
-                    attempts=attempts,
-                    neuron=neuron,
-                    after=after,
-                    compile_cache=compile_cache,
-                ),
                 *_check_method(method, phase),
                 *(_check_place(machine.name, target.name) if elsewhere and phase != "compile" else []),
             ],
@@ -145,7 +137,6 @@ class PrecompileJob(Job):
         self._collects = phase != "compile"
         self._define(
             type="container",
-            attempts=attempts,
             timeout=timeout,
             tags={QUEUE_TAG: queue.job_queue_arn},
             container_properties=self._container(_command(command, launcher, method=method, phase=phase)),

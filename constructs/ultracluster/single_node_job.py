@@ -8,8 +8,8 @@ from constructs import Construct
 from ultracluster.compile_cache import CompileCache
 from ultracluster.container_image import ContainerImage
 from ultracluster.job import Job
-from ultracluster.job_checks import check_array_size, check_job
-from ultracluster.launcher import Launcher, check_launcher, launch_command
+from ultracluster.job_checks import check_array_size
+from ultracluster.launcher import Launcher, launch_command
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.neuron_settings import NeuronSettings
@@ -71,35 +71,24 @@ class SingleNodeJob(Job):
                 Neuron settings are wrong or contradict each other (UC6011, UC6012), the attempts are out of
                 bounds (UC6104), or it waits for too many jobs (UC6113).
         """
-        variables = dict(environment or {})
         super().__init__(
             scope,
             construct_id,
             queue=queue,
             image=image,
+            command=command,
             node_count=1,
             processes_per_node=processes_per_node,
             launcher=launcher,
             compile_cache=compile_cache,
             neuron=neuron,
-            environment=variables,
+            environment=environment,
+            attempts=attempts,
             after=after,
-            findings=[
-                *check_array_size(array_size),
-                *check_launcher(launcher, processes_per_node, command),
-                *check_job(
-                    queue=queue,
-                    environment=variables,
-                    attempts=attempts,
-                    neuron=neuron,
-                    after=after,
-                    compile_cache=compile_cache,
-                ),
-            ],
+            findings=check_array_size(array_size),
         )
         self._define(
             type="container",
-            attempts=attempts,
             timeout=timeout,
             tags={ARRAY_SIZE_TAG: str(array_size)} if array_size is not None else None,
             container_properties=self._container(launch_command(command, launcher)),
