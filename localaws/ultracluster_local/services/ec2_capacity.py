@@ -18,6 +18,7 @@ __all__ = [
     "find_reservation",
     "handlers",
     "launched_into",
+    "named_reservations",
     "refuse_dry_run",
     "shown_reservation",
     "tag_list",
@@ -155,15 +156,22 @@ def find_reservation(request: Request, reservation_id: str) -> Reservation:
         ) from None
 
 
+def named_reservations(request: Request) -> list[Reservation]:
+    """Give the reservations that a request names, or all.
+
+    Raises:
+        ServiceError: If one is not there.
+    """
+    if ids := request.parameters.get("CapacityReservationIds"):
+        return [find_reservation(request, one) for one in ids]
+    return list(capacity_market(request.region).reservations.values())
+
+
 @handlers("DescribeCapacityReservations")
 def describe_capacity_reservations(request: Request) -> Mapping[str, Any]:
     """Show reservations of all kinds; one that ended stays visible."""
     refuse_dry_run(request)
-    ids = request.parameters.get("CapacityReservationIds")
-    if ids:
-        found = [find_reservation(request, one) for one in ids]
-    else:
-        found = list(capacity_market(request.region).reservations.values())
+    found = named_reservations(request)
     shown = filtered(request, [shown_reservation(request, one) for one in found], _FIELDS)
     return page(shown, parameters=request.parameters, key="CapacityReservations")
 

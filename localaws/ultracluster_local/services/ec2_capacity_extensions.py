@@ -13,7 +13,12 @@ from ultracluster_catalog.capacity_blocks import (
 )
 from ultracluster_local.clock import CLOCK
 from ultracluster_local.services.capacity_market import Extension, Reservation, capacity_market
-from ultracluster_local.services.ec2_capacity import filtered, find_reservation, refuse_dry_run
+from ultracluster_local.services.ec2_capacity import (
+    filtered,
+    find_reservation,
+    named_reservations,
+    refuse_dry_run,
+)
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
 __all__ = ["handlers"]
@@ -130,11 +135,10 @@ _EXTENSION_FIELDS = {
 def describe_capacity_block_extension_history(request: Request) -> Mapping[str, Any]:
     """Show the extensions that were bought, whether paid or not."""
     refuse_dry_run(request)
-    ids = request.parameters.get("CapacityReservationIds")
-    if ids:
-        found = [find_reservation(request, one) for one in ids]
-    else:
-        found = list(capacity_market(request.region).reservations.values())
-    shown = [_shown_history(request, one, extension) for one in found for extension in one.extensions]
+    shown = [
+        _shown_history(request, one, extension)
+        for one in named_reservations(request)
+        for extension in one.extensions
+    ]
     shown = filtered(request, shown, _EXTENSION_FIELDS)
     return page(shown, parameters=request.parameters, key="CapacityBlockExtensions")
