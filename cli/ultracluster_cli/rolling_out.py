@@ -22,7 +22,14 @@ from ultracluster_cli.project import default_rollout, require_project, run_direc
 from ultracluster_cli.rollout_display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout_hands import ThreadHands
 from ultracluster_cli.rollout_planning import plan_forward, plan_rollback, rollout_digest, stacks_of
-from ultracluster_cli.rollout_runs import JOURNAL, Run, new_run_folder, only_rollout, runs_of
+from ultracluster_cli.rollout_runs import (
+    JOURNAL,
+    Run,
+    new_run_folder,
+    only_rollout,
+    prune_assemblies,
+    runs_of,
+)
 from ultracluster_cli.rollout_steps import Steps
 from ultracluster_cli.rollout_waves import clusters_of
 from ultracluster_cli.targets import account, local_aws
@@ -211,7 +218,9 @@ def _planned(place: _Place) -> Run | None:
     folder.mkdir()
     if synthesized:
         shutil.move(synthesized, folder / "assembly")
-    return Run(folder=folder, journal=open_journal(folder / JOURNAL, plan, at=_now()))
+    run = Run(folder=folder, journal=open_journal(folder / JOURNAL, plan, at=_now()))
+    prune_assemblies(place.rollouts, [*runs, run])
+    return run
 
 
 def _agreed(stacks: list[AssembledStack], place: _Place) -> bool:

@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+import shutil
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,9 +15,18 @@ from ultracluster_runtime.rollout.journal import FileJournal, read_journal
 from ultracluster_runtime.rollout.machine import Kind
 from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster
 
-__all__ = ["JOURNAL", "Run", "earlier_deployment", "new_run_folder", "only_rollout", "runs_of"]
+__all__ = [
+    "JOURNAL",
+    "Run",
+    "earlier_deployment",
+    "new_run_folder",
+    "only_rollout",
+    "prune_assemblies",
+    "runs_of",
+]
 
 JOURNAL = "journal.jsonl"
+_KEPT = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,6 +112,29 @@ def runs_of(rollouts: Path, file: Path) -> list[Run]:
     return [run for run in runs if run.journal.plan.file == str(file)]
 
 
+def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
+    """Remove the assemblies that neither a resumed rollout nor a rollback can need; journals stay.
+
+    Each cluster keeps those of its last 5 deployments, and the last rollout its own.
+
+    Args:
+        rollouts: The folder of all rollouts.
+        runs: The rollouts of one rollout file, oldest first.
+    """
+    deployments: Counter[str] = Counter()
+    kept: set[str] = set()
+    for run in reversed(runs):
+        for cluster in run.journal.plan.clusters:
+            if run is not runs[-1] and not run.touched(cluster.name):
+                continue
+            deployments[cluster.name] += 1
+            if deployments[cluster.name] <= _KEPT:
+                kept.add(cluster.assembly)
+    for run in runs:
+        for assembly in {each.assembly for each in run.journal.plan.clusters} - kept:
+            shutil.rmtree(rollouts / assembly, ignore_errors=True)
+
+
 def earlier_deployment(runs: list[Run], wanted: PlannedCluster) -> PlannedCluster | None:
     """Find what was deployed before a rollout came to a cluster.
 
@@ -116,6 +150,7 @@ def earlier_deployment(runs: list[Run], wanted: PlannedCluster) -> PlannedCluste
     for run in reversed(runs):
         for cluster in run.journal.plan.clusters:
             after = {stack.name: stack.after for stack in cluster.stacks}
-            if cluster.name == wanted.name and after == before and run.touched(cluster.name):
+            kept = (run.folder.parent / cluster.assembly).is_dir()
+            if cluster.name == wanted.name and after == before and run.touched(cluster.name) and kept:
                 return cluster
     return None
