@@ -41,8 +41,9 @@ env: .venv/.stamp-ultracluster node_modules/.stamp-cdk | .ultracluster/tmp ## Cr
 demo: env ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
 	@"$(BIN)/ultracluster" demo stacks/rollouts/quickstart.yaml
 
+# The folders with the longest files come first by name; xdist would begin with the files of most tests, which are short.
 test: env ## Run all tests
-	"$(BIN)/python" -m pytest -n 2 --dist loadfile --durations 10 --durations-min 5
+	"$(BIN)/python" -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 10 --durations-min 5
 
 # In two processes, because pytest alone cannot share out its collection; together under two seconds on two cores.
 UNIT := "$(BIN)/python" -m pytest -q -m 'not synth and not deploy and not process and not sweep'

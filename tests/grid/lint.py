@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import cfnlint.api
+from tests.cfn_lint import lint
 
 __all__ = ["problems"]
 
@@ -44,7 +44,7 @@ def problems(templates: Iterable[tuple[str, str, str]]) -> list[str]:
         found += [f"{name}: {each}" for each in _overlaps(template)]
         regions.setdefault(region, _Judged()).add(name, text, template)
     for region, judged in sorted(regions.items()):
-        for match in cfnlint.api.lint(json.dumps(judged.template), regions=[region]):
+        for match in lint(json.dumps(judged.template), regions=[region]):
             path = "/".join(map(str, match.path))
             name = next((name for prefix, name in judged.names.items() if f"/{prefix}" in path), "?")
             found.append(f"{name}: {match} at {path}")

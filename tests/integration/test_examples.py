@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import aws_cdk as cdk
-import cfnlint.api
 import pytest
+from tests.cfn_lint import lint
 from tests.grid import inventory
 
 from ultracluster_local import LocalAws
@@ -103,7 +103,7 @@ def test_templates_are_clean_for_their_region(assemblies: Mapping[str, Path]) ->
     assert len(stacks) >= len(EXAMPLES)
     for stack in stacks:
         text = stack.template.read_text()
-        found = cfnlint.api.lint(text, regions=[stack.region])
+        found = lint(text, regions=[stack.region])
         assert [f"{stack.template}: {match}" for match in found] == []
         assert unsupported_types(json.loads(text)) == []
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import cfnlint.api
 import pytest
 from botocore.exceptions import ClientError
+from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
 from ultracluster_cli.exporting import export_assembly
@@ -64,7 +64,7 @@ def templates(exported: Path) -> dict[str, str]:
 
 def test_templates_are_clean_in_every_region_that_sells_trainium(templates: dict[str, str]) -> None:
     for name, text in templates.items():
-        assert [f"{name}: {match}" for match in cfnlint.api.lint(text, regions=REGIONS)] == []
+        assert [f"{name}: {match}" for match in lint(text, regions=REGIONS)] == []
 
 
 def test_nothing_of_the_cdk_and_of_the_region_is_left(templates: dict[str, str]) -> None:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import aws_cdk as cdk
-import cfnlint.api
 import pytest
+from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_cli.main import main
@@ -34,7 +34,7 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_templates_are_clean(assembly: Path) -> None:
     for stack in read_assembly(assembly):
-        assert [str(each) for each in cfnlint.api.lint(stack.template.read_text(), regions=[REGION])] == []
+        assert [str(each) for each in lint(stack.template.read_text(), regions=[REGION])] == []
 
 
 def test_the_paid_job_waits_for_its_gates(

@@ -1,6 +1,7 @@
 """`ultracluster rollout --local` in three Regions and two waves: a gate that fails, kill -9 in a wave, and the way back."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -21,6 +22,10 @@ pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
 CANARY, PRETRAIN, FINETUNE = "canary-us-east-1", "pretrain-us-east-2", "finetune-ap-southeast-4"
 REGIONS = {CANARY: "us-east-1", PRETRAIN: "us-east-2", FINETUNE: "ap-southeast-4"}
 PATIENCE = 120.0
+ENVIRONMENT = {
+    **os.environ,
+    "CDK_VALIDATION": "false",
+}  # test_rollouts_on_local_aws.py has the CDK check this rollout
 Events = dict[str, Counter[tuple[str, str]]]
 
 
@@ -37,13 +42,19 @@ class Project:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            self.command(*arguments), cwd=self.folder, capture_output=True, text=True, check=False
+            self.command(*arguments),
+            cwd=self.folder,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             self.command(*arguments),
             cwd=self.folder,
+            env=ENVIRONMENT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

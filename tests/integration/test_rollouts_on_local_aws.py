@@ -1,10 +1,11 @@
 """Every ready rollout, synthesized as users do it, deployed to the local AWS in process, and read back through boto3."""
 
+import json
 from pathlib import Path
 from typing import Any
 
-import cfnlint.api
 import pytest
+from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import ROOT, synthesize_rollout, synthesized_templates
 
 from ultracluster_local import LocalAws
@@ -26,7 +27,7 @@ def rollout(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture(scope="module")
 def assembly(rollout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp(rollout.stem) / "cdk.out"
-    done = synthesize_rollout(rollout, directory)
+    done = synthesize_rollout(rollout, directory, cached=False, validated=True)
     assert done.returncode == 0, done.stderr
     return directory
 
@@ -40,8 +41,13 @@ def test_templates_are_clean_for_their_region(assembly: Path) -> None:
     stacks = read_assembly(assembly)
     assert stacks
     for stack in stacks:
-        found = cfnlint.api.lint(stack.template.read_text(), regions=[stack.region])
+        found = lint(stack.template.read_text(), regions=[stack.region])
         assert [f"{stack.name}: {match}" for match in found] == []
+
+
+def test_the_cdks_own_check_finds_nothing(assembly: Path) -> None:
+    report = json.loads((assembly / "validation-report.json").read_text())
+    assert [each["violations"] for each in report["pluginReports"]] == []
 
 
 def test_a_resource_type_without_a_provider_is_named(assembly: Path) -> None:

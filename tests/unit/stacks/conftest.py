@@ -1,4 +1,4 @@
-"""The quick start, synthesized once as `cdk synth` does: app.py in a process of its own, without credentials."""
+"""Rollouts synthesized as `cdk synth` does: app.py in a process of its own, without credentials."""
 
 import json
 import subprocess
@@ -16,13 +16,25 @@ QUICKSTART = ROOT / "stacks/rollouts/quickstart.yaml"
 Templates = dict[str, dict[str, Any]]
 
 
-def synthesize_rollout(rollout: Path, directory: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def synthesize_rollout(
+    rollout: Path, directory: Path, *, cached: bool = True, validated: bool = False, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Synthesize a rollout.
+
+    Args:
+        rollout: The file.
+        directory: Where the assembly is written.
+        cached: Whether what this checkout has synthesized before may be taken, as app.py does; tests of synthesis itself
+            take nothing.
+        validated: Whether the CDK checks the templates, which takes more than twice the time of the synthesis.
+        variables: Variables of the environment.
+    """
     context = json.loads((ROOT / "cdk.json").read_text())["context"] | {"rollout": str(rollout)}
     environment = bare_environment(CDK_OUTDIR=str(directory), CDK_CONTEXT_JSON=json.dumps(context))
     return subprocess.run(
         [sys.executable, str(ROOT / "app.py")],
-        env=environment | variables,
-        cwd=directory.parent,
+        env=environment | ({} if validated else {"CDK_VALIDATION": "false"}) | variables,
+        cwd=ROOT if cached else directory.parent,  # the cache is in the folder of cdk.json
         text=True,
         capture_output=True,
         check=False,

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import aws_cdk as cdk
-import cfnlint.api
 import pytest
+from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_local import LocalAws
@@ -31,7 +31,7 @@ def _assembly(directory: Path, network: str, monkeypatch: pytest.MonkeyPatch) ->
 
 def _deploys_clean(local: LocalAws, assembly: Path) -> None:
     for stack in read_assembly(assembly):
-        assert [str(each) for each in cfnlint.api.lint(stack.template.read_text(), regions=[REGION])] == []
+        assert [str(each) for each in lint(stack.template.read_text(), regions=[REGION])] == []
     assert [(each.status, each.reason) for each in deploy_assembly(local, assembly)] == [
         ("CREATE_COMPLETE", "")
     ] * 3

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
-import cfnlint.api
 import pytest
+from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART, synthesized_templates
 
 from ultracluster_local import LocalAws
@@ -65,7 +65,7 @@ def test_a_rollout_joins_datasets_and_brings_buckets(
         monkeypatch,
     )
     for stack in read_assembly(assembly):
-        assert [str(each) for each in cfnlint.api.lint(stack.template.read_text(), regions=[REGION])] == []
+        assert [str(each) for each in lint(stack.template.read_text(), regions=[REGION])] == []
     melbourne = local_aws.client("s3", "ap-southeast-4")
     melbourne.create_bucket(
         Bucket="cache-of-melbourne",

@@ -8,9 +8,9 @@ from typing import Any
 
 import aws_cdk as cdk
 import botocore
-import cfnlint.api
 import pytest
 from aws_cdk import aws_sns as sns
+from tests.cfn_lint import lint
 from tests.unit.ultracluster.neighbours import IMAGE_ID, RESERVATION, ZONE, block, of_type, only, queue
 
 from ultracluster import (
@@ -229,7 +229,7 @@ def asset_of(assembly: Path) -> Path:
 
 def test_the_template_is_clean_and_names_no_purchase(assembly: Path) -> None:
     text = (assembly / "Test.template.json").read_text()
-    assert [str(match) for match in cfnlint.api.lint(text, regions=["us-east-2"])] == []
+    assert [str(match) for match in lint(text, regions=["us-east-2"])] == []
     assert "purchase" not in text.lower()
 
 

@@ -2,10 +2,10 @@ from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
-import cfnlint.api
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
+from tests.cfn_lint import lint
 from tests.unit.ultracluster.neighbours import IMAGE, IMAGE_ID, REGION, ZONE, block, nodes, of_type, only
 
 import ultracluster as uc
@@ -166,7 +166,7 @@ def test_a_cluster_in_an_existing_subnet_deploys_and_goes_again(local_aws: Local
     )
     directory = Path(app.synth().directory)
     template = (directory / "Existing.template.json").read_text()
-    assert [str(match) for match in cfnlint.api.lint(template, regions=[REGION])] == []
+    assert [str(match) for match in lint(template, regions=[REGION])] == []
     (deployed,) = deploy_assembly(local_aws, directory)
     assert (deployed.status, deployed.reason) == ("CREATE_COMPLETE", "")
     (environment,) = local_aws.client("batch", REGION).describe_compute_environments()["computeEnvironments"]

@@ -5,12 +5,12 @@ from typing import Any
 
 import aws_cdk as cdk
 import botocore.session
-import cfnlint.api
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from botocore.validate import ParamValidator
+from tests.cfn_lint import lint
 from tests.unit.ultracluster.neighbours import REGION, network, only
 
 from ultracluster import SharedFileSystem
@@ -97,7 +97,7 @@ def test_is_a_request_of_fsx_and_is_deployed_and_destroyed(
     assert not ParamValidator().validate(request, shape.input_shape).has_errors()
 
     template = json.dumps(assertions.Template.from_stack(stack).to_json())
-    assert [str(match) for match in cfnlint.api.lint(template, regions=[REGION])] == []
+    assert [str(match) for match in lint(template, regions=[REGION])] == []
 
     cloudformation = local_aws.client("cloudformation", REGION)
     cloudformation.create_stack(StackName="storage", TemplateBody=template)

@@ -5,11 +5,11 @@ from typing import Any
 
 import aws_cdk as cdk
 import botocore.session
-import cfnlint.api
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_s3 as s3
 from botocore.validate import ParamValidator
+from tests.cfn_lint import lint
 from tests.unit.ultracluster.neighbours import REGION, network, of_type, only
 
 from ultracluster import CheckpointBucket, DataRepositoryAssociation, DatasetBucket, SharedFileSystem
@@ -203,7 +203,7 @@ def test_is_a_request_of_fsx_and_is_deployed_read_back_and_destroyed(
         assert not ParamValidator().validate(request, shape).has_errors()
 
     template = json.dumps(assertions.Template.from_stack(stack).to_json())
-    assert [str(match) for match in cfnlint.api.lint(template, regions=[REGION])] == []
+    assert [str(match) for match in lint(template, regions=[REGION])] == []
 
     cloudformation = local_aws.client("cloudformation", REGION)
     cloudformation.create_stack(StackName="storage", TemplateBody=template)

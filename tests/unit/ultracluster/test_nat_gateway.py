@@ -3,8 +3,8 @@ import json
 from pathlib import Path
 
 import aws_cdk as cdk
-import cfnlint.api
 import pytest
+from tests.cfn_lint import lint
 from tests.unit.ultracluster.neighbours import REGION, ZONE, network, of_type, only
 
 from ultracluster_catalog.findings import FindingsError
@@ -66,7 +66,7 @@ def test_is_clean_deploys_and_goes_again(local_aws: LocalAws, tmp_path: Path) ->
     network(cdk.Stack(app, "Nat", env=cdk.Environment(region=REGION)), nat_gateway=True)
     directory = Path(app.synth().directory)
     template = (directory / "Nat.template.json").read_text()
-    assert [str(match) for match in cfnlint.api.lint(template, regions=[REGION])] == []
+    assert [str(match) for match in lint(template, regions=[REGION])] == []
     (deployed,) = deploy_assembly(local_aws, directory)
     assert (deployed.status, deployed.reason) == ("CREATE_COMPLETE", "")
     client = local_aws.client("ec2", REGION)
