@@ -129,7 +129,7 @@ STATEFUL: Final[Mapping[str, Mapping[PropertyPath, Safe]]] = MappingProxyType(
 """The types that hold what cannot be made again, each with the paths that change in place without harm.
 
 An allow-list: a path that is not here counts as dangerous. The paths are those that the Update operation of the service
-takes (botocore 1.44.5, 2026-11-20); a test holds those of FSx against its model. Left out on purpose are settings
+takes (botocore 1.44.5, 2026-11-20); tests/unit/stacks/plan/test_update_operations.py names it for each. Left out on purpose are settings
 that delete (lifecycle rules, shorter retention), stop protecting (versioning, export to S3) or lock out (key policies).
 """
 

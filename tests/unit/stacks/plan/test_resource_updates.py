@@ -45,15 +45,6 @@ def test_a_type_of_another_service_is_not_known() -> None:
     assert replacement("AWS::QuantumLedger::Cluster", {}) is None
 
 
-@pytest.mark.parametrize("path", sorted(STATEFUL[FILE_SYSTEM]))
-def test_what_is_safe_for_a_file_system_is_what_fsx_can_update(path: tuple[str, ...]) -> None:
-    members = shape("fsx", "UpdateFileSystem").members
-    if path != ("Tags",):  # by TagResource
-        for part in path:
-            assert part in members
-            members = getattr(members[part], "members", {})
-
-
 def test_what_replaces_a_file_system_is_what_fsx_cannot_update() -> None:
     rules = replacement(FILE_SYSTEM, {})
     assert rules is not None
