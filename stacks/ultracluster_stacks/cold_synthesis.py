@@ -34,6 +34,8 @@ def synthesize_here(clusters: Sequence[ClusterConfig], directory: Path | None) -
         analytics_reporting=False,
         # Nothing of ours reads the tree, which repeats every template.
         tree_metadata=False,
+        # Of a warning they name temporary folders and never our code, which runs in another process than the CDK.
+        stack_traces=False,
         outdir=str(directory) if directory else None,
     )
     for cluster in clusters:

@@ -33,10 +33,9 @@ class _Table:
         if report.when != "call" or not report.nodeid.startswith("tests/deep/"):
             return
         said = [value for name, value in report.user_properties if name == _PROPERTY]
-        result = report.outcome if report.failed else "passed"
         name = report.nodeid.rsplit("::", 1)[-1].removeprefix("test_").replace("_", " ")
         for part, what in said or [("", f"(said nothing) {name}")]:
-            self._rows.append((part, what, result, report.duration))
+            self._rows.append((part, what, report.outcome, report.duration))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table."""

@@ -1,0 +1,221 @@
+"""The same input gives the same bytes on every machine: templates, manifests and the files of assets."""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from tests.bare_environment import bare_environment
+from tests.deep.conftest import Tried
+from tests.golden.configurations import NEXT, configurations
+from tests.other_machine import another_machine
+
+pytestmark = pytest.mark.deep
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ("constructs", "stacks")
+OTHER_PYTHONS = {"3.11", "3.12", "3.13", "3.14"} - {f"{sys.version_info.major}.{sys.version_info.minor}"}
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from ultracluster_stacks.cold_synthesis import synthesize_here
+from ultracluster_stacks.config import load_rollout
+rollouts = [load_rollout(path).config for path in sys.argv[2:]]
+clusters = [cluster for rollout in rollouts for wave in rollout.waves for cluster in wave.clusters]
+synthesize_here(clusters, Path(sys.argv[1]))
+"""
+CONTEXT = json.dumps(json.loads((ROOT / "cdk.json").read_text())["context"])
+
+Content = Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """What differs from one machine to the next."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    folder: str = "."
+    umask: int = 0o022
+    moved: bool = False
+    """The sources are a copy elsewhere, which nobody can write to."""
+
+
+MACHINES = {
+    "hash seed 0": Machine(variables={"PYTHONHASHSEED": "0"}),
+    "hash seed 1": Machine(variables={"PYTHONHASHSEED": "1"}),
+    "a random hash seed": Machine(variables={"PYTHONHASHSEED": "random"}),
+    "locale C": Machine(variables={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}),
+    "locale C.UTF-8": Machine(variables={"LC_ALL": "C.UTF-8"}),
+    "locale tr_TR.UTF-8": Machine(variables={"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"}),
+    "Kathmandu": Machine(variables={"TZ": "Asia/Kathmandu"}),
+    "St. John's": Machine(variables={"TZ": "America/St_Johns"}),
+    "Apia": Machine(variables={"TZ": "Pacific/Apia"}),
+    "another folder": Machine(folder="a folder/with spaces"),
+    "another home": Machine(variables={"HOME": "/nonexistent"}),
+    "another user": Machine(variables={"USER": "ayşe", "LOGNAME": "ayşe", "HOSTNAME": "elsewhere"}),
+    "files for oneself only": Machine(umask=0o077),
+    "files for everybody": Machine(umask=0o000),
+    "another order of files, another year": Machine(variables=another_machine()),
+    "sources elsewhere, which cannot be written": Machine(moved=True),
+}
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Content:
+    return synthesized(tmp_path_factory.mktemp("here"), Machine())
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_same_bytes_on_another_machine(here: Content, tmp_path: Path, tried: Tried, name: str) -> None:
+    tried("determinism", f"{len(here)} files: {name}")
+
+    assert different(here, synthesized(tmp_path, MACHINES[name])) == []
+
+
+def test_same_bytes_from_two_processes_at_one_time(here: Content, tmp_path: Path, tried: Tried) -> None:
+    tried("determinism", f"{len(here)} files: two processes at one time")
+    for name in "ab":
+        (tmp_path / name).mkdir()
+
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        found = list(pool.map(lambda name: synthesized(tmp_path / name, Machine()), "ab"))
+
+    assert [different(here, each) for each in found] == [[], []]
+
+
+@pytest.mark.parametrize("version", sorted(OTHER_PYTHONS))
+def test_same_bytes_with_another_python(here: Content, tmp_path: Path, tried: Tried, version: str) -> None:
+    tried("determinism", f"{len(here)} files: Python {version}")
+    interpreter = find_python(version)
+    if interpreter is None:
+        pytest.skip(f"no Python {version} on this machine")
+    python = environment(interpreter, version)
+    machine = Machine(variables={"PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in SOURCES)})
+
+    assert different(here, synthesized(tmp_path, machine, python=python)) == []
+
+
+def test_a_difference_is_seen(here: Content, tmp_path: Path, tried: Tried) -> None:
+    tried("determinism", "a difference that must be seen")
+    source = tmp_path / "moved"
+    copied_sources(source)
+    (path,) = source.rglob("cluster_stage.py")
+    path.chmod(0o644)
+    # What is forbidden everywhere: something of the process.
+    path.write_text(path.read_text().replace("config.name, **config.tags", "str(hash('a')), **config.tags"))
+    machine = Machine(variables={"PYTHONPATH": os.pathsep.join(str(source / name) for name in SOURCES)})
+
+    assert different(here, synthesized(tmp_path, machine)) != []
+
+
+def synthesized(folder: Path, machine: Machine, *, python: Path | None = None) -> Content:
+    """Synthesize all rollouts that are kept, in a process of its own, and give the hash of each file."""
+    variables = dict(machine.variables)
+    place = folder / machine.folder
+    place.mkdir(parents=True, exist_ok=True)
+    sources = folder / "sources"
+    if machine.moved:
+        before = copied_sources(sources)
+        variables["PYTHONPATH"] = os.pathsep.join(str(sources / name) for name in SOURCES)
+    rollouts = [path for path in configurations(NEXT).values() if path.suffix == ".yaml"]
+    done = subprocess.run(
+        [str(python or sys.executable), "-c", PROGRAM, folder / "cdk.out", *rollouts],
+        env=bare_environment(CDK_VALIDATION="false", CDK_CONTEXT_JSON=CONTEXT) | variables,
+        cwd=place,
+        umask=machine.umask,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    if machine.moved:
+        assert contents(sources) == before  # also root, who may write everywhere, has not
+    found = contents(folder / "cdk.out")
+    assert len(found) > 100
+    assert any("asset." in name for name in found)
+    return found
+
+
+def copied_sources(folder: Path) -> Content:
+    for name in SOURCES:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    found = contents(folder)
+    for path in [*folder.rglob("*"), folder]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    return found
+
+
+def contents(folder: Path) -> Content:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def different(one: Content, other: Content) -> list[str]:
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+
+
+# Other interpreters
+
+
+def find_python(version: str) -> Path | None:
+    """The newest interpreter of a version: on the path, or of pyenv."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = sorted(pyenv.glob(f"{version}.*/bin/python"), key=lambda path: _numbers(path.parts[-3]))
+    on_path = shutil.which(f"python{version}")
+    for path in [*found[::-1], *([Path(on_path)] if on_path else [])]:
+        works = subprocess.run([path, "-c", "import ssl, venv"], capture_output=True, check=False)
+        if works.returncode == 0:
+            return path
+    return None
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)]
+
+
+def environment(interpreter: Path, version: str) -> Path:
+    """An environment with what synthesis needs, as requirements.lock pins it; made once."""
+    wanted = "\n".join(locked())
+    folder = ROOT / ".ultracluster/pythons" / version
+    stamp = folder / ".stamp"
+    if not stamp.is_file() or stamp.read_text() != wanted:
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([interpreter, "-m", "venv", folder], check=True)
+        (folder / "requirements.txt").write_text(wanted)
+        install = ["-m", "pip", "install", "--quiet", "--require-hashes", "-r", folder / "requirements.txt"]
+        subprocess.run([folder / "bin/python", *install], check=True)
+        stamp.write_text(wanted)
+    return folder / "bin/python"
+
+
+def locked() -> Iterator[str]:
+    """The lines of requirements.lock for what synthesis imports, and what that needs."""
+    blocks = re.split(r"\n(?=\S)", (ROOT / "requirements.lock").read_text())
+    by_name = {
+        canonicalize_name(block.split("==")[0]): re.sub(r"\n +#.*", "", block)
+        for block in blocks
+        if "==" in block
+    }
+    waiting, seen = ["aws-cdk-lib", "pydantic", "pyyaml"], set()
+    while waiting:
+        name = canonicalize_name(waiting.pop())
+        if name not in seen and name in by_name:
+            seen.add(name)
+            yield by_name[name]
+            needs = (Requirement(text) for text in importlib.metadata.requires(name) or ())
+            waiting += [each.name for each in needs if "extra" not in str(each.marker)]
