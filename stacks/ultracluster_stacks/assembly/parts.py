@@ -28,7 +28,7 @@ class Part:
         files: The files of that folder.
         assets: The files of the assets that it uses, by the asset's name; they lie beside its folder.
         manifest: The manifest without any cluster: the same for all parts that fit together.
-        report: What the validation of templates found; None if it was off.
+        report: What the validation of templates found in it; None if it was off.
         version: Content of the file that marks a folder as an assembly.
     """
 
@@ -57,7 +57,8 @@ def take_apart(root: Path) -> dict[str, Part]:
         name: each for name, each in manifest["artifacts"].items() if each["type"] == "cdk:cloud-assembly"
     }
     rest = {name: each for name, each in manifest["artifacts"].items() if name not in stages}
-    report = root / _REPORT
+    path = root / _REPORT
+    report = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
     assets = {path.name: _read_files(path) for path in root.glob("asset.*")}
     return {
         artifact["properties"]["displayName"]: Part(
@@ -66,7 +67,7 @@ def take_apart(root: Path) -> dict[str, Part]:
             files=(files := _read_files(root / directory)),
             assets={name: assets[name] for name in _assets(files)},
             manifest=manifest | {"artifacts": rest},
-            report=json.loads(report.read_text(encoding="utf-8")) if report.exists() else None,
+            report=_about(report, artifact["properties"]["displayName"]),
             version=(root / "cdk.out").read_text(encoding="utf-8"),
         )
         for artifact in stages.values()
@@ -99,6 +100,23 @@ def put_together(root: Path, parts: Sequence[Part]) -> None:
         _write(root / _REPORT, _json(first.report | {"pluginReports": reports}))
     _write(root / "cdk.out", first.version)
     _write(root / _MANIFEST, _json(manifest))
+
+
+def _about(report: dict[str, Any] | None, stage: str) -> dict[str, Any] | None:
+    """What a report says of one cluster, and whatever it says without naming a construct."""
+    if report is None:
+        return None
+    plugins = []
+    for plugin in report["pluginReports"]:
+        violations = []
+        for violation in plugin.get("violations", []):
+            named = violation.get("violatingConstructs", [])
+            ours = [each for each in named if each.get("constructPath", stage).split("/")[0] == stage]
+            if ours or not named:
+                violations.append(violation | ({"violatingConstructs": ours} if ours else {}))
+        if violations or not plugin.get("violations"):
+            plugins.append(plugin | ({"violations": violations} if violations else {}))
+    return report | {"pluginReports": plugins}
 
 
 def _read_files(path: Path) -> Files:

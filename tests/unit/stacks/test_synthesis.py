@@ -101,13 +101,36 @@ def test_a_damaged_cache_costs_time_only(
     assert _content(tmp_path / "again") == _content(tmp_path / "first")
 
 
-def test_what_validation_warned_of_is_said_again(
+def test_what_validation_warned_of_is_said_again_and_the_other_clusters_are_kept(
     tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
 ) -> None:
     for name in ("first", "again"):
         synthesize(clusters(aa=1, warned=1), tmp_path / name, cache=_cache(tmp_path))
 
-    assert synthesized == [["aa", "warned"], ["aa", "warned"]]
+    assert synthesized == [["aa", "warned"], ["warned"]]
+    report = json.loads((tmp_path / "again" / "validation-report.json").read_text())
+    assert report["pluginReports"] == [_warning("warned-us-east-1/S/T")]
+
+
+def test_what_is_said_of_several_clusters_is_said_of_each_once(
+    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
+) -> None:
+    synthesize(clusters(aa=1), tmp_path / "first", cache=_cache(tmp_path))
+    synthesize(clusters(aa=1, warned=1, warned2=1), tmp_path / "out", cache=_cache(tmp_path), processes=1)
+
+    assert synthesized == [["aa"], ["warned", "warned2"]]
+    report = json.loads((tmp_path / "out" / "validation-report.json").read_text())
+    paths = ("warned-us-east-1/S/T", "warned2-us-east-1/S/T")
+    assert report["pluginReports"] == [_warning(each) for each in paths]
+
+
+def test_what_validation_says_without_naming_a_construct_keeps_every_cluster_out_of_the_cache(
+    tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
+) -> None:
+    for name in ("first", "again"):
+        synthesize(clusters(aa=1, template=1), tmp_path / name, cache=_cache(tmp_path))
+
+    assert synthesized == [["aa", "template"], ["aa", "template"]]
 
 
 def test_without_a_cache_everything_is_synthesized(
@@ -244,11 +267,20 @@ def _write_assembly(clusters: Sequence[ClusterConfig], root: Path) -> None:
             "type": "cdk:cloud-assembly",
             "properties": {"directoryName": f"assembly-{stage}", "displayName": stage},
         }
-    findings = [{"pluginName": "p"}] if any(each.name == "warned" for each in clusters) else []
+    warned = [f"{each.name}-{each.region}/S/T" for each in clusters if each.name.startswith("warned")]
+    findings: list[Any] = [_warning(*warned)] if warned else []
+    if any(each.name == "template" for each in clusters):
+        findings.append({"pluginName": "p", "violations": [{"ruleName": "r"}]})
     manifest = {"version": "55.0.0", "artifacts": artifacts | {"flags": {"type": "other"}}}
     for name, value in (("manifest.json", manifest), ("validation-report.json", {"pluginReports": findings})):
         (root / name).write_text(json.dumps(value, indent=2))
     (root / "cdk.out").write_text('{"version":"55.0.0"}')
+
+
+def _warning(*paths: str) -> dict[str, Any]:
+    constructs = [{"constructPath": path, "constructFqn": "aws-cdk-lib.aws_sns.Topic"} for path in paths]
+    violation = {"ruleName": "r", "severity": "warning", "violatingConstructs": constructs}
+    return {"pluginName": "p", "conclusion": "success", "violations": [violation]}
 
 
 def _manifest(root: Path) -> dict[str, Any]:
