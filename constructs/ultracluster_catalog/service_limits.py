@@ -75,7 +75,8 @@ TEMPLATE_SIZE_BYTES: Final = 1_000_000
 
 RUN_INSTANCES_REFILL_PER_SECOND: Final = 2
 """Instances a second that can be launched when the bucket of `run-instances` is empty (EC2 Developer Guide, request
-throttling, read 2026-11-21). Launches by Auto Scaling, and so by AWS Batch, count as those of the account."""
+throttling, read 2026-11-21). Launches by Auto Scaling count as those of the account; those of AWS Batch, which launches through
+it, are taken as such: no document says so of them."""
 
 
 def _limit(

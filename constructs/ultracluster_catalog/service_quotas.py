@@ -56,12 +56,12 @@ _LISTS: Final = "lists of default quotas that several public repositories keep"
 _READ: Final = date(2026, 11, 21)
 
 
-def _of_limit(limit: str, *, service: str, code: str, name: str) -> ServiceQuota:
-    """A quota whose value is a limit of `ultracluster_catalog.service_limits`; the code is of such lists."""
+def _of_limit(limit: str, *, service: str, name: str, code: str = "") -> ServiceQuota:
+    """A quota whose value is a limit of `ultracluster_catalog.service_limits`; a code that is missing there is of such lists."""
     known = SERVICE_LIMITS[limit]
     return ServiceQuota(
         service=service,
-        code=code,
+        code=code or known.quota_code,
         name=name,
         default=known.value,
         adjustable=bool(known.adjustable),
@@ -91,9 +91,9 @@ SERVICE_QUOTAS: Final[Mapping[str, ServiceQuota]] = MappingProxyType(
             source=_LISTS,
             dated=_READ,
         ),
-        "vpcs": _of_limit("vpcs", service="vpc", code="L-F678F1CE", name="VPCs per Region"),
+        "vpcs": _of_limit("vpcs", service="vpc", name="VPCs per Region"),
         "network-interfaces": _of_limit(
-            "network-interfaces", service="vpc", code="L-DF5E4CA3", name="Network interfaces per Region"
+            "network-interfaces", service="vpc", name="Network interfaces per Region"
         ),
         "gateway-endpoints": ServiceQuota(
             service="vpc",
