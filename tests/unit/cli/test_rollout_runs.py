@@ -1,11 +1,19 @@
 """Old assemblies go; what a resumed rollout or a rollback can need stays."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from ultracluster_cli.rollout_runs import JOURNAL, Run, earlier_deployment, prune_assemblies, runs_of
+from ultracluster_cli.rollout_runs import (
+    JOURNAL,
+    Run,
+    earlier_deployment,
+    new_run_folder,
+    prune_assemblies,
+    runs_of,
+)
 from ultracluster_runtime.rollout.journal import open_journal
 from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster, PlannedStack, RolloutPlan
@@ -88,3 +96,13 @@ def test_a_wave_goes_back_only_to_an_assembly_that_is_kept(tmp_path: Path, befor
     )
 
     assert (earlier_deployment(runs, wanted) is not None) is there
+
+
+def test_a_later_rollout_sorts_later_although_the_clock_was_set_back(tmp_path: Path) -> None:
+    first = new_run_folder(tmp_path, datetime(2026, 11, 21, tzinfo=UTC))
+    first.mkdir()
+    second = new_run_folder(tmp_path, datetime(2020, 1, 1, tzinfo=UTC))
+    second.mkdir()
+    third = new_run_folder(tmp_path, datetime(2026, 11, 22, tzinfo=UTC))
+
+    assert sorted([third.name, second.name, first.name]) == [first.name, second.name, third.name]
