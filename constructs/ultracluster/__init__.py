@@ -28,6 +28,7 @@ from ultracluster.node_metrics import NodeMetrics
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.precompile_job import PrecompileJob
 from ultracluster.regions_dashboard import RegionsDashboard
+from ultracluster.role_path import RolePath
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.single_node_job import SingleNodeJob
 from ultracluster.smoke_train import SmokeTrain
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from ultracluster.capacity_guard import CapacityGuard
     from ultracluster.capacity_ledger import CapacityLedger
     from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
+    from ultracluster.nag import acknowledge_nag
     from ultracluster.neuron_ami import NeuronAmi
     from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
     from ultracluster.training_image_repository import PublicGalleryCache, TrainingImageRepository
@@ -83,6 +85,7 @@ __all__ = [
     "QuotaShare",
     "RegionsDashboard",
     "ReservationGroup",
+    "RolePath",
     "SageMakerTrainingQueue",
     "SharedFileSystem",
     "SingleNodeJob",
@@ -92,6 +95,7 @@ __all__ = [
     "TrainingQueue",
     "UltraCluster",
     "WaitLimits",
+    "acknowledge_nag",
 ]
 
 # What no cluster has is imported when it is asked for: it needs modules of aws_cdk for further services, and to import
@@ -108,6 +112,7 @@ _LATER = {
     "QuotaShare": "ultracluster.sagemaker_training_queue",
     "SageMakerTrainingQueue": "ultracluster.sagemaker_training_queue",
     "TrainingImageRepository": "ultracluster.training_image_repository",
+    "acknowledge_nag": "ultracluster.nag",
 }
 
 if not TYPE_CHECKING:  # A type checker would take any name for one of ours.

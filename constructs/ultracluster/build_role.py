@@ -11,7 +11,8 @@ from ultracluster.neuron_ami_checks import private_image
 __all__ = ["define_build_role"]
 
 # What AWS Systems Manager needs to run the steps of Image Builder on the instance. Of the managed policies that the
-# guide attaches, this leaves out reading every parameter and what only container builds need.
+# guide attaches, this leaves out reading every parameter and what only container builds need. These take no resource, or are reads
+# of documents, which are AWS's own under ARNs that differ.
 _RUN_COMMAND_ACTIONS = [
     "ec2messages:AcknowledgeMessage",
     "ec2messages:DeleteMessage",
@@ -22,14 +23,16 @@ _RUN_COMMAND_ACTIONS = [
     "ssm:DescribeDocument",
     "ssm:GetDocument",
     "ssm:ListAssociations",
-    "ssm:ListInstanceAssociations",
     "ssm:PutInventory",
-    "ssm:UpdateInstanceAssociationStatus",
-    "ssm:UpdateInstanceInformation",
     "ssmmessages:CreateControlChannel",
     "ssmmessages:CreateDataChannel",
     "ssmmessages:OpenControlChannel",
     "ssmmessages:OpenDataChannel",
+]
+_MANAGED_INSTANCE_ACTIONS = [
+    "ssm:ListInstanceAssociations",
+    "ssm:UpdateInstanceAssociationStatus",
+    "ssm:UpdateInstanceInformation",
 ]
 
 
@@ -67,6 +70,18 @@ def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.
         )
     )
     role.add_to_policy(iam.PolicyStatement(sid="RunCommand", actions=_RUN_COMMAND_ACTIONS, resources=["*"]))
+    ssm = f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}"
+    role.add_to_policy(
+        iam.PolicyStatement(
+            sid="ManagedInstance",
+            actions=_MANAGED_INSTANCE_ACTIONS,
+            resources=[
+                f"arn:{Aws.PARTITION}:ec2:{Aws.REGION}:{Aws.ACCOUNT_ID}:instance/*",
+                f"{ssm}:{Aws.ACCOUNT_ID}:association/*",
+                f"{ssm}:{Aws.ACCOUNT_ID}:managed-instance/*",
+            ],
+        )
+    )
     if container_images:
         role.add_to_policy(
             iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"])

@@ -1,15 +1,15 @@
 """The role of a node, with no action by wildcard."""
 
+from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 __all__ = ["define_node_role"]
 
-# The ECS agent's calls; none of them can be narrowed to one cluster, because AWS Batch names the ECS cluster
-# of a compute environment only after it has made it.
+# The ECS agent's calls on clusters and container instances. They cannot be narrowed to one cluster, because AWS Batch
+# names the ECS cluster of a compute environment only after it has made it.
 _ECS_AGENT_ACTIONS = [
     "ecs:DeregisterContainerInstance",
-    "ecs:DiscoverPollEndpoint",
     "ecs:Poll",
     "ecs:RegisterContainerInstance",
     "ecs:StartTelemetrySession",
@@ -19,9 +19,10 @@ _ECS_AGENT_ACTIONS = [
     "ecs:UpdateContainerInstancesState",
 ]
 
-# Session Manager's calls, so that a node can be looked at without SSH.
-_SESSION_ACTIONS = [
-    "ssm:UpdateInstanceInformation",
+# Calls that take no resource: where the ECS agent listens, and the channels of Session Manager, by which a node can be
+# looked at without SSH.
+_CONNECTION_ACTIONS = [
+    "ecs:DiscoverPollEndpoint",
     "ssmmessages:CreateControlChannel",
     "ssmmessages:CreateDataChannel",
     "ssmmessages:OpenControlChannel",
@@ -41,15 +42,31 @@ def define_node_role(scope: Construct) -> iam.Role:
         assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
         description="Nodes of the cluster: the ECS agent and Session Manager",
     )
-    role.add_to_policy(iam.PolicyStatement(sid="EcsAgent", actions=_ECS_AGENT_ACTIONS, resources=["*"]))
+    # This account and Region only: with `*`, stolen credentials of a node could join clusters of other Regions.
+    place = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    ecs = f"arn:{Aws.PARTITION}:ecs:{place}"
+    role.add_to_policy(
+        iam.PolicyStatement(sid="EcsAgent", actions=_ECS_AGENT_ACTIONS, resources=[f"{ecs}:*"])
+    )
     # The agent tags the node while it registers it, and may tag nothing else.
     role.add_to_policy(
         iam.PolicyStatement(
             sid="TagAtRegistration",
             actions=["ecs:TagResource"],
-            resources=["*"],
+            resources=[f"{ecs}:container-instance/*"],
             conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
         )
     )
-    role.add_to_policy(iam.PolicyStatement(sid="SessionManager", actions=_SESSION_ACTIONS, resources=["*"]))
+    # The heartbeat of the agent of Systems Manager, whose node has one of two kinds of ARN.
+    role.add_to_policy(
+        iam.PolicyStatement(
+            sid="SystemsManager",
+            actions=["ssm:UpdateInstanceInformation"],
+            resources=[
+                f"arn:{Aws.PARTITION}:ec2:{place}:instance/*",
+                f"arn:{Aws.PARTITION}:ssm:{place}:managed-instance/*",
+            ],
+        )
+    )
+    role.add_to_policy(iam.PolicyStatement(sid="Connections", actions=_CONNECTION_ACTIONS, resources=["*"]))
     return role

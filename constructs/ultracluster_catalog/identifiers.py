@@ -5,6 +5,7 @@ from typing import Final
 __all__ = [
     "FILE_SYSTEM_DNS_NAME",
     "FILE_SYSTEM_ID",
+    "IAM_PATH",
     "IMAGE_ID",
     "LUSTRE_MOUNT_NAME",
     "PLACEMENT_GROUP",
@@ -18,6 +19,9 @@ FILE_SYSTEM_DNS_NAME: Final = r"fs-[0-9a-f]{8,18}\.fsx\.[a-z0-9.-]{4,230}"
 
 FILE_SYSTEM_ID: Final = "fs-[0-9a-f]{8,18}"
 """An FSx file system."""
+
+IAM_PATH: Final = "/(?:[A-Za-z0-9_.,+@=-]{1,100}/){1,5}"
+"""Where a role is in an account: of the 512 characters that IAM takes, up to five names. A slash alone is IAM's default."""
 
 IMAGE_ID: Final = "ami-(?:[0-9a-f]{17}|[0-9a-f]{8})"
 """An AMI; old ones have the short form."""

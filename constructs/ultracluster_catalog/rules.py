@@ -68,6 +68,11 @@ RULES: dict[str, Rule] = {
     "UC2226": Rule("An environment file changes clusters that its base has."),
     "UC2227": Rule("A command that writes into a rollout gets the file that has the clusters."),
     "UC2230": Rule("The profile of a cluster is the name of one, without blanks."),
+    "UC2260": Rule("A permissions boundary is the name or the ARN of a policy."),
+    "UC2261": Rule("The path of roles is one of IAM."),
+    "UC2262": Rule(
+        "A permissions boundary that is named by its ARN is a policy of the account of the cluster."
+    ),
     # UC3, network
     "UC3001": Rule("A count that goes into the size of a subnet is not negative."),
     "UC3002": Rule("A subnet has an address for everything that the cluster puts into it."),

@@ -3,6 +3,7 @@
 import aws_cdk as cdk
 from constructs import Construct
 
+from ultracluster import RolePath
 from ultracluster.cluster_name import name_cluster
 from ultracluster_stacks.cluster_stack import ClusterStack
 from ultracluster_stacks.config import ClusterConfig
@@ -32,10 +33,22 @@ class ClusterStage(cdk.Stage):
             scope,
             f"{config.name}-{config.region}",
             env=cdk.Environment(account=config.account, region=config.region),
+            permissions_boundary=_boundary(config.permissions_boundary),
         )
+        if config.role_path is not None:
+            cdk.Aspects.of(self).add(RolePath(config.role_path))
         name_cluster(self, config.name)
         network = NetworkStack(self, "Network", config=config).network
         storage = StorageStack(self, "Storage", config=config, network=network)
         ClusterStack(self, "Cluster", config=config, network=network, storage=storage)
         for key, value in sorted({"ultracluster:cluster": config.name, **config.tags}.items()):
             cdk.Tags.of(self).add(key, value, exclude_resource_types=_TAGS_AT_CREATION)
+
+
+def _boundary(policy: str | None) -> cdk.PermissionsBoundary | None:
+    if policy is None:
+        return None
+    named = (
+        cdk.PermissionsBoundary.from_arn if policy.startswith("arn:") else cdk.PermissionsBoundary.from_name
+    )
+    return named(policy)

@@ -20,6 +20,7 @@ from ultracluster_stacks.config.machine import InstanceTypeName, OwnInstanceType
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
 from ultracluster_stacks.config.network import NetworkConfig
+from ultracluster_stacks.config.permissions import PolicyRef, RolePathText
 from ultracluster_stacks.config.queue import FurtherQueueConfig, QueueConfig
 from ultracluster_stacks.config.suggestion import suggestion
 from ultracluster_stacks.config.tags import Tags
@@ -95,6 +96,15 @@ class ClusterConfig(ConfigModel):
         default=None,
         description="Profile of the AWS configuration with which `plan`, `preflight`, `deploy`, `rollout`, `ami resolve`, "
         "`advise` and `cost actual` reach the account of the cluster. It is in no template. Default: the credentials of the shell.",
+    )
+    permissions_boundary: PolicyRef | None = Field(
+        default=None,
+        description="Policy of the account that bounds what every role of the cluster may do: its name or its ARN. Default: none.",
+    )
+    role_path: RolePathText | None = Field(
+        default=None,
+        description="IAM path of the roles and instance profiles of the cluster, such as /training/. Another path in an existing "
+        "deployment replaces them, and the nodes with them. Default: /.",
     )
     zone_id: Annotated[
         str,

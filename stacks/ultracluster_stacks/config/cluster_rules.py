@@ -14,6 +14,7 @@ from ultracluster_stacks.config import (
     job_rules,
     machine_rules,
     network_rules,
+    permissions,
     placement_rules,
     queue_rules,
     storage_rules,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # the model runs these rules
 __all__ = ["cluster_problems"]
 
 _RULES: Final = (
+    *permissions.RULES,
     *placement_rules.RULES,
     *machine_rules.RULES,
     *capacity_rules.RULES,

@@ -1,0 +1,60 @@
+"""cdk-nag finds nothing in what we make that has no answer, and every answer is a narrow one."""
+
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_iam as iam
+from tests.security.nag import Nagged, nagged
+from tests.unit.ultracluster.neighbours import block, nodes
+
+from ultracluster.nag_answers import ANSWERS, WILDCARDS
+
+pytestmark = pytest.mark.synth
+
+# The role of the app itself, to which `SageMakerTrainingQueue.grant_submit` adds: its owner answers for it.
+NOT_OURS = "Others/Submitters/DefaultPolicy/Resource"
+
+REASONS = {
+    *(why for paths in ANSWERS.values() for rules in paths.values() for why in rules.values()),
+    *(why for paths in WILDCARDS.values() for sids in paths.values() for why in sids.values()),
+}
+
+
+def test_every_finding_is_answered(everything: Nagged) -> None:
+    assert len(everything.answered) > 100
+    assert {rule.partition("-")[0] for rule, _ in everything.answered} == {"AwsSolutions", "Serverless"}
+    assert {path for _, path in everything.unanswered} == {NOT_OURS}
+
+
+def test_every_answer_is_for_one_finding_at_its_own_resource(everything: Nagged) -> None:
+    for (rule, path), (answer, at, _) in everything.answered.items():
+        assert answer == f"{rule.partition('-')[0]}::{rule}"
+        assert at == path
+
+
+def test_no_answer_is_given_to_nothing_or_without_its_pack(everything: Nagged) -> None:
+    # An answer whose id lacks the pack silences, and is in no report.
+    assert everything.given == {(at, answer) for answer, at, _ in everything.answered.values()}
+
+
+def test_every_reason_is_used_and_says_something(everything: Nagged) -> None:
+    said = [reason for _, _, reason in everything.answered.values()]
+    assert [reason for reason in REASONS if not any(reason in each for each in said)] == []
+    assert [reason for reason in REASONS if len(reason.split()) < 4 or not reason.endswith(".")] == []
+
+
+def test_what_a_user_adds_to_our_role_is_not_answered(tmp_path: Path) -> None:
+    def define(app: cdk.App) -> None:
+        stack = cdk.Stack(app, "Test", env=cdk.Environment(region="us-east-2"))
+        role = nodes(stack, capacity=block()).role
+        for action, resource in (("s3:ListAllMyBuckets", "*"), ("s3:GetObject", "arn:aws:s3:::theirs/*")):
+            role.add_to_principal_policy(iam.PolicyStatement(actions=[action], resources=[resource]))
+
+    seen = nagged(tmp_path, define)
+    policy = "Test/Nodes/Role/DefaultPolicy/Resource"
+    assert ("AwsSolutions-IAM5[Resource::*]", policy) in seen.unanswered
+    assert {rule for rule, path in seen.unanswered if path == policy} == {
+        "AwsSolutions-IAM5[Resource::*]",
+        "AwsSolutions-IAM5[Resource::arn:aws:s3:::theirs/*]",
+    }
