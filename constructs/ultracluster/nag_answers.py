@@ -24,7 +24,8 @@ from ultracluster.training_queue import TrainingQueue
 __all__ = ["ANSWERS", "WILDCARDS", "Answers", "WildcardAnswers"]
 
 Answers = Mapping[str, Mapping[str, str]]
-WildcardAnswers = Mapping[str, Mapping[str | frozenset[str], str]]
+_Reasons = Mapping[str | frozenset[str], str]
+WildcardAnswers = Mapping[str, _Reasons]
 
 _NO_RESOURCE = "These calls take no resource (Service Authorization Reference, read 2026-11)."
 _READS = "These calls only read, and most of them take no resource (Service Authorization Reference, read 2026-11)."
@@ -93,15 +94,17 @@ ANSWERS: Final[Mapping[type[Construct], Answers]] = {
 _POLICY = "DefaultPolicy/Resource"
 
 # Statements that our grants add have no Sid; they are known by the actions that they have at most.
-_OBJECTS: Final[Mapping[frozenset[str], str]] = {
+_OBJECTS: _Reasons = {
     frozenset(
         {"s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"}
     ): "The objects of one bucket, below its prefix where it has "
     "one; no action is a wildcard, and nothing may be deleted."
 }
-_STREAMS = {frozenset({"logs:CreateLogStream", "logs:PutLogEvents"}): "The streams of one log group."}
-_TOKENS = {frozenset({"ecr:GetAuthorizationToken"}): _LOGIN}
-_COPIES = {
+_STREAMS: _Reasons = {
+    frozenset({"logs:CreateLogStream", "logs:PutLogEvents"}): "The streams of one log group."
+}
+_TOKENS: _Reasons = {frozenset({"ecr:GetAuthorizationToken"}): _LOGIN}
+_COPIES: _Reasons = {
     frozenset(
         {"s3:GetObjectVersionAcl", "s3:GetObjectVersionForReplication", "s3:GetObjectVersionTagging"}
     ): "The objects of the bucket below the prefix of the cache, to copy them.",
