@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
     from ultracluster.nag import acknowledge_nag
     from ultracluster.neuron_ami import NeuronAmi
-    from ultracluster.sagemaker_training_queue import QuotaShare, SageMakerTrainingQueue
+    from ultracluster.quota_share import QuotaShare
+    from ultracluster.sagemaker_training_queue import SageMakerTrainingQueue
     from ultracluster.training_image_repository import PublicGalleryCache, TrainingImageRepository
 
 __all__ = [
@@ -109,7 +110,7 @@ _LATER = {
     "Contestant": "ultracluster.bake_off",
     "NeuronAmi": "ultracluster.neuron_ami",
     "PublicGalleryCache": "ultracluster.training_image_repository",
-    "QuotaShare": "ultracluster.sagemaker_training_queue",
+    "QuotaShare": "ultracluster.quota_share",
     "SageMakerTrainingQueue": "ultracluster.sagemaker_training_queue",
     "TrainingImageRepository": "ultracluster.training_image_repository",
     "acknowledge_nag": "ultracluster.nag",

@@ -1,0 +1,208 @@
+"""The settings of an S3 bucket: the form of CloudFormation, that of the API, and the calls between them."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ultracluster_local.cloudformation.errors import ResourceError
+
+__all__ = ["READ_SETTINGS", "SETTINGS"]
+
+
+def _lifecycle(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {"Rules": [_lifecycle_rule(rule) for rule in value["Rules"]]}
+
+
+def _lifecycle_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
+    known = {
+        "Id",
+        "Status",
+        "Prefix",
+        "Transitions",
+        "ExpirationInDays",
+        "ExpiredObjectDeleteMarker",
+        "NoncurrentVersionExpiration",
+        "NoncurrentVersionTransitions",
+        "AbortIncompleteMultipartUpload",
+    }
+    if set(rule) - known:
+        raise ResourceError(f"The local AWS does not carry {sorted(set(rule) - known)} of a lifecycle rule")
+    result: dict[str, Any] = {
+        "ID": rule.get("Id") or uuid.uuid4().hex,
+        "Status": rule["Status"],
+        "Filter": {"Prefix": rule.get("Prefix", "")},
+    }
+    if "Transitions" in rule:
+        result["Transitions"] = [
+            {"Days": int(one["TransitionInDays"]), "StorageClass": one["StorageClass"]}
+            for one in rule["Transitions"]
+        ]
+    if "NoncurrentVersionTransitions" in rule:
+        result["NoncurrentVersionTransitions"] = [
+            {"NoncurrentDays": int(one["TransitionInDays"]), "StorageClass": one["StorageClass"]}
+            for one in rule["NoncurrentVersionTransitions"]
+        ]
+    expiration: dict[str, Any] = {}
+    if "ExpirationInDays" in rule:
+        expiration["Days"] = int(rule["ExpirationInDays"])
+    if "ExpiredObjectDeleteMarker" in rule:
+        expiration["ExpiredObjectDeleteMarker"] = str(rule["ExpiredObjectDeleteMarker"]).lower() == "true"
+    if expiration:
+        result["Expiration"] = expiration
+    for name in ("NoncurrentVersionExpiration", "AbortIncompleteMultipartUpload"):
+        if name in rule:
+            result[name] = {key: int(part) for key, part in rule[name].items()}
+    return result
+
+
+def _encryption(value: Mapping[str, Any]) -> dict[str, Any]:
+    rules = []
+    for rule in value["ServerSideEncryptionConfiguration"]:
+        default = rule["ServerSideEncryptionByDefault"]
+        one: dict[str, Any] = {"ApplyServerSideEncryptionByDefault": dict(default)}
+        if "BucketKeyEnabled" in rule:
+            one["BucketKeyEnabled"] = str(rule["BucketKeyEnabled"]).lower() == "true"
+        rules.append(one)
+    return {"Rules": rules}
+
+
+def _replication(value: Mapping[str, Any]) -> dict[str, Any]:
+    rules = []
+    for index, rule in enumerate(value["Rules"]):
+        one = {key: part for key, part in rule.items() if key not in {"Id", "Prefix"}}
+        one["ID"] = rule.get("Id") or f"rule-{index + 1}"
+        one["Priority"] = int(rule.get("Priority", index + 1))
+        if "Filter" not in one:
+            one["Filter"] = {"Prefix": rule.get("Prefix", "")}
+        rules.append(one)
+    return {"Role": value["Role"], "Rules": rules}
+
+
+def _notification(value: Mapping[str, Any]) -> dict[str, Any]:
+    if set(value) - {"EventBridgeConfiguration"}:
+        raise ResourceError("The local AWS carries EventBridge notifications of buckets only")
+    return {"EventBridgeConfiguration": {}}
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+# Property: put operation, its parameter, conversion, and the operation that removes the setting ("" for none).
+SETTINGS: dict[str, tuple[str, str, Callable[[Any], Any], str]] = {
+    "VersioningConfiguration": ("PutBucketVersioning", "VersioningConfiguration", _as_is, ""),
+    "PublicAccessBlockConfiguration": (
+        "PutPublicAccessBlock",
+        "PublicAccessBlockConfiguration",
+        _as_is,
+        "DeletePublicAccessBlock",
+    ),
+    "BucketEncryption": (
+        "PutBucketEncryption",
+        "ServerSideEncryptionConfiguration",
+        _encryption,
+        "DeleteBucketEncryption",
+    ),
+    "LifecycleConfiguration": (
+        "PutBucketLifecycleConfiguration",
+        "LifecycleConfiguration",
+        _lifecycle,
+        "DeleteBucketLifecycle",
+    ),
+    "ReplicationConfiguration": (
+        "PutBucketReplication",
+        "ReplicationConfiguration",
+        _replication,
+        "DeleteBucketReplication",
+    ),
+    "NotificationConfiguration": (
+        "PutBucketNotificationConfiguration",
+        "NotificationConfiguration",
+        _notification,
+        "",
+    ),
+    "OwnershipControls": (
+        "PutBucketOwnershipControls",
+        "OwnershipControls",
+        _as_is,
+        "DeleteBucketOwnershipControls",
+    ),
+    "LoggingConfiguration": (
+        "PutBucketLogging",
+        "BucketLoggingStatus",
+        lambda value: {
+            "LoggingEnabled": {
+                "TargetBucket": value["DestinationBucketName"],
+                "TargetPrefix": value.get("LogFilePrefix", ""),
+            }
+        },
+        "",
+    ),
+    "AccelerateConfiguration": (
+        "PutBucketAccelerateConfiguration",
+        "AccelerateConfiguration",
+        lambda value: {"Status": value["AccelerationStatus"]},
+        "",
+    ),
+    "Tags": ("PutBucketTagging", "Tagging", lambda value: {"TagSet": list(value)}, "DeleteBucketTagging"),
+}
+
+
+def _shown_encryption(answer: Mapping[str, Any]) -> dict[str, Any]:
+    rules = [
+        {
+            "ServerSideEncryptionByDefault": rule["ApplyServerSideEncryptionByDefault"],
+            **{key: rule[key] for key in ("BucketKeyEnabled",) if key in rule},
+        }
+        for rule in answer["ServerSideEncryptionConfiguration"]["Rules"]
+    ]
+    return {"ServerSideEncryptionConfiguration": rules}
+
+
+def _shown_lifecycle(answer: Mapping[str, Any]) -> dict[str, Any]:
+    rules = []
+    for rule in answer["Rules"]:
+        one = {key: part for key, part in rule.items() if key not in {"Filter", "Transitions", "Expiration"}}
+        one["Id"] = rule["ID"]
+        one["Prefix"] = (rule.get("Filter") or {}).get("Prefix", "")
+        if "Transitions" in rule:
+            one["Transitions"] = [
+                {"TransitionInDays": part.get("Days"), "StorageClass": part["StorageClass"]}
+                for part in rule["Transitions"]
+            ]
+        if "Days" in (rule.get("Expiration") or {}):
+            one["ExpirationInDays"] = rule["Expiration"]["Days"]
+        rules.append(one)
+    return {"Rules": rules}
+
+
+def _shown_replication(answer: Mapping[str, Any]) -> dict[str, Any]:
+    configuration = answer["ReplicationConfiguration"]
+    rules = [
+        {"Id" if key == "ID" else key: part for key, part in rule.items()} for rule in configuration["Rules"]
+    ]
+    return {"Role": configuration["Role"], "Rules": rules}
+
+
+def _shown_metrics(answer: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    shown = [
+        {"Id": one["Id"], **({"Prefix": one["Filter"]["Prefix"]} if "Filter" in one else {})}
+        for one in answer.get("MetricsConfigurationList", [])
+    ]
+    return shown or None
+
+
+READ_SETTINGS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Any]], ...] = (
+    ("VersioningConfiguration", "GetBucketVersioning", _as_is),
+    (
+        "PublicAccessBlockConfiguration",
+        "GetPublicAccessBlock",
+        lambda answer: answer["PublicAccessBlockConfiguration"],
+    ),
+    ("Tags", "GetBucketTagging", lambda answer: answer["TagSet"]),
+    ("BucketEncryption", "GetBucketEncryption", _shown_encryption),
+    ("LifecycleConfiguration", "GetBucketLifecycleConfiguration", _shown_lifecycle),
+    ("MetricsConfigurations", "ListBucketMetricsConfigurations", _shown_metrics),
+    ("ReplicationConfiguration", "GetBucketReplication", _shown_replication),
+)
+"""Property, the operation that reads it, and its conversion: what S3 shows in the form of CloudFormation."""
