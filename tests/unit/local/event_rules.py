@@ -1,0 +1,28 @@
+"""Rules of EventBridge in the local AWS, for its tests."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ultracluster_local import LocalAws
+
+REGION = "us-east-2"
+NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+def queue(local: LocalAws) -> tuple[str, str]:
+    """Make a queue; return its address and ARN."""
+    sqs = local.client("sqs", REGION)
+    url = sqs.create_queue(QueueName="heard")["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    return url, arn
+
+
+def put_rule(local: LocalAws, target: str, *, more: dict[str, Any] | None = None, **rule: Any) -> None:
+    events = local.client("events", REGION)
+    events.put_rule(Name="rule", **rule)
+    events.put_targets(Rule="rule", Targets=[{"Id": "1", "Arn": target, **(more or {})}])
+
+
+def heard(local: LocalAws) -> list[tuple[datetime, str]]:
+    return [(one.moment, one.event["detail-type"]) for one in local.deliveries(REGION)]
