@@ -47,6 +47,16 @@ def test_every_app_synthesizes(tmp_path: Path) -> None:
     ids=lambda page: page.name,
 )
 def test_every_link_leads_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
-        if not target.startswith("https://"):
-            assert (page.parent / target).exists(), target
+    for target, _, heading in (one.partition("#") for one in re.findall(r"\]\(([^)]+)\)", page.read_text())):
+        if target.startswith("https://"):
+            continue
+        there = page.parent / target if target else page
+        assert there.exists(), target
+        assert not heading or heading in _anchors(there), f"{target}#{heading}"
+
+
+def _anchors(page: Path) -> set[str]:
+    """What GitHub calls the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return anchors | set(re.findall(r'<a (?:id|name)="([^"]+)"', page.read_text()))
