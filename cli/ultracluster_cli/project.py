@@ -25,7 +25,7 @@ def require_project(directory: Path) -> Path:
             Finding(
                 code="UC9001",
                 problem=f"there is no cdk.json in {quote(str(directory))}",
-                remedy="Run this command in the folder of the CDK app, such as a clone of this repository",
+                remedy="Run this command in the folder of the CDK app; `ultracluster init DIR` makes one",
             )
         ]
     )
