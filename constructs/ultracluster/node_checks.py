@@ -12,6 +12,10 @@ from ultracluster_catalog.identifiers import IMAGE_ID
 
 __all__ = ["check_nodes"]
 
+# The ECS-optimized AMIs of Amazon Linux 2023 have a volume of 30 GiB (Amazon ECS Developer Guide); a gp3 volume has up to
+# 64 TiB (Amazon EBS User Guide); both read 2026-11.
+_ROOT_VOLUME_GIB = (30, 65_536)
+
 
 def check_nodes(
     *,
@@ -19,6 +23,7 @@ def check_nodes(
     image_id: str,
     capacity: Capacity | None,
     placement: ClusterPlacement | None,
+    root_volume_gib: int,
 ) -> list[Finding]:
     """Find out whether network, image, capacity and placement of nodes fit each other.
 
@@ -27,9 +32,10 @@ def check_nodes(
         image_id: Id of their AMI.
         capacity: Where they come from. None is on-demand.
         placement: Their cluster placement group. None is none.
+        root_volume_gib: Size of their root volume.
 
     Returns:
-        UC4020, UC4023, UC4110 and UC4021 for what does not fit; values that are known at deployment only pass.
+        UC4020, UC4023, UC4110, UC4021 and UC2252 for what does not fit; values that are known at deployment only pass.
     """
     findings = []
     if isinstance(capacity, CapacityBlock) and placement is not None:
@@ -62,6 +68,16 @@ def check_nodes(
                 allowed="ami- and 8 or 17 hexadecimal digits",
                 remedy="Pin the AMI by its id",
                 path="image_id",
+            )
+        )
+    least, most = _ROOT_VOLUME_GIB
+    if not (Token.is_unresolved(root_volume_gib) or least <= root_volume_gib <= most):
+        findings.append(
+            Finding(
+                code="UC2252",
+                problem=f"got {quote(root_volume_gib)} GiB",
+                allowed=f"{least} to {most:,}, and not less than the AMI has",
+                path="root_volume_gib",
             )
         )
     if (

@@ -75,7 +75,7 @@ class NodeGroup(Construct):
             nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
                 themselves. Default: ``batch``.
             file_system: File system to mount at boot. Default: none.
-            root_volume_gib: Root volume, encrypted gp3, in GiB. Default: 200.
+            root_volume_gib: Root volume, encrypted gp3, 30 to 65,536 GiB, and not less than the AMI has. Default: 200.
             scratch_path: Where the instance-store disks are mounted as one, on nodes and in their jobs, such as
                 ``/scratch``. What is on them is lost with the node. The AMI must hold mdadm where the type has
                 several disks. Default: they are left as they are, because an AMI that cannot join them would make
@@ -93,7 +93,13 @@ class NodeGroup(Construct):
         """
         machine = get_instance_type(instance_type)
         interfaces = network_interfaces(machine, nic_layout)
-        findings = check_nodes(network=network, image_id=image_id, capacity=capacity, placement=placement)
+        findings = check_nodes(
+            network=network,
+            image_id=image_id,
+            capacity=capacity,
+            placement=placement,
+            root_volume_gib=root_volume_gib,
+        )
         findings += check_scratch(
             machine, scratch_path, mount_path=file_system.mount_path if file_system else None
         )

@@ -48,6 +48,7 @@ RULES: dict[str, Rule] = {
     "UC1023": Rule("A value with a fixed set of choices is one of them."),
     "UC1024": Rule("A list has as many items as its key allows."),
     "UC1018": Rule("A rollout has at most 50,000 values once the defaults are in each cluster."),
+    "UC1031": Rule("A rollout has at most 1,000 problems, so that all of them are shown."),
     "UC1030": Rule("A number that a construct gets is finite, whole where it counts, and below 2^53."),
     # UC2, identity and names
     "UC2101": Rule("The name of a wave, a cluster or a job is short, lower case and starts with a letter."),
@@ -67,6 +68,9 @@ RULES: dict[str, Rule] = {
     "UC2225": Rule("The base of an environment file is no environment file."),
     "UC2226": Rule("An environment file changes clusters that its base has."),
     "UC2227": Rule("A command that writes into a rollout gets the file that has the clusters."),
+    "UC2250": Rule("Somebody is told of alarms and of a budget.", "warning"),
+    "UC2251": Rule("A bucket has one use in a cluster.", "warning"),
+    "UC2252": Rule("The root volume of a node holds its AMI, and is one that EBS makes."),
     "UC2230": Rule("The profile of a cluster is the name of one, without blanks."),
     "UC2260": Rule("A permissions boundary is the name or the ARN of a policy."),
     "UC2261": Rule("The path of roles is one of IAM."),

@@ -45,9 +45,22 @@ def topic_is_in_the_region(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
+def somebody_is_told(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A new topic has the subscribers that the file names."""
+    alarms = cluster.alarms
+    if alarms and not alarms.emails and alarms.topic_arn is None:
+        yield Problem(
+            loc=("alarms",),
+            code="UC2250",
+            problem="the alarms get a new topic without a subscriber",
+            remedy="Give emails or topic_arn, or subscribe somebody to the topic",
+        )
+
+
 RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
     people_are_told_in_one_way,
     addresses_are_given_once,
     topic_is_in_the_region,
+    somebody_is_told,
 )
 """Rules over the alarms."""

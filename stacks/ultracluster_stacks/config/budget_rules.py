@@ -28,4 +28,15 @@ def _budget_is_one(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-RULES: Final = (_budget_is_one,)
+def _somebody_is_told(cluster: "ClusterConfig") -> Iterator[Problem]:
+    budget = cluster.budget
+    if budget and not budget.emails and budget.topic_arn is None:
+        yield Problem(
+            loc=("budget",),
+            code="UC2250",
+            problem="the budget gets a new topic without a subscriber",
+            remedy="Give emails or topic_arn, or subscribe somebody to the topic",
+        )
+
+
+RULES: Final = (_budget_is_one, _somebody_is_told)

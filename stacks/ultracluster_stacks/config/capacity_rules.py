@@ -1,6 +1,7 @@
 """Rules about the capacity of a cluster: how its type is sold, the size of a block, its reservation and its window."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.capacity_blocks import (
@@ -168,7 +169,7 @@ def window_is_in_order(cluster: "ClusterConfig") -> Iterator[Problem]:
             yield Problem(
                 loc=(*loc, "end"),
                 code="UC4114",
-                problem=f"got {(capacity.end - capacity.start).days} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}",
+                problem=f"got {(capacity.end - capacity.start) / timedelta(days=1):.1f} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}",
                 remedy="Give the StartDate and EndDate of the reservation",
             )
 

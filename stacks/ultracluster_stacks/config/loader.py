@@ -16,7 +16,7 @@ from ultracluster_stacks.config.partial import partial_model
 from ultracluster_stacks.config.problem import Problem, shown
 from ultracluster_stacks.config.rollout import RolloutConfig
 from ultracluster_stacks.config.rollout_rules import rollout_problems
-from ultracluster_stacks.config.translation import translate, unread_locs
+from ultracluster_stacks.config.translation import MOST_PROBLEMS, translate, unread_locs
 from ultracluster_stacks.config.yaml_source import UNREADABLE, YamlSource
 
 __all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "load_rollout", "rollout_findings"]
@@ -131,10 +131,26 @@ def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
 
 
 def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...]:
+    if len(problems) > MOST_PROBLEMS:
+        shown_first = sorted(problems, key=lambda each: _line(source, each))[: MOST_PROBLEMS - 1]
+        return (*_findings(source, shown_first), _too_many(source))
     located: dict[Finding, int] = {}
     for problem in problems:
         loc = origin(source.values, problem.loc)
-        line = problem.line or source.line(loc)
+        line = _line(source, problem)
         location = f"{source.name}:{line}" if problem.line else source.location(loc)
         located.setdefault(problem.finding(loc=loc, location=location), line)
     return tuple(sorted(located, key=located.__getitem__))
+
+
+def _line(source: YamlSource, problem: Problem) -> int:
+    return problem.line or source.line(origin(source.values, problem.loc))
+
+
+def _too_many(source: YamlSource) -> Finding:
+    return Finding(
+        code="UC1031",
+        problem=f"there are more than {MOST_PROBLEMS - 1:,} problems, of which the first are shown",
+        remedy="Check that this is a rollout file, or mend these and look again",
+        location=source.name,
+    )

@@ -53,6 +53,19 @@ def associations_can_be_made(cluster: "ClusterConfig") -> Iterator[Problem]:
         yield _problem(_association_loc(finding.path, places), finding)
 
 
+def buckets_have_one_use(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Jobs write into the bucket of the checkpoints, and the file system shows all of it as checkpoints."""
+    name = cluster.checkpoints.bucket_name
+    for index, dataset in enumerate(cluster.datasets):
+        if name is not None and dataset.bucket_name == name:
+            yield Problem(
+                loc=("datasets", index, "bucket_name"),
+                code="UC2251",
+                problem=f"{name} is the bucket of the checkpoints too, into which jobs write",
+                remedy="Keep data and checkpoints in buckets of their own",
+            )
+
+
 def _joined(file_system_path: str, bucket_name: str) -> DataRepositoryAssociation:
     return DataRepositoryAssociation(
         file_system_path=file_system_path, data_repository_path=f"s3://{bucket_name}"
@@ -227,6 +240,7 @@ def _problem(loc: Loc, finding: Finding) -> Problem:
 RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
     file_system_exists,
     associations_can_be_made,
+    buckets_have_one_use,
     efa_has_clients,
     existing_file_system_is_whole,
     existing_file_system_is_near,

@@ -13,7 +13,10 @@ from ultracluster_stacks.config.problem import Loc, Problem, shown
 from ultracluster_stacks.config.suggestion import suggestion
 from ultracluster_stacks.config.yaml_source import UNREADABLE
 
-__all__ = ["TRANSLATED_TYPES", "translate", "unread_locs"]
+__all__ = ["MOST_PROBLEMS", "TRANSLATED_TYPES", "translate", "unread_locs"]
+
+MOST_PROBLEMS: Final = 1_000
+"""Most problems that are put into words; a file with more is none of ours, and each of them takes time."""
 
 
 def translate(
@@ -30,7 +33,7 @@ def translate(
         further_keys: Keys that the top level of the file has beside those of the model. Default: none.
     """
     problems = []
-    for details in _field_errors(error):
+    for details in _field_errors(error)[: MOST_PROBLEMS + 1]:
         if details["input"] is UNREADABLE and details["type"] != "extra_forbidden":
             continue
         loc = _loc(details)
