@@ -54,10 +54,10 @@ def associations_can_be_made(cluster: "ClusterConfig") -> Iterator[Problem]:
 
 
 def buckets_have_one_use(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """Jobs write into the bucket of the checkpoints, and the file system shows all of it as checkpoints."""
+    """Jobs write into the bucket of the checkpoints. That it is not joined twice is another rule."""
     name = cluster.checkpoints.bucket_name
     for index, dataset in enumerate(cluster.datasets):
-        if name is not None and dataset.bucket_name == name:
+        if name is not None and dataset.bucket_name == name and dataset.file_system_path is None:
             yield Problem(
                 loc=("datasets", index, "bucket_name"),
                 code="UC2251",

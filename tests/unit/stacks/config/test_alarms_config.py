@@ -22,12 +22,16 @@ def test_nobody_looks_unless_told(load: Callable[..., LoadedRollout]) -> None:
 
 
 @pytest.mark.parametrize(
-    "alarms", ["{}", "{emails: [ml@example.com, on-call@example.com]}", f'{{topic_arn: "{_TOPIC}"}}']
+    "alarms", ["{emails: [ml@example.com, on-call@example.com]}", f'{{topic_arn: "{_TOPIC}"}}']
 )
 def test_alarms_can_be_asked_for_without_anything_else(
     findings: Callable[..., list[Finding]], alarms: str
 ) -> None:
     assert findings(given(alarms)) == []
+
+
+def test_warns_of_alarms_that_nobody_is_told_of(findings: Callable[..., list[Finding]]) -> None:
+    assert [each.code for each in findings(given("{}"))] == ["UC2250"]
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,6 @@ def test_refuses_what_would_tell_nobody_and_shows_where(
 def test_thresholds_have_the_bounds_and_defaults_of_the_catalogue(
     findings: Callable[..., list[Finding]], name: str, bounds: tuple[int, int]
 ) -> None:
-    assert [each.code for value in bounds for each in findings(given(f"{{{name}: {value}}}"))] == []
-    assert [each.code for each in findings(given(f"{{{name}: {bounds[1] + 1}}}"))] == ["UC6440"]
+    assert [each.code for value in bounds for each in findings(given(f"{{emails: [a@example.com], {name}: {value}}}"))] == []
+    assert [each.code for each in findings(given(f"{{emails: [a@example.com], {name}: {bounds[1] + 1}}}"))] == ["UC6440"]
     assert AlarmsConfig(**{name: bounds[0]}).thresholds == AlarmThresholds(**{name: bounds[0]})

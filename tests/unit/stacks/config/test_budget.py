@@ -28,11 +28,11 @@ def test_only_the_limit_is_needed_and_no_queue_is_closed_unasked(tmp_path: Path)
 @pytest.mark.parametrize(
     ("budget", "said"),
     [
-        ("{monthly_usd: 0}", "UC6360"),
-        ("{monthly_usd: 1, actual_percents: [0]}", "UC6361"),
-        ("{monthly_usd: 1, actual_percents: [50, 50]}", "UC6361"),
-        ("{monthly_usd: 1, actual_percents: [], forecast_percents: []}", "UC6361"),
-        ("{monthly_usd: 1, close_queues_at_percent: 0}", "UC6361"),
+        ("{monthly_usd: 0, emails: [a@example.com]}", "UC6360"),
+        ("{monthly_usd: 1, emails: [a@example.com], actual_percents: [0]}", "UC6361"),
+        ("{monthly_usd: 1, emails: [a@example.com], actual_percents: [50, 50]}", "UC6361"),
+        ("{monthly_usd: 1, emails: [a@example.com], actual_percents: [], forecast_percents: []}", "UC6361"),
+        ("{monthly_usd: 1, emails: [a@example.com], close_queues_at_percent: 0}", "UC6361"),
         ("{monthly_usd: 1, emails: [jane]}", "UC6362"),
         ("{monthly_usd: 1, topic_arn: costs}", "UC6362"),
         ("{emails: [jane@example.com]}", "UC1021"),
@@ -50,7 +50,7 @@ def test_refuses_a_budget_with_its_line(budget: str, said: str, tmp_path: Path) 
     "budget",
     [
         "{monthly_usd: 1}",
-        "{monthly_usd: 1, actual_percents: [1], close_queues_at_percent: 1000000}",
+        "{monthly_usd: 1, emails: [a@example.com], actual_percents: [1], close_queues_at_percent: 1000000}",
         "{monthly_usd: 1, topic_arn: 'arn:aws:sns:us-east-2:123456789012:costs'}",
     ],
 )
