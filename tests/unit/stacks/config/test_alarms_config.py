@@ -42,7 +42,7 @@ def test_warns_of_alarms_that_nobody_is_told_of(findings: Callable[..., list[Fin
         (f'{{emails: [a@example.com], topic_arn: "{_TOPIC}"}}', "UC6445", "emails"),
         ('{topic_arn: "alarms"}', "UC6447", "topic_arn"),
         (f'{{topic_arn: "{_TOPIC.replace("us-east-2", "us-east-1")}"}}', "UC6447", "topic_arn"),
-        ("{idle_minutes: 61}", "UC6440", "idle_minutes"),
+        ("{emails: [a@example.com], idle_minutes: 61}", "UC6440", "idle_minutes"),
     ],
 )
 def test_refuses_what_would_tell_nobody_and_shows_where(
