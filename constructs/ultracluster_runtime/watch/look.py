@@ -65,7 +65,11 @@ def look(watched: Watched, clients: Clients, now: datetime) -> Seen:
             WaitingJob(since=_moment(each["createdAt"]), reason=each.get("statusReason", ""))
             for each in _jobs(watched, clients, "RUNNABLE")
         ),
-        running=tuple(_moment(each["startedAt"]) for each in _jobs(watched, clients, "RUNNING")),
+        running=tuple(
+            _moment(each["startedAt"])
+            for each in _jobs(watched, clients, "RUNNING")
+            if "startedAt" in each  # which the API Reference promises of no job
+        ),
         steps=_steps(watched, clients, now),
     )
 

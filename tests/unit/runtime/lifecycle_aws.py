@@ -41,7 +41,7 @@ START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 NODES = ("i-00000000000000001", "i-00000000000000002")
 FOREIGN = "i-0000000000000000f"
 
-FAULTS = ("throttled", "denied", "lost request", "lost answer", "internal error", "garbage")
+FAULTS = ("throttled", "denied", "lost request", "lost answer", "internal error", "garbage", "more fields")
 
 
 def cluster(**changes: Any) -> Cluster:
@@ -140,8 +140,12 @@ class FakeAws:
     @property
     def clients(self) -> Clients:
         """Real boto3 clients that this fake answers from now on."""
+        return Clients(**{name: self.client(name) for name in ("batch", "ec2", "ecs", "sns", "ssm")})
+
+    def client(self, service: str) -> Any:
+        """A real boto3 client that this fake answers from now on."""
         _answering[:] = [self]
-        return Clients(**{name: _client(name) for name in ("batch", "ec2", "ecs", "sns", "ssm")})
+        return _client(service)
 
     def answer(self, model: Any, asked: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Answer one call, or fail as the test wants it."""
@@ -159,6 +163,8 @@ class FakeAws:
         answer: dict[str, Any] = getattr(self, f"_{model.name}")(asked)
         if fault == "lost answer":
             raise ReadTimeoutError(endpoint_url="https://fake")
+        if fault == "more fields":
+            return SimpleNamespace(status_code=200), answer | {"Unheard": {"Of": [1]}}
         if fault == "garbage":
             return SimpleNamespace(status_code=200), {}
         if model.output_shape is not None:

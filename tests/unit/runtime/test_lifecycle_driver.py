@@ -274,7 +274,7 @@ def test_any_call_may_fail_in_any_way_and_the_next_wake_up_finishes(scene: Scene
     assert failed > reach  # the faults do arrive
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", sorted({*FAULTS} - {"more fields"}))
 def test_without_the_reservation_nothing_is_touched(fault: str, aws: FakeAws) -> None:
     now = drains(aws)
     aws.faults = {0: fault}
