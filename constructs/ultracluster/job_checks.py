@@ -1,7 +1,9 @@
 """What is checked of the settings that every kind of job has."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
+from aws_cdk import Stack
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
@@ -9,6 +11,7 @@ from ultracluster.job_environment import check_environment
 from ultracluster.launcher import check_launcher
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.training_queue import TrainingQueue
+from ultracluster_catalog.credentials import credential_kind, names_credential
 from ultracluster_catalog.findings import Finding, quote
 from ultracluster_catalog.neuron_settings import NeuronSettings
 from ultracluster_catalog.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
@@ -17,6 +20,9 @@ __all__ = ["check_array_size", "check_job"]
 
 _MOST_ATTEMPTS = 10
 _MOST_TAG_CHARACTERS = 256
+
+# Dynamic references that CloudFormation replaces by the secret. (The other kind, ssm, is for what is none.)
+_READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
 
 
 def check_job(
@@ -46,6 +52,7 @@ def check_job(
     """
     findings = check_launcher(launcher, processes_per_node, command)
     findings += check_environment(environment)
+    findings += _check_credentials(queue, environment, command)
     if neuron is not None:
         findings += neuron.check(queue.nodes.instance_type, environment)
     if not 1 <= attempts <= _MOST_ATTEMPTS:
@@ -83,6 +90,42 @@ def check_job(
             )
         )
     return findings
+
+
+def _check_credentials(
+    scope: Construct, environment: Mapping[str, str], command: Sequence[str]
+) -> Iterator[Finding]:
+    """Find credentials: everybody who may describe a job definition reads it."""
+    places = [(f"environment.{name}", name, value) for name, value in environment.items()]
+    places += [(f"command[{index}]", "", value) for index, value in enumerate(command)]
+    for path, name, value in places:
+        text = _written(scope, value)
+        if kind := credential_kind(text):
+            problem = f"this looks like {kind}"
+        elif _READS_SECRET.search(text):
+            problem = "CloudFormation would write the secret itself into the job definition"
+        elif names_credential(name):
+            problem = f"the value of {quote(name)} is a credential"
+        else:
+            continue
+        yield Finding(
+            code="UC2253",
+            problem=problem,
+            allowed="no credentials",
+            remedy="Let the program read it from AWS Secrets Manager, and grant the job's role to read it",
+            path=path,
+        )
+
+
+def _written(scope: Construct, value: str) -> str:
+    """The text of a value as the template will hold it, as far as that can be said now."""
+    # Asked in Python: a question to the CDK for each variable would take longer than the job itself.
+    if "${Token[" not in value:
+        return value
+    try:
+        return str(Stack.of(scope).resolve(value))
+    except RuntimeError:  # such as of a resource of another environment, which gets its name later
+        return value
 
 
 def check_array_size(array_size: int | None) -> list[Finding]:

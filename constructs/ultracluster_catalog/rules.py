@@ -71,6 +71,7 @@ RULES: dict[str, Rule] = {
     "UC2250": Rule("Somebody is told of alarms and of a budget.", "warning"),
     "UC2251": Rule("A bucket has one use in a cluster.", "warning"),
     "UC2252": Rule("The root volume of a node holds its AMI, and is one that EBS makes."),
+    "UC2253": Rule("The environment and the command of a job hold no credentials."),
     "UC2230": Rule("The profile of a cluster is the name of one, without blanks."),
     "UC2260": Rule("A permissions boundary is the name or the ARN of a policy."),
     "UC2261": Rule("The path of roles is one of IAM."),
