@@ -4,12 +4,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError
 
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.neuron_images import IMAGE_KINDS
+from ultracluster_runtime.aws_session import aws_session
 from ultracluster_runtime.images import FoundImage, image_of_parameter, newest_baked_image
 
 __all__ = ["clients_of", "find_images"]
@@ -22,15 +21,12 @@ def clients_of(profile: str | None) -> RegionClient:
     """Give what makes clients.
 
     Args:
-        profile: Profile of the shared configuration. None for boto3's own choice.
+        profile: Profile of the AWS configuration. None for boto3's own choice.
 
     Raises:
-        FindingsError: UC4056 if there is no such profile.
+        FindingsError: If there is no such profile (UC9009).
     """
-    try:
-        session = boto3.session.Session(profile_name=profile)
-    except BotoCoreError as error:
-        raise FindingsError([Finding(code="UC4056", problem=str(error), path="profile")]) from error
+    session = aws_session(profile)
     config = Config(retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=30)
     return cache(lambda service, region: session.client(service, region_name=region, config=config))
 

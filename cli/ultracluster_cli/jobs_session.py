@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_runtime.aws_session import aws_session
 from ultracluster_runtime.jobs.look import nodes_of
 from ultracluster_runtime.jobs.queues import Client, region_of
 
@@ -28,14 +28,13 @@ def open_region(
     Args:
         named: What the command names; an ARN decides the Region.
         region: The Region that was given. None for that of the environment or the profile.
-        profile: The profile of the shared configuration. None for boto3's own choice.
+        profile: The profile of the AWS configuration. None for boto3's own choice.
         attempts: How often a request is sent that gets no answer. Default: 3 times.
 
     Raises:
-        FindingsError: UC6201 if nothing says which Region.
+        FindingsError: If nothing says which Region (UC6201), or there is no such profile (UC9009).
     """
-    with answers():
-        session = boto3.session.Session(profile_name=profile)
+    session = aws_session(profile)
     chosen = (
         next((found for one in named if (found := region_of(one))), None) or region or session.region_name
     )

@@ -41,7 +41,7 @@ def read_metrics(source: MetricSource) -> Recording:
 
     Raises:
         FindingsError: If the file is no recording (UC9330), both or neither of the sources were given (UC9332), the
-            time is out of bounds (UC9333), CloudWatch refuses or cannot be reached (UC9334), or it has no value (UC9335).
+            time is out of bounds (UC9333), CloudWatch refuses or cannot be reached (UC9334), it has no value (UC9335), or there is no such profile (UC9009).
     """
     if (source.recording is None) == (source.cluster is None):
         problem = "got both --from and --cluster" if source.recording else "got neither --from nor --cluster"
@@ -60,9 +60,9 @@ def read_metrics(source: MetricSource) -> Recording:
 
 
 def _from_cloudwatch(source: MetricSource) -> Recording:
-    import boto3  # noqa: PLC0415 - a recording needs no AWS
-    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - as above
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - a recording needs no AWS
 
+    from ultracluster_runtime.aws_session import aws_session  # noqa: PLC0415 - as above
     from ultracluster_runtime.metric_reads import record_metrics, recording_period  # noqa: PLC0415 - as above
 
     if not 0 < source.hours <= _MOST_HOURS:
@@ -72,9 +72,9 @@ def _from_cloudwatch(source: MetricSource) -> Recording:
     now = datetime.now(UTC)
     end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)  # the minute that runs counts
     start = end - timedelta(hours=source.hours)
+    session = aws_session(source.profile)
     try:
-        session = boto3.Session(region_name=source.region, profile_name=source.profile)
-        cloudwatch = session.client("cloudwatch")
+        cloudwatch = session.client("cloudwatch", region_name=source.region)
         return record_metrics(
             cloudwatch,
             cluster=source.cluster or "",

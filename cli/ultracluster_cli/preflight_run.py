@@ -9,9 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.output import print_findings, print_json, print_table, say
@@ -20,6 +18,7 @@ from ultracluster_cli.project import run_directory, state_directory
 from ultracluster_cli.read_back import Client
 from ultracluster_cli.rollout_waves import clusters_of
 from ultracluster_cli.targets import local_aws
+from ultracluster_runtime.aws_session import aws_session
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.registry import CHECKS
@@ -172,10 +171,7 @@ def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | N
             say(f"Looking at {target.name}")
             yield target.client
         return
-    try:
-        session = boto3.session.Session(profile_name=profile)
-    except BotoCoreError as error:
-        raise FindingsError([Finding(code="UC9009", problem=str(error), path="--profile")]) from error
+    session = aws_session(profile)
     yield cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))
 
 

@@ -22,6 +22,7 @@ from ultracluster_local.clients import Clients
 from ultracluster_local.daemon import status
 from ultracluster_local.environment import ACCOUNT, child_environment
 from ultracluster_local.remote_seed import SeedContainerImage, SeedImage, SeedReservation, seed
+from ultracluster_runtime.aws_session import aws_session
 from ultracluster_stacks.config import ClusterConfig, sources
 
 __all__ = ["Target", "account", "local_aws", "running_local_aws"]
@@ -67,7 +68,7 @@ def account(profile: str | None = None) -> Iterator[Target]:
         FindingsError: If there are no credentials, or AWS does not accept them (UC9009).
     """
     try:
-        session = boto3.Session(profile_name=profile)
+        session = aws_session(profile)
         region = session.region_name or "us-east-1"
         identity = session.client("sts", region_name=region).get_caller_identity()
     except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:

@@ -10,6 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime import ec2_answers, effects
 from ultracluster_runtime.aws_errors import after_dry_run, after_read, after_sending
+from ultracluster_runtime.aws_session import aws_session
 from ultracluster_runtime.ec2_objects import (
     CreateReservation,
     PurchaseBlock,
@@ -44,11 +45,12 @@ def session_clients(profile: str | None = None) -> MakeClient:
     """Clients of a boto3 session.
 
     Args:
-        profile: The profile of the shared configuration. Default: boto3's own choice of credentials.
-    """
-    import boto3  # noqa: PLC0415 - tests and the command line's help do without it
+        profile: The profile of the AWS configuration. Default: boto3's own choice of credentials.
 
-    session = boto3.session.Session(profile_name=profile)
+    Raises:
+        FindingsError: If there is no such profile (UC9009).
+    """
+    session = aws_session(profile)
 
     def make(service: str, region: str, config: Config) -> Any:
         return session.client(service, region_name=region, config=config)

@@ -105,5 +105,5 @@ def test_cloudwatch_is_asked_with_the_profile_of_the_cluster_unless_another_is_g
     assert named in text
     rollout.write_text(text.replace(named, f"{named}        profile: the-clusters-own\n"))
     outcome = run("advise", str(rollout), "--cluster", "quickstart", *arguments)
-    assert (outcome.code, "UC9334" in outcome.stderr) == (2, True)
+    assert (outcome.code, "UC9009" in outcome.stderr) == (2, True)
     assert f"({profile}) could not be found" in outcome.stderr

@@ -136,7 +136,7 @@ def test_an_ami_of_ones_own_is_looked_for_in_the_account_of_each_cluster(
     [
         (["--image", "own"], ["UC4050"]),
         (["--image", "ubuntu", "--baked", "nodes", "--parameter", "/p"], ["UC4050", "UC4057"]),
-        (["--profile", "nobody"], ["UC4056"]),
+        (["--profile", "nobody"], ["UC9009"]),
         (["--cluster", "train", "--cluster", "nobody"], ["UC4060"]),
     ],
 )

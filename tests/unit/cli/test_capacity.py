@@ -83,6 +83,7 @@ def test_accepts_blocks_a_day_shorter_or_longer_than_asked() -> None:
         ([*FIND, "--between", "soon", "later"], "UC7008"),
         (["capacity", "status"], "UC7021"),
         (["capacity", "buy", "december"], "UC7021"),
+        ([*FIND, *BETWEEN, "--profile", "nobody"], "UC9009"),
     ],
 )
 def test_says_what_is_wrong_with_a_command(

@@ -201,12 +201,24 @@ def test_says_what_is_missing_without_plotly(
     assert (outcome.code, "UC9331" in outcome.stderr) == (2, True)
 
 
-def test_says_when_cloudwatch_cannot_be_asked(run: Run, tmp_path: Path) -> None:
-    page = str(tmp_path / "page.html")
-    outcome = run(
-        "dashboard", "--cluster", "a", "--region", "us-east-2", "--profile", "nobody", "--html", page
+def test_says_when_cloudwatch_cannot_be_asked(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    arguments = (
+        "dashboard",
+        "--cluster",
+        "a",
+        "--region",
+        "us-east-2",
+        "--html",
+        str(tmp_path / "page.html"),
     )
+    outcome, named = run(*arguments), run(*arguments, "--profile", "nobody")
     assert (outcome.code, "UC9334" in outcome.stderr) == (2, True)
+    assert (named.code, "UC9009" in named.stderr) == (2, True)
 
 
 # A real browser

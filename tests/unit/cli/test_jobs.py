@@ -107,7 +107,7 @@ class Fake:
 def aws(monkeypatch: pytest.MonkeyPatch) -> Fake:
     fake = Fake()
     session = SimpleNamespace(client=fake.client, region_name="us-east-2")
-    monkeypatch.setattr(jobs_session.boto3.session, "Session", lambda **_: session)
+    monkeypatch.setattr(jobs_session, "aws_session", lambda _: session)
     return fake
 
 
