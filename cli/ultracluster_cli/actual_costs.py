@@ -75,7 +75,7 @@ def show_actual_costs(
                 by=by,
                 node_hours=node_hours,
                 fallback_region=fallback_region,
-                client=targets.of(f"{each.name}-{each.region}").client("ce", COST_EXPLORER_REGION),
+                client=targets.of(each.stage).client("ce", COST_EXPLORER_REGION),
             )
             for each in clusters
         ]

@@ -79,7 +79,7 @@ def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget
     Raises:
         FindingsError: If a profile does not exist, or AWS does not accept its credentials (UC9009).
     """
-    profiles = {f"{each.name}-{each.region}": each.profile for each in clusters}
+    profiles = {each.stage: each.profile for each in clusters}
     with ExitStack() as stack:
         yield ClusterTargets(
             profiles=profiles,

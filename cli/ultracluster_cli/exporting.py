@@ -93,20 +93,19 @@ def export_assembly(
     stacks = assembled_stacks(assembly)
     exported: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for cluster in clusters:
-        name = f"{cluster.name}-{cluster.region}"
-        exported[name] = [
+        exported[cluster.stage] = [
             (
-                one.stack.name.removeprefix(f"{name}-"),
+                one.stack.name.removeprefix(f"{cluster.stage}-"),
                 exported_template(
                     one.stack.template, values=_values(cluster), region=cluster.region, bucket=bucket
                 ),
             )
             for one in stacks
-            if one.stack.cluster == name
+            if one.stack.cluster == cluster.stage
         ]
     rows = []
     for cluster, templates in zip(clusters, exported.values(), strict=True):
-        folder = output / f"{cluster.name}-{cluster.region}"
+        folder = output / cluster.stage
         folder.mkdir(parents=True)
         for part, template in templates:
             path = folder / f"{part.lower()}.template.json"

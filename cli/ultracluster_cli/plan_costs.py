@@ -40,7 +40,7 @@ def planned_clusters(
         after: What shall be there.
         clusters: The clusters of the rollout, whose capacity the rollout may give times for.
     """
-    capacity = {f"{each.name}-{each.region}": each.capacity for each in clusters}
+    capacity = {each.stage: each.capacity for each in clusters}
     return [
         PlannedCluster(
             name=each.cluster,

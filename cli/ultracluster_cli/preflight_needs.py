@@ -51,7 +51,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNe
     quota = None
     if new and storage.storage_type != INTELLIGENT_TIERING:
         quota = SERVICE_QUOTAS[_STORAGE_QUOTAS[storage.deployment_type]].code
-    stage = f"{config.name}-{config.region}"
+    stage = config.stage
     return ClusterNeeds(
         region=config.region,
         name=config.name,

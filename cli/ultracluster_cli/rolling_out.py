@@ -251,7 +251,7 @@ def _run(run: Run, place: _Place) -> bool:
             run_id=run.folder.name,
             rollouts=place.rollouts,
             needs={
-                f"{each.name}-{each.region}": rollout_needs([each], qualifier=_QUALIFIER)
+                each.stage: rollout_needs([each], qualifier=_QUALIFIER)
                 for each in clusters_of(place.config, None)
             },
             skip=(*place.wish.skip, *(_NOT_LOCALLY if targets.local else ())),

@@ -66,7 +66,7 @@ def plan_forward(
     busy: list[str] = []
     for each in waves:
         for cluster in each.clusters:
-            name = f"{cluster.name}-{cluster.region}"
+            name = cluster.stage
             after = [one for one in stacks if one.stack.cluster == name]
             planned, problems = _now(after, targets.of(name))
             busy += problems

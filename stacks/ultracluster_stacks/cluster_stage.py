@@ -31,7 +31,7 @@ class ClusterStage(cdk.Stage):
         """
         super().__init__(
             scope,
-            f"{config.name}-{config.region}",
+            config.stage,
             env=cdk.Environment(account=config.account, region=config.region),
             permissions_boundary=_boundary(config.permissions_boundary),
         )

@@ -67,11 +67,11 @@ def synthesize(
         FindingsError: If a cluster breaks a rule, or a process fails (UC9101).
     """
     # Who deploys a cluster is in no template, so another profile is no other cluster.
-    configs = {f"{each.name}-{each.region}": each.model_dump_json(exclude={"profile"}) for each in clusters}
+    configs = {each.stage: each.model_dump_json(exclude={"profile"}) for each in clusters}
     parts: dict[str, Part] = {}
     if cache and directory:
         parts = {stage: part for stage, config in configs.items() if (part := cache.get(config))}
-    missing = [each for each in clusters if f"{each.name}-{each.region}" not in parts]
+    missing = [each for each in clusters if each.stage not in parts]
     processes = processes or processes_for(len(missing))
     if directory is None or (processes == 1 and not parts):
         _synthesize_here(clusters, directory)

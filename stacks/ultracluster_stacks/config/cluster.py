@@ -182,6 +182,11 @@ class ClusterConfig(ConfigModel):
         description="Tags of every resource of the cluster, up to 40.",
     )
 
+    @property
+    def stage(self) -> str:
+        """Name of its stage, such as ``training-us-east-2``: what tells it from all other clusters of the file."""
+        return f"{self.name}-{self.region}"
+
     @model_validator(mode="after")
     def _keeps_rules(self) -> Self:
         problems = cluster_problems(self)
