@@ -10,8 +10,8 @@ from typing import Any, Final
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.cluster_targets import targets_by_profile
 from ultracluster_cli.cost_output import money_json
-from ultracluster_cli.costing import chosen_clusters
 from ultracluster_cli.output import print_json, print_table
+from ultracluster_cli.rollout_clusters import called, clusters_of
 from ultracluster_cli.targets import account
 from ultracluster_runtime.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
 from ultracluster_stacks.config import ClusterConfig, load_rollout
@@ -65,7 +65,7 @@ def show_actual_costs(
         problem = f"got {quote(node_hours)}"
         raise FindingsError([Finding(code="UC9301", problem=problem, allowed=allowed, path="--node-hours")])
     config = load_rollout(rollout).config
-    clusters = chosen_clusters([one for wave in config.waves for one in wave.clusters], cluster, rollout)
+    clusters = called(clusters_of(config, None), [] if cluster is None else [cluster], rollout=rollout)
     with targets_by_profile(clusters, account) as targets:
         compared = [
             _compare(

@@ -12,6 +12,7 @@ from ultracluster_catalog.nic_layouts import network_interfaces
 from ultracluster_catalog.prices import Price, capacity_block_price, on_demand_price, spot_price
 from ultracluster_cli.metric_source import MetricSource, read_metrics
 from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.recorded_metrics import Recording
@@ -63,7 +64,7 @@ def give_advice(given: AdviceInput, *, as_json: bool) -> None:
         )
     loaded = load_rollout(given.rollout)
     print_findings(loaded.warnings)
-    clusters = [each for wave in loaded.config.waves for each in wave.clusters]
+    clusters = clusters_of(loaded.config, None)
     # Before CloudWatch is asked, which would be asked in the wrong Region.
     asked = _chosen(clusters, given.cluster, None, given.rollout) if given.cluster is not None else None
     recorded = read_metrics(

@@ -12,6 +12,7 @@ from ultracluster_catalog.priced_things import PricedThing, price_of
 from ultracluster_catalog.prices import Price
 from ultracluster_cli.cost_output import cost_json, print_cost
 from ultracluster_cli.output import print_findings, print_json
+from ultracluster_cli.rollout_clusters import called, clusters_of
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.cost import (
     HOURS_OF_A_MONTH,
@@ -27,7 +28,7 @@ from ultracluster_stacks.cost import (
     planned_hours,
 )
 
-__all__ = ["CostedCluster", "Plans", "chosen_clusters", "estimate_rollout"]
+__all__ = ["CostedCluster", "Plans", "estimate_rollout"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,9 +98,7 @@ def estimate_rollout(
     """
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
-    clusters = chosen_clusters(
-        [each for wave in loaded.config.waves for each in wave.clusters], cluster, rollout
-    )
+    clusters = called(clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout)
     footprints = [configured_footprint(each) for each in clusters]
     findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *_chart_findings(chart)]
     if findings:
@@ -143,27 +142,6 @@ def _prices_of_today(footprints: Sequence[Footprint], plans: Plans) -> dict[tupl
         found, findings = listed_prices(wanted, client=target.client("pricing", PRICE_LIST_REGION))
     print_findings(findings)
     return found
-
-
-def chosen_clusters(
-    clusters: Sequence[ClusterConfig], name: str | None, rollout: Path
-) -> list[ClusterConfig]:
-    """Choose the clusters of a name, or all of them.
-
-    Args:
-        clusters: All clusters of a rollout.
-        name: The name. None for all.
-        rollout: The rollout file.
-
-    Raises:
-        FindingsError: If there is no such cluster (UC2201).
-    """
-    chosen = [each for each in clusters if name in (None, each.name)]
-    if not chosen:
-        problem = f"got the cluster {quote(name)}, which the rollout does not have"
-        allowed = ", ".join(each.name for each in clusters)
-        raise FindingsError([Finding(code="UC2201", problem=problem, allowed=allowed, location=str(rollout))])
-    return chosen
 
 
 def _costed(

@@ -12,6 +12,7 @@ from ultracluster_cli.deployment import deploy_to
 from ultracluster_cli.next_steps import print_next_steps
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
+from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_cli.steps import timed, told
 from ultracluster_cli.summary import print_summary, summary_json
 from ultracluster_cli.targets import local_aws
@@ -51,7 +52,7 @@ def demonstrate(*, directory: Path, rollout: Path | None, as_json: bool) -> None
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     wanted = blocks_of(loaded.config)
-    clusters = [cluster for wave in loaded.config.waves for cluster in wave.clusters]
+    clusters = clusters_of(loaded.config, None)
     toolchain = find_toolchain(directory)
     state = state_directory(directory)
     folder, log = state / "demo", state / "logs" / "demo-capacity.log"

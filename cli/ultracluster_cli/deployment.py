@@ -16,7 +16,7 @@ from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.progress_display import progress_display
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
 from ultracluster_cli.read_back import read_clusters
-from ultracluster_cli.rollout_waves import clusters_of
+from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_cli.steps import timed
 from ultracluster_cli.summary import print_summary
 from ultracluster_cli.targets import Target, account, local_aws

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
+from ultracluster_cli.rollout_clusters import called
 
 __all__ = ["app", "explain"]
 
@@ -27,12 +27,7 @@ def explain(
     """Show each value of a cluster and what gives it: the cluster, the defaults of the file, or what is built in."""
     from ultracluster_stacks.config.explain import explain_rollout  # noqa: PLC0415 - pydantic; not for the help
 
-    explained = explain_rollout(rollout)
-    chosen = [one for one in explained if cluster in (None, one.name)]
-    if not chosen:
-        problem = f"got the cluster {quote(cluster)}, which the rollout does not have"
-        allowed = ", ".join(one.name for one in explained)
-        raise FindingsError([Finding(code="UC2201", problem=problem, allowed=allowed, location=str(rollout))])
+    chosen = called(explain_rollout(rollout), [] if cluster is None else [cluster], rollout=rollout)
     if as_json:
         print_json({"clusters": [dataclasses.asdict(one) for one in chosen]})
         return

@@ -12,7 +12,7 @@ from ultracluster_cli.cdk_synthesis import synthesize_into
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
-from ultracluster_cli.rollout_waves import clusters_of
+from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_cli.toolchain import find_toolchain
 from ultracluster_stacks.config import ClusterConfig, load_rollout, sources
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of

@@ -12,14 +12,13 @@ import botocore.exceptions
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.assembly import artifacts
 from ultracluster_cli.cluster_targets import ClusterTargets
+from ultracluster_cli.deployed_template import read_deployed
 from ultracluster_cli.read_back import Client
 from ultracluster_stacks.plan import StackTemplate, read_template
 
 __all__ = ["AssembledStack", "assembled_stacks", "deployed_by_target", "deployed_stacks"]
 
 _AT_ONCE = 8  # a rollout of 90 clusters has 270 stacks; boto3 keeps ten connections by itself
-# A stack of these states holds nothing: CloudFormation or the CDK CLI creates it anew.
-_EMPTY = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,18 +142,12 @@ def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets
 
 def _deployed(stack: StackTemplate, cloudformation: Any) -> StackTemplate | None:
     try:
-        (described,) = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
-        if described["StackStatus"] in _EMPTY:
-            return None
-        body = cloudformation.get_template(StackName=stack.name, TemplateStage="Original")["TemplateBody"]
-        template = read_template(body) if isinstance(body, str) else body
-    except botocore.exceptions.ClientError as error:
-        if error.response["Error"]["Code"] == "ValidationError" and "does not exist" in str(error):
-            return None
+        found = read_deployed(stack.name, cloudformation)
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, ValueError) as error:
         raise _unreadable(stack, error) from error
-    except (botocore.exceptions.BotoCoreError, ValueError) as error:
-        raise _unreadable(stack, error) from error
-    return StackTemplate(cluster=stack.cluster, name=stack.name, region=stack.region, template=template)
+    if found.template is None:
+        return None
+    return StackTemplate(cluster=stack.cluster, name=stack.name, region=stack.region, template=found.template)
 
 
 def _unreadable(stack: StackTemplate, error: Exception) -> FindingsError:

@@ -15,7 +15,7 @@ from ultracluster_cli.plan_output import plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan_picture import draw_plan
 from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_by_target, deployed_stacks
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
-from ultracluster_cli.rollout_waves import clusters_of
+from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_cli.targets import account, running_local_aws
 from ultracluster_cli.toolchain import find_toolchain
 from ultracluster_stacks.config import load_rollout

@@ -16,7 +16,7 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.preflight_needs import rollout_needs
 from ultracluster_cli.project import run_directory, state_directory
 from ultracluster_cli.read_back import Client
-from ultracluster_cli.rollout_waves import clusters_of
+from ultracluster_cli.rollout_clusters import called, clusters_of
 from ultracluster_cli.targets import local_aws
 from ultracluster_runtime.aws_session import aws_session
 from ultracluster_runtime.preflight.check import Status
@@ -71,7 +71,7 @@ def preflight_rollout(
             profile (UC9009) that does not exist.
     """
     loaded = load_rollout(path)
-    chosen = _choose(clusters_of(loaded.config, wave), clusters)
+    chosen = called(clusters_of(loaded.config, wave), clusters, rollout=path)
     check_codes(left_out)
     print_findings(loaded.warnings)
     results: list[Result] = []
@@ -116,23 +116,6 @@ def _by_profile(
     for cluster in clusters:
         groups.setdefault(profile or (None if local else cluster.profile), []).append(cluster)
     return groups
-
-
-def _choose(clusters: list[ClusterConfig], names: Sequence[str]) -> list[ClusterConfig]:
-    known = {cluster.name for cluster in clusters}
-    if unknown := [name for name in names if name not in known]:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC2201",
-                    problem=f"got {quote(name)}",
-                    allowed=", ".join(sorted(known)),
-                    path="--cluster",
-                )
-                for name in unknown
-            ]
-        )
-    return [cluster for cluster in clusters if not names or cluster.name in names]
 
 
 def check_codes(codes: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ from ultracluster_cli.planning import check_allowed, check_limits
 from ultracluster_cli.preflight_needs import rollout_needs
 from ultracluster_cli.preflight_run import check_codes
 from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
+from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_cli.rollout_display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout_hands import ThreadHands
 from ultracluster_cli.rollout_planning import plan_forward, plan_rollback, rollout_digest, stacks_of
@@ -31,7 +32,6 @@ from ultracluster_cli.rollout_runs import (
     runs_of,
 )
 from ultracluster_cli.rollout_steps import Steps
-from ultracluster_cli.rollout_waves import clusters_of
 from ultracluster_cli.targets import account, local_aws
 from ultracluster_cli.toolchain import Toolchain, find_toolchain
 from ultracluster_runtime.rollout.drive import drive

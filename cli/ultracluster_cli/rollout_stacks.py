@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracluster_catalog.alarms import REMINDING_ALARMS
+from ultracluster_cli.deployed_template import EMPTY_STATES, read_deployed
 from ultracluster_cli.read_back import Client
 from ultracluster_runtime.rollout.plan import PlannedCluster, PlannedStack
-from ultracluster_stacks.plan import read_template
 
 __all__ = ["SeenStack", "alarms_of", "changing", "differing", "look", "template_digest", "unhealthy"]
 
-# A stack of these states holds nothing: the CDK CLI creates it anew.
-_EMPTY = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE"})
 _HEALTHY = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
 _ALARM = "AWS::CloudWatch::Alarm"
 _COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
@@ -60,18 +58,9 @@ def look(stacks: Sequence[PlannedStack], *, client: Client) -> list[SeenStack]:
 
 
 def _look(stack: PlannedStack, cloudformation: Any) -> SeenStack:
-    try:
-        (described,) = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
-    except cloudformation.exceptions.ClientError as error:
-        if error.response["Error"]["Code"] == "ValidationError" and "does not exist" in str(error):
-            return SeenStack(planned=stack, status=None, digest=None)
-        raise
-    status = described["StackStatus"]
-    if status in _EMPTY:
-        return SeenStack(planned=stack, status=status, digest=None)
-    body = cloudformation.get_template(StackName=stack.name, TemplateStage="Original")["TemplateBody"]
-    template = read_template(body) if isinstance(body, str) else body
-    return SeenStack(planned=stack, status=status, digest=template_digest(template))
+    found = read_deployed(stack.name, cloudformation)
+    digest = None if found.template is None else template_digest(found.template)
+    return SeenStack(planned=stack, status=found.status, digest=digest)
 
 
 def changing(seen: Sequence[SeenStack]) -> list[str]:
@@ -79,7 +68,7 @@ def changing(seen: Sequence[SeenStack]) -> list[str]:
     return [
         f"{one.planned.name} is {one.status}"
         for one in seen
-        if one.status and one.status.endswith("_IN_PROGRESS") and one.status not in _EMPTY
+        if one.status and one.status.endswith("_IN_PROGRESS") and one.status not in EMPTY_STATES
     ]
 
 

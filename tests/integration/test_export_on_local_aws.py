@@ -13,7 +13,7 @@ from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
 from ultracluster_cli.exporting import export_assembly
-from ultracluster_cli.rollout_waves import clusters_of
+from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_local import LocalAws
 from ultracluster_local.environment import ACCOUNT
 from ultracluster_local.remote_seed import SeedImage, SeedReservation, seed

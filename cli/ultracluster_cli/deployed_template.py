@@ -1,0 +1,52 @@
+"""What CloudFormation has of one stack: its status and its template."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from ultracluster_stacks.plan import read_template
+
+__all__ = ["EMPTY_STATES", "DeployedTemplate", "read_deployed"]
+
+EMPTY_STATES = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE"})
+"""A stack of these states holds nothing: CloudFormation or the CDK CLI creates it anew."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeployedTemplate:
+    """A stack as CloudFormation has it.
+
+    Attributes:
+        status: Its status. None if it is not there.
+        template: Its template. None if it holds nothing.
+    """
+
+    status: str | None
+    template: Mapping[str, Any] | None
+
+
+def read_deployed(stack_name: str, cloudformation: Any) -> DeployedTemplate:
+    """Read a stack from CloudFormation.
+
+    Args:
+        stack_name: Its name.
+        cloudformation: A client in its Region.
+
+    Raises:
+        ClientError: If CloudFormation refuses.
+        ValueError: If the template cannot be read.
+    """
+    try:
+        (described,) = cloudformation.describe_stacks(StackName=stack_name)["Stacks"]
+        status = described["StackStatus"]
+        if status in EMPTY_STATES:
+            return DeployedTemplate(status=status, template=None)
+        body = cloudformation.get_template(StackName=stack_name, TemplateStage="Original")["TemplateBody"]
+    except ClientError as error:
+        # Also when it is deleted between the two calls.
+        if error.response["Error"]["Code"] == "ValidationError" and "does not exist" in str(error):
+            return DeployedTemplate(status=None, template=None)
+        raise
+    return DeployedTemplate(status=status, template=read_template(body) if isinstance(body, str) else body)
