@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
+from ultracluster_catalog.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.cluster_targets import targets_by_profile
 from ultracluster_cli.cost_output import money_json
@@ -19,7 +20,6 @@ from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_
 
 __all__ = ["show_actual_costs"]
 
-_CLUSTER_TAG: Final = "ultracluster:cluster"
 _LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily figures for 14 months
 _DAY: Final = timedelta(days=1)
 
@@ -118,7 +118,7 @@ def _compare(
         start=start,
         end=end,
         region=cluster.region,
-        tag_key=_CLUSTER_TAG,
+        tag_key=CLUSTER_TAG,
         tag_value=cluster.name,
         by=by,
         client=client,
@@ -178,4 +178,4 @@ def _print(each: _Compared, start: date, end: date, *, by: str | None) -> None:
         f"  {start} to {end - _DAY}, {each.actual.currency}; estimate for {each.node_hours:,.0f} hours of all nodes: {each.estimate.text()} USD{without}"
     )
     if not each.actual.amounts:
-        print(f"  nothing carries the tag {_CLUSTER_TAG}: is it an active cost allocation tag?")  # noqa: T201
+        print(f"  nothing carries the tag {CLUSTER_TAG}: is it an active cost allocation tag?")  # noqa: T201

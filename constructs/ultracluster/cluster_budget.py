@@ -16,6 +16,7 @@ from constructs import Construct
 from ultracluster.small_function import function_log, let_alarm_tell, small_function, write_log
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG, check_budget
+from ultracluster_catalog.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_catalog.plain_numbers import takes_plain_numbers
 
@@ -40,7 +41,7 @@ class ClusterBudget(Construct):
         *,
         monthly_usd: float,
         tag_value: str,
-        tag_key: str = "ultracluster:cluster",
+        tag_key: str = CLUSTER_TAG,
         actual_percents: Sequence[float] = (50, 80, 100),
         forecast_percents: Sequence[float] = (100,),
         emails: Sequence[str] = (),

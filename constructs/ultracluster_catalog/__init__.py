@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ultracluster_catalog.budgets import *
     from ultracluster_catalog.capacity_blocks import *
     from ultracluster_catalog.cluster_subnet import *
+    from ultracluster_catalog.cluster_tag import *
     from ultracluster_catalog.compile_machines import *
     from ultracluster_catalog.compiler_flags import *
     from ultracluster_catalog.credentials import *

@@ -6,6 +6,7 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from ultracluster import ClusterDashboard, ClusterNetwork, UltraCluster
+from ultracluster_catalog.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.blocked_queues import notify_of_blocked_queues
 from ultracluster_stacks.capacity_sources import capacity_sources, fair_share, source_names, wait_limits
 from ultracluster_stacks.cluster_alarms import alarm_settings
@@ -61,7 +62,7 @@ class ClusterStack(cdk.Stack):
             fair_share=fair_share(config.queue),
             wait_limits=wait_limits(config.queue),
             alarms=alarm_settings(self, config),
-            tags={"Name": config.name, "ultracluster:cluster": config.name, **config.tags},
+            tags={"Name": config.name, CLUSTER_TAG: config.name, **config.tags},
         )
         if config.alarms and config.alarms.dashboard:
             ClusterDashboard(self, "Dashboard", cluster=cluster)

@@ -5,6 +5,7 @@ from constructs import Construct
 
 from ultracluster import RolePath
 from ultracluster.cluster_name import name_cluster
+from ultracluster_catalog.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.cluster_stack import ClusterStack
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.network_stack import NetworkStack
@@ -41,7 +42,7 @@ class ClusterStage(cdk.Stage):
         network = NetworkStack(self, "Network", config=config).network
         storage = StorageStack(self, "Storage", config=config, network=network)
         ClusterStack(self, "Cluster", config=config, network=network, storage=storage)
-        for key, value in sorted({"ultracluster:cluster": config.name, **config.tags}.items()):
+        for key, value in sorted({CLUSTER_TAG: config.name, **config.tags}.items()):
             cdk.Tags.of(self).add(key, value, exclude_resource_types=_TAGS_AT_CREATION)
 
 

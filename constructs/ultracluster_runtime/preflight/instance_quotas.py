@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from ultracluster_catalog.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, Status, warned
 from ultracluster_runtime.preflight.needs import ClusterNeeds, RegionNeeds, SourceNeeds
@@ -10,8 +11,6 @@ from ultracluster_runtime.preflight.quotas import Share, judge_shares, quota_che
 from ultracluster_runtime.preflight.reads import Reads
 
 __all__ = ["INSTANCE_QUOTA_CHECKS"]
-
-_CLUSTER_TAG: Final = "ultracluster:cluster"
 
 
 def _by_code(
@@ -96,7 +95,7 @@ def _vcpus(instance: Any) -> int:
 
 def _is_of(instance: Any, clusters: Iterable[ClusterNeeds]) -> bool:
     names = {cluster.name for cluster in clusters}
-    return any(tag["Key"] == _CLUSTER_TAG and tag["Value"] in names for tag in instance.get("Tags", []))
+    return any(tag["Key"] == CLUSTER_TAG and tag["Value"] in names for tag in instance.get("Tags", []))
 
 
 def _on_demand_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
