@@ -1,16 +1,19 @@
-"""The form in which templates are kept: sorted, a property on each line, and without the hashes of assets."""
+"""The form in which templates are kept: sorted, a property on each line, and without the hashes of code."""
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from ultracluster_stacks.plan import StackTemplate
-from ultracluster_stacks.plan.assets import ASSET_HASH
 
 __all__ = ["NO_HASH", "read_kept", "text_of"]
 
 NO_HASH = "0" * 64
-"""Stands for the hash of an asset: code changes with nearly every release, and in place."""
+"""Stands for the hash of a function's code: that changes with nearly every release, and in place."""
+
+# Other hashes stay, such as that of what a node downloads.
+_CODE = re.compile(r'\b[0-9a-f]{64}(?=\.zip")')
 
 # Stacks, their fields, sections of a template, resources, attributes of a resource, properties.
 _LEVELS = 6
@@ -26,7 +29,7 @@ def text_of(stacks: Iterable[StackTemplate]) -> str:
         stack.name: {"cluster": stack.cluster, "region": stack.region, "template": stack.template}
         for stack in stacks
     }
-    return ASSET_HASH.sub(NO_HASH, _written(kept, _LEVELS, "")) + "\n"
+    return _CODE.sub(NO_HASH, _written(kept, _LEVELS, "")) + "\n"
 
 
 def read_kept(text: str) -> list[StackTemplate]:
