@@ -56,8 +56,8 @@ def broken_rows(rows: Mapping[str, str], stacks: Iterable[StackTemplate]) -> lis
         resources = found[stack].resources if stack in found else {}
         if resources.get(logical_id, {}).get("Type") != kind:
             now = stateful_ids([found[stack]]) if stack in found else {}
-            becomes = now.get(place, "nothing").split()[0]
+            fate = f"is {now[place].split()[0]} now" if place in now else "is no longer there"
             broken.append(
-                f"{stack}: {path} was {logical_id} and is {becomes} now. An update would take from users {LOST[kind]}"
+                f"{stack}: {path} was {logical_id} and {fate}. An update would take from users {LOST[kind]}"
             )
     return broken
