@@ -5,16 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_catalog.findings import FindingsError, Severity
-from ultracluster_stacks.config.defaults import cluster_locs, with_defaults
-from ultracluster_stacks.config.environment import refuse_environment
-from ultracluster_stacks.config.loader import load_rollout
 from ultracluster_stacks.config.problem import Loc
-from ultracluster_stacks.config.yaml_source import read_yaml
+from ultracluster_stacks.config.written_clusters import read_clusters, written_clusters
 
 __all__ = ["OrderedCapacity", "cluster_places", "ordered_capacity"]
 
-_NOT_RESOLVED: Final = "UC2220"
 _FIRST: Final = ("capacity",)
 
 
@@ -63,22 +58,8 @@ def ordered_capacity(path: str | os.PathLike[str]) -> list[OrderedCapacity]:
     Raises:
         FindingsError: With every other mistake of the file.
     """
-    refuse_environment(path)
-    try:
-        load_rollout(path)
-    except FindingsError as error:
-        # AMIs come last: they belong to the Region that the order brings.
-        others = [
-            one for one in error.findings if one.code != _NOT_RESOLVED and not one.path.endswith("image_id")
-        ]
-        if any(one.severity is Severity.ERROR for one in others):
-            raise FindingsError(others) from None
-    values = read_yaml(path).values
-    merged = with_defaults(values)
     return [
-        found
-        for loc in cluster_locs(values)
-        for found in _of_cluster(loc, str(_at(values, loc[:2])["name"]), _at(merged, loc))
+        found for each in written_clusters(path) for found in _of_cluster(each.loc, each.wave, each.merged)
     ]
 
 
@@ -88,12 +69,7 @@ def cluster_places(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     Args:
         path: The rollout file.
     """
-    values = read_yaml(path).values
-    merged = with_defaults(values)
-    return [
-        (str(each["name"]), str(each["region"]))
-        for each in (_at(merged, loc) for loc in cluster_locs(values))
-    ]
+    return [(str(each.merged["name"]), str(each.merged["region"])) for each in read_clusters(path)]
 
 
 def _of_cluster(loc: Loc, wave: str, cluster: Mapping[str, Any]) -> Iterator[OrderedCapacity]:
@@ -115,9 +91,3 @@ def _of_cluster(loc: Loc, wave: str, cluster: Mapping[str, Any]) -> Iterator[Ord
                 order=str(capacity["order"]),
                 reservation_id=str(capacity.get("reservation_id") or ""),
             )
-
-
-def _at(values: Any, loc: Loc) -> Any:
-    for part in loc:
-        values = values[part]
-    return values

@@ -3,19 +3,12 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from ultracluster_catalog.findings import FindingsError, Severity
-from ultracluster_stacks.config.defaults import cluster_locs, with_defaults
-from ultracluster_stacks.config.environment import refuse_environment
-from ultracluster_stacks.config.loader import load_rollout
 from ultracluster_stacks.config.problem import Loc
+from ultracluster_stacks.config.written_clusters import IMAGE_KEY, written_clusters
 from ultracluster_stacks.config.yaml_edit import set_values
-from ultracluster_stacks.config.yaml_source import read_yaml
 
 __all__ = ["ClusterImage", "cluster_images", "with_images"]
-
-_KEY = "image_id"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,31 +43,18 @@ def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
     Raises:
         FindingsError: With every other mistake of the file.
     """
-    refuse_environment(path)
-    try:
-        load_rollout(path)
-    except FindingsError as error:
-        # An order that is not resolved yet needs no other AMI.
-        others = [one for one in error.findings if not _is_about_images(one.path) and one.code != "UC2220"]
-        if any(one.severity is Severity.ERROR for one in others):
-            raise FindingsError(others) from None
-    values = read_yaml(path).values
-    merged = with_defaults(values)
-    found = []
-    for loc in cluster_locs(values):
-        own, cluster = _at(values, loc), _at(merged, loc)
-        found.append(
-            ClusterImage(
-                loc=loc,
-                cluster=str(cluster["name"]),
-                region=str(cluster["region"]),
-                profile=cluster.get("profile"),
-                instance_type=str(cluster["instance_type"]),
-                image_id=str(cluster.get(_KEY) or ""),
-                inherited=_KEY not in own,
-            )
+    return [
+        ClusterImage(
+            loc=each.loc,
+            cluster=str(each.merged["name"]),
+            region=str(each.merged["region"]),
+            profile=each.merged.get("profile"),
+            instance_type=str(each.merged["instance_type"]),
+            image_id=str(each.merged.get(IMAGE_KEY) or ""),
+            inherited=IMAGE_KEY not in each.own,
         )
-    return found
+        for each in written_clusters(path)
+    ]
 
 
 def with_images(
@@ -93,15 +73,5 @@ def with_images(
     """
     new = {ids[image.loc] for image in images}
     if not others and len(new) == 1 and all(image.inherited and image.image_id for image in images):
-        return set_values(text, {("defaults", _KEY): new.pop()})
-    return set_values(text, {(*image.loc, _KEY): ids[image.loc] for image in images})
-
-
-def _at(values: Any, loc: Loc) -> Any:
-    for part in loc:
-        values = values[part]
-    return values
-
-
-def _is_about_images(path: str) -> bool:
-    return path.rpartition(".")[2] == _KEY
+        return set_values(text, {("defaults", IMAGE_KEY): new.pop()})
+    return set_values(text, {(*image.loc, IMAGE_KEY): ids[image.loc] for image in images})
