@@ -11,7 +11,7 @@ from ultracluster_cli.demo_purchase import LEDGER_REGION, LEDGER_TABLE, DemoBuye
 from ultracluster_cli.deployment import deploy_to
 from ultracluster_cli.next_steps import print_next_steps
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
+from ultracluster_cli.project import rollout_file, run_directory, state_directory
 from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_cli.steps import timed, told
 from ultracluster_cli.summary import print_summary, summary_json
@@ -46,8 +46,7 @@ def demonstrate(*, directory: Path, rollout: Path | None, as_json: bool) -> None
             (UC9011), or what is deployed is not what was bought (UC9010).
         typer.Exit: With 3, if a purchase was sent and nobody knows yet what came of it.
     """
-    require_project(directory)
-    rollout = (rollout or default_rollout(directory)).resolve()
+    rollout = rollout_file(directory, rollout)
     refuse_environment(rollout)
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)

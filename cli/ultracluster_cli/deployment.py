@@ -14,7 +14,7 @@ from ultracluster_cli.cluster_targets import one_target, targets_by_profile
 from ultracluster_cli.next_steps import print_next_steps
 from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.progress_display import progress_display
-from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
+from ultracluster_cli.project import rollout_file, run_directory, state_directory
 from ultracluster_cli.read_back import read_clusters
 from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_cli.steps import timed
@@ -65,8 +65,7 @@ def deploy_rollout(
     Raises:
         FindingsError: If the rollout is wrong, a tool is missing, the CDK CLI fails or reading back fails.
     """
-    require_project(directory)
-    rollout = (rollout or default_rollout(directory)).resolve()
+    rollout = rollout_file(directory, rollout)
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, wave)

@@ -11,7 +11,7 @@ from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.cdk_synthesis import synthesize_into
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks
-from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
+from ultracluster_cli.project import rollout_file, run_directory, state_directory
 from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_cli.toolchain import find_toolchain
 from ultracluster_stacks.config import ClusterConfig, load_rollout, sources
@@ -46,8 +46,7 @@ def export_rollout(
         FindingsError: If the rollout is wrong, the folder is not empty (UC9611), cdk synth fails (UC9201), or a
             template cannot be exported (UC9610, UC9612).
     """
-    require_project(directory)
-    rollout = (rollout or default_rollout(directory)).resolve()
+    rollout = rollout_file(directory, rollout)
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, wave)

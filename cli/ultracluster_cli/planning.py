@@ -14,7 +14,7 @@ from ultracluster_cli.plan_costs import planned_clusters, planned_clusters_json,
 from ultracluster_cli.plan_output import plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan_picture import draw_plan
 from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_by_target, deployed_stacks
-from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
+from ultracluster_cli.project import rollout_file, run_directory, state_directory
 from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_cli.targets import account, running_local_aws
 from ultracluster_cli.toolchain import find_toolchain
@@ -51,8 +51,7 @@ def plan_rollout(
         FindingsError: If the rollout is wrong, a tool is missing, cdk synth fails, what is there cannot be read, or
             `allowed` names what does not stop the plan.
     """
-    require_project(directory)
-    rollout = (rollout or default_rollout(directory)).resolve()
+    rollout = rollout_file(directory, rollout)
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, wave)

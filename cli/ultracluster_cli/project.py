@@ -9,34 +9,27 @@ from pathlib import Path
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 
-__all__ = ["default_rollout", "require_project", "run_directory", "state_directory"]
+__all__ = ["rollout_file", "run_directory", "state_directory"]
 
 
-def require_project(directory: Path) -> Path:
-    """Return `directory` if the CDK CLI can run there.
+def rollout_file(directory: Path, given: Path | None) -> Path:
+    """Return the rollout file of a command that runs the CDK app.
 
-    Raises:
-        FindingsError: If it has no cdk.json (UC9001).
-    """
-    if (directory / "cdk.json").is_file():
-        return directory
-    raise FindingsError(
-        [
-            Finding(
-                code="UC9001",
-                problem=f"there is no cdk.json in {quote(str(directory))}",
-                remedy="Run this command in the folder of the CDK app; `ultracluster init DIR` makes one",
-            )
-        ]
-    )
-
-
-def default_rollout(directory: Path) -> Path:
-    """Return the rollout that the app deploys when none is named: the context value `rollout` of cdk.json.
+    Args:
+        directory: Folder of the app.
+        given: The file that was named. None for the context value `rollout` of cdk.json.
 
     Raises:
-        FindingsError: If cdk.json cannot be read or names none (UC9002).
+        FindingsError: If there is no cdk.json (UC9001), or none was given and it names none (UC9002).
     """
+    if not (directory / "cdk.json").is_file():
+        problem = f"there is no cdk.json in {quote(str(directory))}"
+        remedy = "Run this command in the folder of the CDK app; `ultracluster init DIR` makes one"
+        raise FindingsError([Finding(code="UC9001", problem=problem, remedy=remedy)])
+    return (given or _default_rollout(directory)).resolve()
+
+
+def _default_rollout(directory: Path) -> Path:
     cdk_json = directory / "cdk.json"
     try:
         named = json.loads(cdk_json.read_text(encoding="utf-8")).get("context", {}).get("rollout")

@@ -18,7 +18,7 @@ from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deplo
 from ultracluster_cli.planning import check_allowed, check_limits
 from ultracluster_cli.preflight_needs import rollout_needs
 from ultracluster_cli.preflight_run import check_codes
-from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
+from ultracluster_cli.project import rollout_file, run_directory, state_directory
 from ultracluster_cli.rollout_clusters import clusters_of
 from ultracluster_cli.rollout_display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout_hands import ThreadHands
@@ -114,8 +114,7 @@ def roll_out(wish: Wish) -> bool:
     Raises:
         FindingsError: If the rollout is wrong, a tool is missing, or one of UC9601 to UC9608 is broken.
     """
-    require_project(wish.directory)
-    file = (wish.rollout or default_rollout(wish.directory)).resolve()
+    file = rollout_file(wish.directory, wish.rollout)
     loaded = load_rollout(file)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, wish.wave)

@@ -6,22 +6,26 @@ from pathlib import Path
 import pytest
 
 from ultracluster_catalog.findings import FindingsError
-from ultracluster_cli.project import default_rollout, require_project, run_directory, state_directory
+from ultracluster_cli.project import rollout_file, run_directory, state_directory
 
 
-def test_a_folder_with_cdk_json_is_a_project(tmp_path: Path) -> None:
-    (tmp_path / "cdk.json").write_text("{}")
+def test_the_file_that_is_named_comes_before_that_of_cdk_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cdk.json").write_text('{"context": {"rollout": "a.yaml"}}')
+    monkeypatch.chdir(tmp_path.parent)
 
-    assert require_project(tmp_path) == tmp_path
+    assert rollout_file(tmp_path, None) == tmp_path / "a.yaml"
+    assert rollout_file(tmp_path, Path("b.yaml")) == tmp_path.parent / "b.yaml"
 
 
 def test_a_folder_without_cdk_json_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FindingsError, match=r"^UC9001: there is no cdk\.json in "):
-        require_project(tmp_path)
+        rollout_file(tmp_path, Path("rollout.yaml"))
 
 
 def test_the_rollout_of_this_repository_exists(request: pytest.FixtureRequest) -> None:
-    assert default_rollout(request.config.rootpath).is_file()
+    assert rollout_file(request.config.rootpath, None).is_file()
 
 
 @pytest.mark.parametrize(
@@ -32,12 +36,7 @@ def test_a_cdk_json_that_names_no_rollout_is_a_finding(tmp_path: Path, text: str
     (tmp_path / "cdk.json").write_text(text)
 
     with pytest.raises(FindingsError, match=r"^UC9002: .*cdk\.json: .* Name the rollout file as an argument"):
-        default_rollout(tmp_path)
-
-
-def test_a_cdk_json_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
-    with pytest.raises(FindingsError, match="UC9002"):
-        default_rollout(tmp_path)
+        rollout_file(tmp_path, None)
 
 
 def test_what_may_be_thrown_away_is_in_one_folder(tmp_path: Path) -> None:
