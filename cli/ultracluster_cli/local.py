@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ app = typer.Typer(
 
 _NOT_RUNNING_EXIT_CODE = 1
 
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")]
 _Region = Annotated[str, typer.Option(help="Region that the environment names.")]
 
 
@@ -30,7 +30,7 @@ def up(
     *,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port. Default: a free one.")] = None,
     region: _Region = "us-east-2",
-    as_json: _Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Start a local AWS in the background and print the environment to use it."""
     from ultracluster_local import daemon  # noqa: PLC0415 - not for the help
@@ -57,7 +57,7 @@ def env(*, region: _Region = "us-east-2") -> None:
 
 
 @app.command()
-def status(*, as_json: _Json = False) -> None:
+def status(*, as_json: JsonOption = False) -> None:
     """Say whether a local AWS runs, and where; exits with 1 if none does."""
     from ultracluster_local import daemon  # noqa: PLC0415 - not for the help
 
