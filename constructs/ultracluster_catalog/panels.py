@@ -47,8 +47,12 @@ class Panel:
     lines: tuple[MetricLine, ...]
 
 
-def _nodes(metric: str, label: str) -> MetricLine:
+def _mean(metric: str, label: str) -> MetricLine:
     return MetricLine(metric=metric, statistic="Average", label=label)
+
+
+def _most(metric: str, label: str) -> MetricLine:
+    return MetricLine(metric=metric, statistic="Maximum", label=label)
 
 
 def _sum(metric: str, label: str, *, by_job: bool = False) -> MetricLine:
@@ -69,9 +73,9 @@ PANELS: Final = (
         title="Nodes: paid, running, unused",
         unit="nodes",
         lines=(
-            _nodes("PaidNodes", "paid"),
-            _nodes("RunningNodes", "running"),
-            _nodes("UnusedNodes", "paid, without an instance"),
+            _mean("PaidNodes", "paid"),
+            _mean("RunningNodes", "running"),
+            _mean("UnusedNodes", "paid, without an instance"),
             MetricLine(metric="NodesReporting", statistic="Sum", label="reporting", per_seconds=60),
         ),
     ),
@@ -80,7 +84,7 @@ PANELS: Final = (
         title="NeuronCore utilisation",
         unit="percent",
         lines=(
-            MetricLine(metric="CoreUtilization", statistic="Average", label="mean of the nodes"),
+            _mean("CoreUtilization", "mean of the nodes"),
             MetricLine(metric="CoreUtilization", statistic="Minimum", label="lowest node"),
         ),
     ),
@@ -141,8 +145,8 @@ PANELS: Final = (
         title="Devices that are missing",
         unit="devices",
         lines=(
-            MetricLine(metric="NeuronDevicesMissing", statistic="Maximum", label="Neuron, worst node"),
-            MetricLine(metric="EfaDevicesMissing", statistic="Maximum", label="EFA, worst node"),
+            _most("NeuronDevicesMissing", "Neuron, worst node"),
+            _most("EfaDevicesMissing", "EFA, worst node"),
         ),
     ),
     Panel(
@@ -150,8 +154,8 @@ PANELS: Final = (
         title="Memory and disks of the fullest node",
         unit="percent",
         lines=(
-            MetricLine(metric="HostMemoryPercent", statistic="Maximum", label="host memory"),
-            MetricLine(metric="DiskPercent", statistic="Maximum", label="disk"),
+            _most("HostMemoryPercent", "host memory"),
+            _most("DiskPercent", "disk"),
         ),
     ),
     Panel(
@@ -159,8 +163,8 @@ PANELS: Final = (
         title="Device latency of an execution",
         unit="seconds",
         lines=(
-            MetricLine(metric="ExecutionSeconds", statistic="Average", label="mean of the nodes"),
-            MetricLine(metric="ExecutionSeconds", statistic="Maximum", label="slowest node"),
+            _mean("ExecutionSeconds", "mean of the nodes"),
+            _most("ExecutionSeconds", "slowest node"),
         ),
     ),
     Panel(
@@ -176,7 +180,7 @@ PANELS: Final = (
         lines=(
             _sum("EfaRetransmits", "retransmitted packets"),
             _sum("EfaDrops", "dropped packets"),
-            MetricLine(metric="TcpFallback", statistic="Maximum", label="a node fell back to TCP"),
+            _most("TcpFallback", "a node fell back to TCP"),
         ),
     ),
     Panel(
@@ -208,9 +212,9 @@ PANELS: Final = (
         title="Jobs",
         unit="jobs",
         lines=(
-            _nodes("RunningJobs", "running"),
-            _nodes("RunnableJobs", "waiting"),
-            _nodes("BlockedJobs", "blocked"),
+            _mean("RunningJobs", "running"),
+            _mean("RunnableJobs", "waiting"),
+            _mean("BlockedJobs", "blocked"),
         ),
     ),
     Panel(
