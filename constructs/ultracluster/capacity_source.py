@@ -10,10 +10,9 @@ from aws_cdk import aws_ec2 as ec2
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.identifiers import SOURCE_NAME
 from ultracluster_catalog.plain_numbers import refuse_other_numbers
+from ultracluster_catalog.queues import MOST_NODES
 
 __all__ = ["CapacitySource"]
-
-_MOST_NODES = 1000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,10 +67,10 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
             )
         )
     most = source.max_nodes
-    if most is not None and not Token.is_unresolved(most) and not 1 <= most <= _MOST_NODES:
+    if most is not None and not Token.is_unresolved(most) and not 1 <= most <= MOST_NODES:
         findings.append(
             Finding(
-                code="UC4101", problem=f"got {quote(most)}", allowed=f"1 to {_MOST_NODES}", path="max_nodes"
+                code="UC4101", problem=f"got {quote(most)}", allowed=f"1 to {MOST_NODES}", path="max_nodes"
             )
         )
     return findings

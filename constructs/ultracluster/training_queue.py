@@ -15,11 +15,9 @@ from ultracluster.sources import check_names, named, used_by_queue
 from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.plain_numbers import takes_plain_numbers
-from ultracluster_catalog.queues import MOST_ENVIRONMENTS, MOST_PRIORITY
+from ultracluster_catalog.queues import MOST_ENVIRONMENTS, MOST_NODES, MOST_PRIORITY
 
 __all__ = ["TrainingQueue"]
-
-_MOST_NODES = 1000  # of a multi-node parallel job, AWS Batch User Guide, read 2026-10
 
 
 class TrainingQueue(Construct):
@@ -224,11 +222,11 @@ def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Fin
         Finding(
             code="UC4101",
             problem=f"got {quote(each)}" if each else "nothing says how many nodes there are at most",
-            allowed=f"1 to {_MOST_NODES}",
+            allowed=f"1 to {MOST_NODES}",
             path="max_nodes",
         )
         for each in dict.fromkeys(given)
-        if not 1 <= each <= _MOST_NODES
+        if not 1 <= each <= MOST_NODES
     ]
 
 

@@ -13,6 +13,7 @@ from ultracluster_catalog.findings import Finding, quote
 
 __all__ = [
     "MOST_ENVIRONMENTS",
+    "MOST_NODES",
     "MOST_PARTS",
     "MOST_PRIORITY",
     "MOST_RESERVED_PERCENT",
@@ -27,6 +28,9 @@ __all__ = [
 
 MOST_ENVIRONMENTS: Final = 3
 """Compute environments of one queue."""
+
+MOST_NODES: Final = 1000
+"""Nodes of one multi-node job (AWS Batch User Guide, multi-node parallel jobs, read 2026-10), and so of one source of capacity."""
 
 MOST_PRIORITY: Final = 1000
 """Priority of a queue, from 0."""

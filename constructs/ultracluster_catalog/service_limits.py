@@ -16,6 +16,7 @@ from ultracluster_catalog.capacity_blocks import (
     MAX_INSTANCES_PER_BLOCK,
 )
 from ultracluster_catalog.lustre_figures import EFA_CONNECTIONS_PER_FILE_SYSTEM
+from ultracluster_catalog.queues import MOST_NODES
 
 __all__ = [
     "RUN_INSTANCES_REFILL_PER_SECOND",
@@ -126,7 +127,7 @@ SERVICE_LIMITS: Final[Mapping[str, ServiceLimit]] = MappingProxyType(
             dated=BLOCK_REGIONS_DATED,
         ),
         "job-nodes": _limit(
-            "nodes of one multi-node job", 1000, LimitScope.JOB, adjustable=False, source=_MULTI_NODE
+            "nodes of one multi-node job", MOST_NODES, LimitScope.JOB, adjustable=False, source=_MULTI_NODE
         ),
         "compute-environments": _limit(
             "compute environments of AWS Batch", 50, LimitScope.REGION, adjustable=False, source=_BATCH

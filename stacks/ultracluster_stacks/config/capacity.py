@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from ultracluster_catalog.identifiers import PLACEMENT_GROUP, RESERVATION_ID, RESOURCE_GROUP_ARN
+from ultracluster_catalog.queues import MOST_NODES
 from ultracluster_stacks.config.field_rules import Between, Form, refusal
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
@@ -143,7 +144,7 @@ class CapacityConfig(ConfigModel):
         description="Name of the cluster placement group that the On-Demand Capacity Reservation was made inside. "
         "Default: it was made outside any group.",
     )
-    max_nodes: Annotated[int, Between(code="UC4101", least=1, most=1_000)] | None = Field(
+    max_nodes: Annotated[int, Between(code="UC4101", least=1, most=MOST_NODES)] | None = Field(
         default=None,
         description="Most nodes from this capacity at one time, 1 to 1,000. Default: the `nodes` of the cluster.",
     )

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from ultracluster_catalog.findings import FindingsError, Severity
 from ultracluster_catalog.identifiers import IMAGE_ID
+from ultracluster_catalog.queues import MOST_NODES
 from ultracluster_catalog.zones import REGIONS
 from ultracluster_stacks.config.alarms import AlarmsConfig
 from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
@@ -121,7 +122,7 @@ class ClusterConfig(ConfigModel):
         "those of the catalogue, with a warning. Default: those of the catalogue.",
     )
     instance_type: InstanceTypeName = Field(description="Instance type of the nodes, such as trn2.48xlarge.")
-    nodes: Annotated[int, Between(code="UC4101", least=1, most=1_000)] = Field(
+    nodes: Annotated[int, Between(code="UC4101", least=1, most=MOST_NODES)] = Field(
         description="Most nodes at one time, 1 to 1,000; 64 in a Capacity Block. With `further_capacity`: from each of "
         "them that has no `max_nodes`."
     )
