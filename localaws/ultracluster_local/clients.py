@@ -2,15 +2,33 @@
 
 import os
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import botocore.config
+import botocore.loaders
 import botocore.session
 
 from ultracluster_local.environment import ACCESS_KEY, SECRET_KEY, require_loopback
 
-__all__ = ["Clients", "service_model"]
+__all__ = ["Clients", "models_read_once", "service_model"]
+
+
+_LOADER = botocore.loaders.create_loader()
+"""Keeps what it has read, such as the model of EC2, which takes a tenth of a second."""
+
+
+@contextmanager
+def models_read_once() -> Iterator[None]:
+    """Let the sessions that are made meanwhile read the models of services together: moto's import makes several."""
+    before = botocore.session.create_loader
+    botocore.session.create_loader = lambda path=None: before(path) if path else _LOADER
+    try:
+        yield
+    finally:
+        botocore.session.create_loader = before
 
 
 @cache
@@ -20,6 +38,7 @@ def _session() -> Any:
     session.set_config_variable("config_file", os.devnull)
     session.set_config_variable("credentials_file", os.devnull)
     session.set_credentials(ACCESS_KEY, SECRET_KEY)
+    session.register_component("data_loader", _LOADER)
     return session
 
 
@@ -34,13 +53,16 @@ class Clients:
 
     Args:
         endpoint: Address of the local AWS.
+        answer: Answers requests of this process, as `ultracluster_local.in_process.answered_by` makes it. Default: they
+            are sent to the endpoint.
 
     Raises:
         FindingsError: If `endpoint` is not a loopback address (UC8001).
     """
 
-    def __init__(self, *, endpoint: str) -> None:
+    def __init__(self, *, endpoint: str, answer: Callable[..., Any] | None = None) -> None:
         self.endpoint = require_loopback(endpoint)
+        self._answer = answer
         self._clients: dict[tuple[str, str], Any] = {}
         self._lock = threading.Lock()
 
@@ -64,4 +86,6 @@ class Clients:
                         max_pool_connections=32,
                     ),
                 )
+                if self._answer:
+                    client.meta.events.register("before-send", self._answer)
             return client

@@ -64,11 +64,14 @@ class LocalAws:
 
     def _start(self) -> None:
         try:
-            from ultracluster_local.clients import Clients  # noqa: PLC0415 - moto and boto3 cost seconds
-            from ultracluster_local.clock import CLOCK  # noqa: PLC0415 - likewise
-            from ultracluster_local.events.timeline import live_through  # noqa: PLC0415 - likewise
-            from ultracluster_local.running import Running, is_running, set_running  # noqa: PLC0415
-            from ultracluster_local.server import Server  # noqa: PLC0415
+            from ultracluster_local.clients import Clients, models_read_once  # noqa: PLC0415 - boto3 is slow
+
+            with models_read_once():
+                from ultracluster_local.clock import CLOCK  # noqa: PLC0415 - moto costs seconds
+                from ultracluster_local.events.timeline import live_through  # noqa: PLC0415 - likewise
+                from ultracluster_local.in_process import answered_by  # noqa: PLC0415 - likewise
+                from ultracluster_local.running import Running, is_running, set_running  # noqa: PLC0415
+                from ultracluster_local.server import Server  # noqa: PLC0415
         except ModuleNotFoundError as error:
             raise _error(
                 "UC8004", f"Python module {error.name} is missing", "Install ultracluster[local]"
@@ -85,8 +88,10 @@ class LocalAws:
             ) from None
         self._directory = self._given_directory or Path(tempfile.mkdtemp(prefix="ultracluster-local-"))
         self._directory.mkdir(parents=True, exist_ok=True)
-        self._clients = Clients(endpoint=f"http://localhost:{self._server.port}")
-        set_running(Running(clients=self._clients, directory=self._directory))
+        endpoint = f"http://localhost:{self._server.port}"
+        self._clients = Clients(endpoint=endpoint)
+        own = Clients(endpoint=endpoint, answer=answered_by(self._server.application))
+        set_running(Running(clients=own, directory=self._directory))
         CLOCK.when_moved(live_through)
         self.reset()
 

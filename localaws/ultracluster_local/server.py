@@ -46,13 +46,15 @@ class Server:
 
     def __init__(self, *, port: int, on_reset: Callable[[], None], on_seed: Callable[[Any], None]) -> None:
         install()
-        application = _front(_ours_first(DomainDispatcherApplication(create_backend_app)), on_reset, on_seed)
+        self.application = _front(
+            _ours_first(DomainDispatcherApplication(create_backend_app)), on_reset, on_seed
+        )
         # Our own socket: werkzeug ends the whole process when the port is taken.
         with socket.create_server((_HOST, port)) as listening:
             self._server = make_server(
                 _HOST,
                 listening.getsockname()[1],
-                application,
+                self.application,
                 threaded=True,
                 request_handler=_QuietRequestHandler,
                 fd=listening.fileno(),
