@@ -69,15 +69,21 @@ class _Commands(TyperGroup):
         del ctx
         return sorted(COMMANDS)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List what each command does, as the first paragraph of its help says it; click would cut it to one line."""
+        helps = {name: self.commands[name].help or "" for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text.partition("\n\n")[0]) for name, text in helps.items()])
+
 
 app = typer.Typer(
     name="ultracluster",
     cls=_Commands,
     help="AWS Trainium UltraClusters: validate a rollout, deploy it to a real account or to a local AWS.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # importing what draws boxes takes as long as all the rest of this help
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 
 
