@@ -68,6 +68,7 @@ def find(
 ) -> None:
     """Look for Capacity Blocks in all Regions at once; buys nothing."""
     from ultracluster_catalog.zones import REGIONS  # noqa: PLC0415 - and the rest: boto3, not for the help
+    from ultracluster_cli.call_counts import CallCounts  # noqa: PLC0415
     from ultracluster_cli.capacity_search import plot_offerings, show_offerings  # noqa: PLC0415
     from ultracluster_runtime.ec2_driver import session_clients  # noqa: PLC0415
     from ultracluster_runtime.ec2_reads import Ec2Reads  # noqa: PLC0415
@@ -117,13 +118,16 @@ def find(
         start_before=start_before,
         end_by=start_before + timedelta(hours=accepted_hours(hours)[1]),
     )
-    reads = Ec2Reads(session_clients(profile))
+    calls = CallCounts()
+    reads = Ec2Reads(calls.counted(session_clients(profile)))
     result = search_offerings(search, read=reads.perform)
     ranked = rank_offerings(result.offerings, by=prefer)
     unreadable = [Finding(code="UC7043", problem=text) for text in reads.unreadable]
     if plot is not None:
         plot_offerings(ranked, plot)
-    show_offerings(ranked, [*result.findings, *unreadable], earliest=start_after, as_json=as_json)
+    show_offerings(
+        ranked, [*result.findings, *unreadable], earliest=start_after, calls=calls.sent, as_json=as_json
+    )
     refused = [finding for finding in result.findings if finding.severity is Severity.ERROR]
     if refused and not ranked:
         raise typer.Exit(2)

@@ -1,6 +1,6 @@
 """`ultracluster capacity find`: offerings as a table, as JSON and as a picture."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -50,9 +50,14 @@ def offering_row(offering: Offering, *, earliest: datetime) -> dict[str, Any]:
 
 
 def show_offerings(
-    offerings: Sequence[Offering], findings: Sequence[Any], *, earliest: datetime, as_json: bool
+    offerings: Sequence[Offering],
+    findings: Sequence[Any],
+    *,
+    earliest: datetime,
+    calls: Mapping[str, int],
+    as_json: bool,
 ) -> None:
-    """Print offerings in their order, what else the money would buy, and which Regions gave no answer."""
+    """Print offerings in their order, what else the money would buy, which Regions gave no answer, and the calls."""
     rows = [offering_row(offering, earliest=earliest) for offering in offerings]
     kinds = {(offering.known_type.name, offering.region) for offering in offerings if offering.known_type}
     comparisons = {
@@ -72,7 +77,14 @@ def show_offerings(
         for comparison in comparisons.values()
     ]
     if as_json:
-        print_json({"offerings": rows, "prices": prices, "findings": [str(finding) for finding in findings]})
+        print_json(
+            {
+                "offerings": rows,
+                "prices": prices,
+                "findings": [str(finding) for finding in findings],
+                "calls": calls,
+            }
+        )
         return
     if rows:
         hidden = {"usable_node_hours_per_unit", "per_core_hour"}
@@ -82,6 +94,7 @@ def show_offerings(
     else:
         say("No offering was found.")
     print_findings(findings)
+    say(f"{sum(calls.values())} calls, all of them reading")
 
 
 def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:

@@ -1,5 +1,6 @@
 """Where each cluster of a rollout goes: the account of its profile, that of the shell's credentials, or a local AWS."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -61,6 +62,11 @@ class ClusterTargets:
     def account(self) -> str:
         """The accounts, or the local AWS, which a rollout that is resumed goes to again."""
         return ", ".join(dict.fromkeys(each.account or each.name for each in self.targets.values()))
+
+    @property
+    def calls(self) -> Mapping[str, int]:
+        """How often each call was sent to all of them, such as ``ec2:DescribeVpcs``; not by the CDK CLI."""
+        return sum((Counter(each.calls.sent) for each in self.targets.values()), Counter())
 
     @property
     def local(self) -> bool:

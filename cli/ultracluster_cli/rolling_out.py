@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -266,19 +267,28 @@ def _run(run: Run, place: _Place) -> bool:
         )
         hands = ThreadHands(steps.take, told=display.told, stopping=stopping)
         decision = drive(plan, journal, hands, at_once=place.wish.at_once, now=_now)
-    _tell(run.folder.name, plan, journal, decision, as_json=place.wish.as_json)
+    _tell(run.folder.name, plan, journal, decision, calls=targets.calls, as_json=place.wish.as_json)
     if stopping.is_set() and not decision.finished:
         raise KeyboardInterrupt
     return decision.finished
 
 
-def _tell(name: str, plan: RolloutPlan, journal: FileJournal, decision: Decision, *, as_json: bool) -> None:
+def _tell(
+    name: str,
+    plan: RolloutPlan,
+    journal: FileJournal,
+    decision: Decision,
+    *,
+    calls: Mapping[str, int],
+    as_json: bool,
+) -> None:
     rows = rows_of(plan, journal.entries)
     ended = "finished" if decision.finished else "stopped" if decision.stopped else "given up"
     if as_json:
-        print_json({"rollout": name, "ended": ended, "undoes": plan.undoes, "clusters": rows})
+        print_json({"rollout": name, "ended": ended, "undoes": plan.undoes, "clusters": rows, "calls": calls})
     else:
         print_table(columns=list(rows[0]), rows=rows, title=f"Rollout {name}: {ended}")
+        say(f"{sum(calls.values())} calls, beside those of the CDK CLI")
     failed = [row for row in rows if row["state"] == "failed"]
     begun = {row["wave"] for row in rows if row["state"] != "waiting"}
     waiting = [wave for wave in plan.waves if wave not in begun]

@@ -5,7 +5,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ import boto3
 import botocore.exceptions
 
 from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_cli.call_counts import CallCounts
 from ultracluster_cli.read_back import Client
 from ultracluster_cli.steps import timed
 from ultracluster_local import LocalAws
@@ -41,6 +42,7 @@ class Target:
         client: Gives boto3 clients.
         account: Account of the credentials. None for a local AWS.
         profile: Profile that the CDK CLI takes too. None for the credentials of the shell.
+        calls: What the clients send; not what the CDK CLI sends.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Target:
     client: Client
     account: str | None = None
     profile: str | None = None
+    calls: CallCounts = field(default_factory=CallCounts)
 
     @property
     def cdk_options(self) -> tuple[str, ...]:
@@ -75,11 +78,13 @@ def account(profile: str | None = None) -> Iterator[Target]:
         remedy = "Sign in (such as `aws sso login`), set AWS_PROFILE, or deploy to a local AWS with --local"
         problem = f"profile {profile}: {error}" if profile else str(error)
         raise FindingsError([Finding(code="UC9009", problem=problem, remedy=remedy)]) from error
+    calls = CallCounts()
     yield Target(
         name=f"account {identity['Account']} as {identity['Arn']}",
         local=False,
         environment=os.environ,
-        client=_clients(session),
+        client=calls.counted(_clients(session)),
+        calls=calls,
         account=identity["Account"],
         profile=profile,
     )
@@ -138,11 +143,13 @@ def local_aws(
                 ],
             )
         fakes = "the reservations and images" if seed_blocks else "the images"
+        calls = CallCounts()
         yield Target(
             name=f"the local AWS at {endpoint}: a fake, with fakes of {fakes}",
             local=True,
             environment=child_environment(endpoint=endpoint, region=clusters[0].region),
-            client=Clients(endpoint=endpoint).get,
+            client=calls.counted(Clients(endpoint=endpoint).get),
+            calls=calls,
         )
 
 

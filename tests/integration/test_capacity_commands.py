@@ -58,8 +58,11 @@ def approve(run: Any, name: str, *more: str) -> str:
 
 
 def test_finds_the_offerings_of_a_region_ranked(run: Any) -> None:
-    found = run("find", *WHAT, *WINDOW)["offerings"]
+    told = run("find", *WHAT, *WINDOW)
+    found = told["offerings"]
     assert found
+    assert told["calls"]["ec2:DescribeCapacityBlockOfferings"] >= 1
+    assert {call.split(":Describe")[0] for call in told["calls"]} == {"ec2"}
     totals = [Decimal(offering["total"]) for offering in found]
     assert totals == sorted(totals)
     assert {offering["region"] for offering in found} == {REGION}

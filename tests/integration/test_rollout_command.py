@@ -198,6 +198,7 @@ def test_kill_9_leaves_no_process(story: Story) -> None:
 
 def test_resuming_finishes_every_cluster(story: Story) -> None:
     assert story.resumed["ended"] == "finished"
+    assert story.resumed["calls"]["cloudformation:DescribeStacks"] >= 1
     assert [(one["cluster"], one["state"]) for one in story.resumed["clusters"]] == [
         (CANARY, "done"),
         (PRETRAIN, "done"),

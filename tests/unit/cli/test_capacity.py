@@ -192,7 +192,7 @@ class FakeReads:
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ultracluster_runtime.ec2_reads.Ec2Reads", FakeReads)
-    monkeypatch.setattr("ultracluster_runtime.ec2_driver.session_clients", lambda profile: profile)
+    monkeypatch.setattr("ultracluster_runtime.ec2_driver.session_clients", lambda profile: lambda: profile)
 
 
 @pytest.mark.usefixtures("offered")

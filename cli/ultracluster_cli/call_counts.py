@@ -1,0 +1,42 @@
+"""How often each call to AWS was sent: what a command costs of the limits on requests."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["CallCounts"]
+
+
+class CallCounts:
+    """Counts what clients send, repetitions by back-off included; threads may send."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sent: Counter[str] = Counter()
+
+    @property
+    def sent(self) -> Mapping[str, int]:
+        """How often each call was sent, such as ``ec2:DescribeVpcs``, most often first."""
+        with self._lock:
+            return dict(self._sent.most_common())
+
+    def counted(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        """Count what the clients of a function send; it may give the same client again.
+
+        Args:
+            make: Gives boto3 clients.
+        """
+
+        def counting(*arguments: Any, **named: Any) -> Any:
+            client = make(*arguments, **named)
+            service = client.meta.service_model.service_name
+
+            def count(event_name: str, **_: Any) -> None:
+                with self._lock:
+                    self._sent[f"{service}:{event_name.rpartition('.')[2]}"] += 1
+
+            client.meta.events.register("before-send", count, unique_id=f"call-counts-{id(self)}")
+            return client
+
+        return counting
