@@ -201,7 +201,7 @@ def _buckets(config: ClusterConfig) -> Iterator[BucketNeeds]:
 
 
 def _keys(config: ClusterConfig) -> Iterator[KeyNeeds]:
-    given = [config.file_system.kms_key_arn, config.checkpoints.kms_key_arn]
+    given = [config.kms_key_arn, config.file_system.kms_key_arn, config.checkpoints.kms_key_arn]
     given += [dataset.kms_key_arn for dataset in config.datasets]
     for arn in dict.fromkeys(arn for arn in given if arn is not None):
         yield KeyNeeds(key=(config.region, config.name, arn), arn=arn)

@@ -13,6 +13,7 @@ from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_alarms import ClusterAlarms
 from ultracluster.cluster_budget import ClusterBudget
 from ultracluster.cluster_dashboard import ClusterDashboard
+from ultracluster.cluster_key import ClusterKey
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.cluster_watch import ClusterWatch
@@ -64,6 +65,7 @@ __all__ = [
     "ClusterAlarms",
     "ClusterBudget",
     "ClusterDashboard",
+    "ClusterKey",
     "ClusterNetwork",
     "ClusterPlacement",
     "ClusterWatch",

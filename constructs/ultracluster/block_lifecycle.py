@@ -4,6 +4,7 @@ from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
@@ -12,7 +13,14 @@ from constructs import Construct
 from ultracluster.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
 from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.function_code import function_code
-from ultracluster.small_function import every_minute, function_log, let_alarm_tell, small_function, write_log
+from ultracluster.small_function import (
+    every_minute,
+    function_log,
+    let_alarm_tell,
+    small_function,
+    tell,
+    write_log,
+)
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.capacity_blocks import BLOCK_DELIVERED_EVENTS, BLOCK_EXPIRATION_WARNING_EVENTS
 from ultracluster_catalog.findings import Finding, FindingsError, quote
@@ -67,6 +75,7 @@ class BlockLifecycle(Construct):
         queue: TrainingQueue,
         checkpoint_lead: Duration | None = None,
         topic: sns.ITopic | None = None,
+        kms_key: kms.IKey | None = None,
     ) -> None:
         """Define what looks after the block.
 
@@ -79,6 +88,8 @@ class BlockLifecycle(Construct):
             checkpoint_lead: How long before the drain running jobs are told to write a checkpoint, 0 to 12 hours.
                 Default: 20 minutes.
             topic: SNS topic for notices. Default: a new one; subscribe somebody to it.
+            kms_key: Key of your own for the log and a new topic; its policy must let CloudWatch and its Logs use it.
+                Default: the keys of CloudWatch Logs, and none for the topic.
 
         Raises:
             FindingsError: If the queue's nodes are not launched into this block (UC4116), or the lead is too long
@@ -91,7 +102,9 @@ class BlockLifecycle(Construct):
         self._block = block
         self._queue = queue
         self._further_queues: list[str] = []
-        self._topic = topic or sns.Topic(self, "Notices", enforce_ssl=True)
+        self._kms_key = kms_key
+        self._topic_key = None if topic else kms_key
+        self._topic = topic or sns.Topic(self, "Notices", enforce_ssl=True, master_key=kms_key)
         self._memory = ssm.StringParameter(
             self, "Memory", string_value="{}", description="What the life cycle of the block remembers"
         )
@@ -100,7 +113,7 @@ class BlockLifecycle(Construct):
         let_alarm_tell(self._define_alarm(), self._topic)
 
     def _define_function(self, lead: Duration) -> lambda_.Function:
-        group = function_log(self)
+        group = function_log(self, self._kms_key)
         return small_function(
             self,
             log_group=group,
@@ -181,7 +194,7 @@ class BlockLifecycle(Construct):
             _allow(
                 "Remember", "ssm:GetParameter", "ssm:PutParameter", resources=[self._memory.parameter_arn]
             ),
-            _allow("Notify", "sns:Publish", resources=[self._topic.topic_arn]),
+            *tell("Notify", self._topic, self._topic_key),
         ]
 
     def _wake_up(self) -> None:

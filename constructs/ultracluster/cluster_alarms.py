@@ -6,6 +6,7 @@ from aws_cdk import Aws, Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
@@ -40,6 +41,7 @@ class ClusterAlarms(Construct):
         topic: sns.ITopic | None = None,
         emails: Sequence[str] = (),
         thresholds: AlarmThresholds | None = None,
+        kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the alarms.
 
@@ -51,12 +53,13 @@ class ClusterAlarms(Construct):
             topic: SNS topic to tell. Its policy must let CloudWatch publish. Default: a new one.
             emails: Addresses that are subscribed to a new topic; each is asked first. Default: none.
             thresholds: Where the alarms go off. Default: `AlarmThresholds` says.
+            kms_key: Key of your own for a new topic; its policy must let CloudWatch use it. Default: none.
         """
         super().__init__(scope, construct_id)
         self._metrics = metrics
         self._thresholds = thresholds or AlarmThresholds()
         self._alarms: dict[str, cloudwatch.Alarm] = {}
-        self._topic = topic or self._new_topic(emails)
+        self._topic = topic or self._new_topic(emails, kms_key)
         self._define_money()
         self._define_queue()
         self._define_nodes()
@@ -75,8 +78,8 @@ class ClusterAlarms(Construct):
             ),
         )
 
-    def _new_topic(self, emails: Sequence[str]) -> sns.Topic:
-        topic = sns.Topic(self, "Topic", enforce_ssl=True)
+    def _new_topic(self, emails: Sequence[str], kms_key: kms.IKey | None) -> sns.Topic:
+        topic = sns.Topic(self, "Topic", enforce_ssl=True, master_key=kms_key)
         # The policy that requires TLS has taken the place of the one that lets the account's services publish.
         topic.add_to_resource_policy(
             iam.PolicyStatement(

@@ -8,12 +8,13 @@ from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from ultracluster.small_function import function_log, let_alarm_tell, small_function, write_log
+from ultracluster.small_function import function_log, let_alarm_tell, small_function, tell, write_log
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG, check_budget
 from ultracluster_catalog.cluster_tag import CLUSTER_TAG
@@ -48,6 +49,7 @@ class ClusterBudget(Construct):
         topic: sns.ITopic | None = None,
         closes: Sequence[TrainingQueue] = (),
         close_at_percent: float = 100,
+        kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the budget.
 
@@ -67,6 +69,8 @@ class ClusterBudget(Construct):
                 its checkpoints, and nothing opens them again but a person. Default: none, because a Capacity Block
                 is paid whether its queue is open or not.
             close_at_percent: When they are closed, in percent of the limit that was spent. Default: 100.
+            kms_key: Key of your own for new topics and the log; its policy must let AWS Budgets, CloudWatch and its Logs use it.
+                Default: none for the topics, and the keys of CloudWatch Logs.
 
         Raises:
             FindingsError: If the limit is not above 0 (UC6360), a threshold is out of bounds or given twice, or there are
@@ -87,6 +91,8 @@ class ClusterBudget(Construct):
         if findings:
             raise FindingsError(findings)
         super().__init__(scope, construct_id)
+        self._kms_key = kms_key
+        self._topic_key = None if topic else kms_key
         self._topic = topic or self._define_topic("Notices")
         self._function = self._define_closing(closes) if closes else None
         told = {("ACTUAL", each): self._topic for each in actual_percents}
@@ -134,7 +140,7 @@ class ClusterBudget(Construct):
                 self._budget.node.add_dependency(to)
 
     def _define_topic(self, construct_id: str) -> sns.Topic:
-        topic = sns.Topic(self, construct_id, enforce_ssl=True)
+        topic = sns.Topic(self, construct_id, enforce_ssl=True, master_key=self._kms_key)
         topic.add_to_resource_policy(
             iam.PolicyStatement(
                 sid="Budgets",
@@ -151,7 +157,7 @@ class ClusterBudget(Construct):
 
     def _define_closing(self, queues: Sequence[TrainingQueue]) -> lambda_.Function:
         arns = [each.job_queue_arn for each in queues]
-        group = function_log(self)
+        group = function_log(self, self._kms_key)
         function = small_function(
             self,
             log_group=group,
@@ -162,7 +168,7 @@ class ClusterBudget(Construct):
                 iam.PolicyStatement(
                     sid="Close", actions=["batch:TagResource", "batch:UpdateJobQueue"], resources=arns
                 ),
-                iam.PolicyStatement(sid="Tell", actions=["sns:Publish"], resources=[self._topic.topic_arn]),
+                *tell("Tell", self._topic, self._topic_key),
                 write_log(group),
             ],
             handler="index.handler",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
@@ -49,6 +50,7 @@ class ClusterWatch(Construct):
         metrics: NodeMetrics,
         queue: TrainingQueue,
         node_groups: Sequence[NodeGroup],
+        kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the function.
 
@@ -58,12 +60,13 @@ class ClusterWatch(Construct):
             metrics: The metrics of the cluster; gives its name.
             queue: The queue; `watch` adds more.
             node_groups: The nodes of the cluster, of all sources of capacity.
+            kms_key: Key of your own for its log; its policy must let CloudWatch Logs use it. Default: the keys of CloudWatch Logs.
         """
         super().__init__(scope, construct_id)
         self._queues = [queue.job_queue_arn]
         capacities = [each.capacity for each in node_groups]
         reserved = [each for each in capacities if isinstance(each, (CapacityBlock, CapacityReservation))]
-        group = function_log(self)
+        group = function_log(self, kms_key)
         self._function = small_function(
             self,
             log_group=group,

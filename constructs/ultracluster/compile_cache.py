@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -53,6 +54,7 @@ class CompileCache(Construct):
         request_metrics: bool = False,
         versioned: bool = False,
         replicate_to: Sequence[s3.IBucket] = (),
+        kms_key: kms.IKey | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
         """Define the cache.
@@ -72,14 +74,18 @@ class CompileCache(Construct):
             replicate_to: Buckets of other Regions and the same account that S3 copies each new entry to: `bucket` of
                 their versioned caches, by name. What is removed here stays there, and copies are not copied again, so
                 that two caches can name each other. Default: none.
+            kms_key: Key of your own for new entries. Not with `replicate_to`: S3 copies what it holds the keys of.
+                Default: the keys of S3.
             removal_policy: What happens to the bucket when it leaves the stack. Default: it is kept.
 
         Raises:
-            FindingsError: If a compiler's version is none (UC6014), or a bucket cannot take copies (UC5140, UC5141).
+            FindingsError: If a compiler's version is none (UC6014), a bucket cannot take copies (UC5140, UC5141), or a key is given
+                with such buckets (UC5250).
         """
         versions = dict(expire_compilers or {})
         _check_versions(versions)
         check_destinations(replicate_to)
+        _check_key(kms_key, replicate_to)
         versioned = versioned or bool(replicate_to)
         super().__init__(scope, construct_id)
         role = replication_role(self) if replicate_to else None
@@ -93,6 +99,7 @@ class CompileCache(Construct):
                 noncurrent_version_expiration=Duration.days(_NONCURRENT_DAYS) if versioned else None,
             ),
             removal_policy=removal_policy,
+            kms_key=kms_key,
             replication_role=role,
             replication_rules=replication_rules(replicate_to, prefix=f"{_PREFIX}/") if role else None,
         )
@@ -223,6 +230,14 @@ class _ExistingCache(CompileCache):
 def _compiler_folder(version: str) -> str:
     """How the keys of a compiler begin; with what follows the version, so that 2.1 is not 2.19 as well."""
     return f"neuronxcc-{version}{'+' if version.count('.') == _WHOLE_VERSION_DOTS else '.'}"
+
+
+def _check_key(kms_key: kms.IKey | None, replicate_to: Sequence[s3.IBucket]) -> None:
+    if kms_key is None or not replicate_to:
+        return
+    problem = "entries that are copied are encrypted with a key of your own"
+    remedy = "Leave out kms_key or replicate_to"
+    raise FindingsError([Finding(code="UC5250", problem=problem, remedy=remedy, path="kms_key")])
 
 
 def _check_versions(versions: Mapping[str, Duration]) -> None:

@@ -6,6 +6,7 @@ import jsii
 from aws_cdk import Annotations, CfnTag, Fn
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.capacity import Capacity
@@ -60,6 +61,7 @@ class NodeGroup(Construct):
         scratch_path: str | None = None,
         tags: Mapping[str, str] | None = None,
         metrics: NodeMetrics | None = None,
+        kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the nodes.
 
@@ -84,6 +86,8 @@ class NodeGroup(Construct):
                 Default: none.
             metrics: Where each node publishes its metrics, once a minute; the AMI must hold Python 3.9 or newer.
                 Default: it publishes none.
+            kms_key: Key of your own for the root volume. Its policy must let EC2 use it for the roles that launch nodes for AWS
+                Batch, as that of `ClusterKey` does: else no node starts. Default: the key of EBS in the account.
 
         Raises:
             FindingsError: If the type or layout is unknown, EC2 would refuse the interfaces (UC4010 to UC4015), a
@@ -116,6 +120,7 @@ class NodeGroup(Construct):
         self._placement = placement
         self._file_system = file_system
         self._scratch_path = scratch_path
+        self._kms_key = kms_key
         self._role = define_node_role(self)
         if metrics is not None:
             metrics.grant_publish(self._role)
@@ -148,6 +153,7 @@ class NodeGroup(Construct):
                             iops=_ROOT_IOPS,
                             throughput=_ROOT_THROUGHPUT_MIB,
                             encrypted=True,
+                            kms_key_id=kms_key.key_arn if kms_key else None,
                             delete_on_termination=True,
                         ),
                     )
@@ -208,6 +214,11 @@ class NodeGroup(Construct):
     def instance_type(self) -> InstanceType:
         """Facts about the nodes' type."""
         return self._instance_type
+
+    @property
+    def kms_key(self) -> kms.IKey | None:
+        """Key of the root volumes; None is that of EBS."""
+        return self._kms_key
 
     @property
     def launch_template_id(self) -> str:

@@ -5,6 +5,7 @@ import re
 from aws_cdk import Aws, Duration, RemovalPolicy, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
@@ -31,6 +32,7 @@ class NodeMetrics(Construct):
         *,
         cluster_name: str,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+        kms_key: kms.IKey | None = None,
     ) -> None:
         """Define where they go.
 
@@ -40,6 +42,8 @@ class NodeMetrics(Construct):
             cluster_name: What the cluster is called in its metrics, once in an account and Region: up to 100 letters, digits,
                 dots, underscores and hyphens.
             log_retention: How long the log events are kept; the metrics stay for 15 months. Default: three months.
+            kms_key: Key of your own for the log events; its policy must let CloudWatch Logs use it. Default: the keys of
+                CloudWatch Logs.
 
         Raises:
             FindingsError: If the name is none (UC6441).
@@ -58,7 +62,11 @@ class NodeMetrics(Construct):
         super().__init__(scope, construct_id)
         self._cluster_name = cluster_name
         self._log_group = logs.LogGroup(
-            self, "Logs", retention=log_retention, removal_policy=RemovalPolicy.RETAIN
+            self,
+            "Logs",
+            retention=log_retention,
+            removal_policy=RemovalPolicy.RETAIN,
+            encryption_key=kms_key,
         )
 
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:

@@ -40,8 +40,9 @@ def precompile_queue(
         instance_type=machine,
         image_id=cluster.image_id,
         file_system=cluster.file_system,
+        kms_key=cluster.kms_key,
     )
-    made = TrainingQueue(inner, "Queue", nodes=nodes, max_nodes=1)
+    made = TrainingQueue(inner, "Queue", nodes=nodes, max_nodes=1, kms_key=cluster.kms_key)
     name = f"precompile-{machine.name}"
     Tags.of(made).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
     return made

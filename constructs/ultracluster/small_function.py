@@ -8,23 +8,44 @@ from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-__all__ = ["every_minute", "function_log", "let_alarm_tell", "small_function", "write_log"]
+__all__ = ["every_minute", "function_log", "let_alarm_tell", "small_function", "tell", "write_log"]
 
 
-def function_log(scope: Construct) -> logs.LogGroup:
+def function_log(scope: Construct, kms_key: kms.IKey | None = None) -> logs.LogGroup:
     """Define the log group of a construct's function, as its child ``Logs``; it outlives the stack.
 
     Args:
         scope: The construct.
+        kms_key: Key that encrypts it. Default: the keys of CloudWatch Logs.
     """
     return logs.LogGroup(
-        scope, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.RETAIN
+        scope,
+        "Logs",
+        retention=logs.RetentionDays.THREE_MONTHS,
+        removal_policy=RemovalPolicy.RETAIN,
+        encryption_key=kms_key,
     )
+
+
+def tell(sid: str, topic: sns.ITopic, kms_key: kms.IKey | None) -> list[iam.PolicyStatement]:
+    """Give the statements that let a function publish to a topic.
+
+    Args:
+        sid: What to call the statement.
+        topic: The topic.
+        kms_key: Key that the topic is encrypted with. None for one without.
+    """
+    publish = iam.PolicyStatement(sid=sid, actions=["sns:Publish"], resources=[topic.topic_arn])
+    if kms_key is None:
+        return [publish]
+    uses = ["kms:Decrypt", "kms:GenerateDataKey"]
+    return [publish, iam.PolicyStatement(sid=f"{sid}Encrypted", actions=uses, resources=[kms_key.key_arn])]
 
 
 def write_log(log_group: logs.ILogGroup) -> iam.PolicyStatement:

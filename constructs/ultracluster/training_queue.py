@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_events as events
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
@@ -48,6 +49,7 @@ class TrainingQueue(Construct):
         wait_limits: WaitLimits | None = None,
         log_group: logs.ILogGroup | None = None,
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
+        kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the queue.
 
@@ -70,6 +72,8 @@ class TrainingQueue(Construct):
             wait_limits: When a job that waits at the head is cancelled. Default: never.
             log_group: Log group of the jobs. Default: a new one.
             log_retention: How long job logs are kept in a new log group. Default: three months.
+            kms_key: Key of your own for a new log group; its policy must let CloudWatch Logs use it. Default: the keys of
+                CloudWatch Logs.
 
         Raises:
             FindingsError: If a number of nodes is outside 1 to 1000 (UC4101), there are not one to three compute
@@ -83,7 +87,11 @@ class TrainingQueue(Construct):
         _check(groups, behind, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
         self._log_group = log_group or logs.LogGroup(
-            self, "Logs", retention=log_retention, removal_policy=RemovalPolicy.RETAIN
+            self,
+            "Logs",
+            retention=log_retention,
+            removal_policy=RemovalPolicy.RETAIN,
+            encryption_key=kms_key,
         )
         self._own_environments = tuple(
             define_compute_environment(

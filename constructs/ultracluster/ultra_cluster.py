@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from aws_cdk import Annotations, Duration, Tags
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.alarm_settings import AlarmSettings
@@ -67,6 +68,7 @@ class UltraCluster(ClusterJobs):
         fair_share: FairShare | None = None,
         wait_limits: WaitLimits | None = None,
         alarms: AlarmSettings | None = None,
+        kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the cluster.
 
@@ -105,6 +107,9 @@ class UltraCluster(ClusterJobs):
             wait_limits: When a job that waits at the head of the queue is cancelled. Default: never.
             alarms: Whom alarms tell, and when; with them come the metrics of every node and the function that watches the cluster.
                 Default: nobody looks. Nodes of an existing cluster are replaced when this changes.
+            kms_key: Key of your own for everything that is new here and keeps something: buckets, file system, root volumes, logs
+                and topics. Its policy must let the services use it, as that of `ClusterKey` does. In an existing cluster it
+                replaces the file system. Default: keys of AWS.
 
         Raises:
             FindingsError: If neither capacity, network nor zone_id says where the nodes are (UC4022), two sources
@@ -140,15 +145,21 @@ class UltraCluster(ClusterJobs):
             nic_layout=nic_layout,
         )
         if file_system is None:
-            checkpoint_bucket = checkpoint_bucket or CheckpointBucket(self, "Checkpoints")
+            checkpoint_bucket = checkpoint_bucket or CheckpointBucket(self, "Checkpoints", kms_key=kms_key)
             file_system = SharedFileSystem(
-                self, "FileSystem", network=self._network, checkpoint_bucket=checkpoint_bucket.bucket
+                self,
+                "FileSystem",
+                network=self._network,
+                checkpoint_bucket=checkpoint_bucket.bucket,
+                kms_key=kms_key,
             )
         self._checkpoint_bucket = checkpoint_bucket
         self._file_system = file_system
-        self._compile_cache = compile_cache or CompileCache(self, "CompileCache")
+        self._compile_cache = compile_cache or CompileCache(self, "CompileCache", kms_key=kms_key)
         self._metrics = (
-            NodeMetrics(self, "Metrics", cluster_name=alarms.cluster_name or cluster_name(self))
+            NodeMetrics(
+                self, "Metrics", cluster_name=alarms.cluster_name or cluster_name(self), kms_key=kms_key
+            )
             if alarms
             else None
         )
@@ -166,6 +177,7 @@ class UltraCluster(ClusterJobs):
                 scratch_path=scratch_path,
                 tags=tags,
                 metrics=self._metrics,
+                kms_key=kms_key,
             )
             for source in sources
         )
@@ -178,6 +190,7 @@ class UltraCluster(ClusterJobs):
             priority=queue_priority,
             fair_share=fair_share,
             wait_limits=wait_limits,
+            kms_key=kms_key,
         )
         self._block_lifecycles = tuple(
             BlockLifecycle(
@@ -186,6 +199,7 @@ class UltraCluster(ClusterJobs):
                 block=source,
                 queue=self._queue,
                 checkpoint_lead=checkpoint_lead,
+                kms_key=kms_key,
             )
             for source in sources
             if isinstance(source, CapacityBlock)
@@ -194,7 +208,12 @@ class UltraCluster(ClusterJobs):
         self._alarms: ClusterAlarms | None = None
         if alarms and self._metrics:
             self._watch = ClusterWatch(
-                self, "Watch", metrics=self._metrics, queue=self._queue, node_groups=self._node_groups
+                self,
+                "Watch",
+                metrics=self._metrics,
+                queue=self._queue,
+                node_groups=self._node_groups,
+                kms_key=kms_key,
             )
             self._alarms = ClusterAlarms(
                 self,
@@ -204,6 +223,7 @@ class UltraCluster(ClusterJobs):
                 topic=alarms.topic,
                 emails=alarms.emails,
                 thresholds=alarms.thresholds,
+                kms_key=kms_key,
             )
 
     def add_queue(

@@ -195,6 +195,7 @@ RULES: dict[str, Rule] = {
     "UC5140": Rule("A bucket for copies is named once."),
     "UC5141": Rule("A bucket for copies is encrypted with the keys of S3."),
     "UC5142": Rule("Copies go to a bucket of another cluster."),
+    "UC5250": Rule("What S3 copies to another Region is encrypted with the keys of S3."),
     # UC6, jobs and queues
     "UC6010": Rule("The address of the compile cache is given in one way only."),
     "UC6011": Rule("A Neuron setting is one that the compiler and the runtime of the instance type have."),

@@ -11,21 +11,23 @@ from ultracluster_stacks.config import CheckpointsConfig, CompileCacheConfig, Da
 __all__ = ["checkpoint_bucket", "compile_cache_bucket", "dataset_bucket", "encryption_key"]
 
 
-def checkpoint_bucket(scope: Construct, given: CheckpointsConfig) -> CheckpointBucket:
-    """Give the bucket for checkpoints, new or existing."""
+def checkpoint_bucket(
+    scope: Construct, given: CheckpointsConfig, kms_key: kms.IKey | None
+) -> CheckpointBucket:
+    """Give the bucket for checkpoints, new or existing; `kms_key` is for a new one without a key of its own."""
     if given.bucket_name is not None:
         bucket = _existing_bucket(scope, "ExistingCheckpoints", given.bucket_name, given.kms_key_arn)
         return CheckpointBucket.from_bucket(scope, "Checkpoints", bucket)
     return CheckpointBucket(
         scope,
         "Checkpoints",
-        kms_key=encryption_key(scope, "CheckpointsKey", given.kms_key_arn),
+        kms_key=encryption_key(scope, "CheckpointsKey", given.kms_key_arn) or kms_key,
         noncurrent_version_expiration=_days(given.noncurrent_days),
     )
 
 
-def dataset_bucket(scope: Construct, given: DatasetConfig) -> DatasetBucket:
-    """Give the bucket of a dataset, new or existing."""
+def dataset_bucket(scope: Construct, given: DatasetConfig, kms_key: kms.IKey | None) -> DatasetBucket:
+    """Give the bucket of a dataset, new or existing; `kms_key` is for a new one without a key of its own."""
     construct_id = f"Dataset-{given.name}"
     if given.bucket_name is not None:
         bucket = _existing_bucket(scope, f"Existing{construct_id}", given.bucket_name, given.kms_key_arn)
@@ -33,12 +35,14 @@ def dataset_bucket(scope: Construct, given: DatasetConfig) -> DatasetBucket:
     return DatasetBucket(
         scope,
         construct_id,
-        kms_key=encryption_key(scope, f"Key-{given.name}", given.kms_key_arn),
+        kms_key=encryption_key(scope, f"Key-{given.name}", given.kms_key_arn) or kms_key,
         noncurrent_version_expiration=_days(given.noncurrent_days),
     )
 
 
-def compile_cache_bucket(scope: Construct, given: CompileCacheConfig) -> CompileCache:
+def compile_cache_bucket(
+    scope: Construct, given: CompileCacheConfig, kms_key: kms.IKey | None
+) -> CompileCache:
     """Give the compile cache on S3."""
     return CompileCache(
         scope,
@@ -49,6 +53,7 @@ def compile_cache_bucket(scope: Construct, given: CompileCacheConfig) -> Compile
         },
         request_metrics=given.request_metrics,
         versioned=given.versioned,
+        kms_key=kms_key,
         replicate_to=[
             s3.Bucket.from_bucket_name(scope, f"CopiesOfCache{index + 1}", name)
             for index, name in enumerate(given.replicate_to)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
@@ -11,13 +12,16 @@ from ultracluster_stacks.config import ClusterConfig
 __all__ = ["define_budget"]
 
 
-def define_budget(scope: Construct, config: ClusterConfig, *, queues: Sequence[TrainingQueue]) -> None:
+def define_budget(
+    scope: Construct, config: ClusterConfig, *, queues: Sequence[TrainingQueue], kms_key: kms.IKey | None
+) -> None:
     """Define the budget of a cluster, if it has one.
 
     Args:
         scope: The stack of the queues.
         config: The cluster.
         queues: All queues of the cluster.
+        kms_key: Key of its topics and its log. None for keys of AWS.
     """
     budget = config.budget
     if budget is None:
@@ -37,4 +41,5 @@ def define_budget(scope: Construct, config: ClusterConfig, *, queues: Sequence[T
         topic=topic,
         closes=() if at is None else queues,
         close_at_percent=100 if at is None else at,
+        kms_key=kms_key,
     )

@@ -8,6 +8,7 @@ from constructs import Construct
 from ultracluster import ClusterDashboard, ClusterNetwork, UltraCluster
 from ultracluster_catalog.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.blocked_queues import notify_of_blocked_queues
+from ultracluster_stacks.buckets import encryption_key
 from ultracluster_stacks.capacity_sources import capacity_sources, fair_share, source_names, wait_limits
 from ultracluster_stacks.cluster_alarms import alarm_settings
 from ultracluster_stacks.cluster_budget import define_budget
@@ -43,6 +44,7 @@ class ClusterStack(cdk.Stack):
             **options: Of `aws_cdk.Stack`.
         """
         super().__init__(scope, construct_id, **options)
+        key = encryption_key(self, "Key", config.kms_key_arn)
         cluster = UltraCluster(
             self,
             "Cluster",
@@ -62,6 +64,7 @@ class ClusterStack(cdk.Stack):
             fair_share=fair_share(config.queue),
             wait_limits=wait_limits(config.queue),
             alarms=alarm_settings(self, config),
+            kms_key=key,
             tags={"Name": config.name, CLUSTER_TAG: config.name, **config.tags},
         )
         if config.alarms and config.alarms.dashboard:
@@ -77,6 +80,7 @@ class ClusterStack(cdk.Stack):
             for queue in config.further_queues
         }
         watched = [queues[each.name] for each in config.further_queues if each.notify_blocked]
-        notify_of_blocked_queues(self, [cluster.queue, *watched] if config.queue.notify_blocked else watched)
-        define_budget(self, config, queues=[cluster.queue, *queues.values()])
+        told = [cluster.queue, *watched] if config.queue.notify_blocked else watched
+        notify_of_blocked_queues(self, told, kms_key=key)
+        define_budget(self, config, queues=[cluster.queue, *queues.values()], kms_key=key)
         define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster import CheckpointBucket, ClusterNetwork, DatasetBucket, SharedFileSystem
@@ -42,9 +43,12 @@ def new_file_system(
     network: ClusterNetwork,
     checkpoints: CheckpointBucket,
     datasets: Mapping[str, DatasetBucket],
+    kms_key: kms.IKey | None,
 ) -> SharedFileSystem:
     """Define a file system, joined to the buckets as the cluster asks."""
     given = config.file_system
+    # SCRATCH_2 is encrypted with a key of FSx, whatever else is.
+    usual = kms_key if given.deployment_type == "PERSISTENT_2" else None
     return SharedFileSystem(
         scope,
         "FileSystem",
@@ -59,7 +63,7 @@ def new_file_system(
         metadata_iops=given.metadata_iops,
         efa_clients=machine_of(config) if given.efa else None,
         data_compression=given.data_compression,
-        kms_key=encryption_key(scope, "FileSystemKey", given.kms_key_arn),
+        kms_key=encryption_key(scope, "FileSystemKey", given.kms_key_arn) or usual,
         checkpoint_bucket=checkpoints.bucket if given.join_checkpoints else None,
         associations=[
             *(each.association for each in given.associations),

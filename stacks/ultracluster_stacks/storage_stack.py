@@ -6,7 +6,12 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from ultracluster import ClusterNetwork, PosixCompileCache
-from ultracluster_stacks.buckets import checkpoint_bucket, compile_cache_bucket, dataset_bucket
+from ultracluster_stacks.buckets import (
+    checkpoint_bucket,
+    compile_cache_bucket,
+    dataset_bucket,
+    encryption_key,
+)
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.file_systems import existing_file_system, new_file_system
 
@@ -35,13 +40,19 @@ class StorageStack(cdk.Stack):
             **options: Of `aws_cdk.Stack`.
         """
         super().__init__(scope, construct_id, **options)
-        self.checkpoint_bucket = checkpoint_bucket(self, config.checkpoints)
-        self.dataset_buckets = {each.name: dataset_bucket(self, each) for each in config.datasets}
+        key = encryption_key(self, "Key", config.kms_key_arn)
+        self.checkpoint_bucket = checkpoint_bucket(self, config.checkpoints, key)
+        self.dataset_buckets = {each.name: dataset_bucket(self, each, key) for each in config.datasets}
         self.file_system = existing_file_system(self, config, network) or new_file_system(
-            self, config, network=network, checkpoints=self.checkpoint_bucket, datasets=self.dataset_buckets
+            self,
+            config,
+            network=network,
+            checkpoints=self.checkpoint_bucket,
+            datasets=self.dataset_buckets,
+            kms_key=key,
         )
         self.compile_cache = (
             PosixCompileCache(self.file_system)
             if config.compile_cache.on_file_system
-            else compile_cache_bucket(self, config.compile_cache)
+            else compile_cache_bucket(self, config.compile_cache, key)
         )

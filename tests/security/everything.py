@@ -49,22 +49,22 @@ _CLUSTER: dict[str, Any] = {
 
 
 def rollout() -> dict[str, Any]:
-    """A rollout with every part of a cluster: one as it is by default, one bounded and under a path."""
+    """A rollout with every part of a cluster: one with keys of AWS, one with a key, a boundary and a path."""
     bounded = _CLUSTER | {
         "name": "bounded",
         "capacity": {"reservation_id": "cr-0123456789abcdef1"},
-        "checkpoints": {"kms_key_arn": KEY},
+        "kms_key_arn": KEY,
         "permissions_boundary": BOUNDARY,
         "role_path": PATH,
         "budget": {"monthly_usd": 100_000, "close_queues_at_percent": 100},
         "queue": {"notify_blocked": True},
-        "compile_cache": {"versioned": True, "replicate_to": ["compile-cache-of-another-region"]},
     }
     usual = _CLUSTER | {
         "name": "usual",
         "capacity": {"market_type": "on-demand"},
         "further_capacity": [{"name": "spot", "market_type": "spot", "max_nodes": 2}],
         "queue": {"capacity": ["capacity"]},
+        "compile_cache": {"versioned": True, "replicate_to": ["compile-cache-of-another-region"]},
         "further_queues": [{"name": "small", "capacity": ["spot"]}],
         "network": {"nat_gateway": True, "cidr": "10.1.0.0/16"},
     }
@@ -114,3 +114,4 @@ def _stand_alone(stack: cdk.Stack) -> None:
     theirs = logs.LogGroup.from_log_group_name(stack, "TheirLogs", "/their/training")
     small = uc.TrainingQueue(stack, "Queue", nodes=nodes, max_nodes=1, log_group=theirs)
     uc.SingleNodeJob(stack, "Tune", queue=small, image=IMAGE, command=["tune.py"])
+    uc.ClusterKey(stack, "Key")

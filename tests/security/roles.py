@@ -23,10 +23,11 @@ _REPOSITORY = rf"arn:aws:ecr:{_HERE}:repository/[A-Za-z0-9/-]+"
 _ECS = rf"arn:aws:ecs:{_HERE}:\*"
 _INSTANCES = rf"arn:aws:ec2:{_HERE}:instance/\*|arn:aws:ssm:{_HERE}:managed-instance/\*"
 _RESERVATIONS = rf"arn:aws:ec2:\*:{ACCOUNT}:capacity-reservation/\*"
+_KEY_ARN = rf"arn:aws:kms:{_HERE}:key/[A-Za-z0-9-]+"
+_OWN_KEY = {"kms:Decrypt": _KEY_ARN, "kms:GenerateDataKey": _KEY_ARN}
 _QUEUE = rf"arn:aws:batch:{_HERE}:job-queue/[A-Za-z0-9]+"
 _TOPIC = rf"arn:aws:sns:{_HERE}:[A-Za-z0-9-]+"
 _LEDGER = rf"arn:aws:dynamodb:{_HERE}:table/[A-Za-z0-9]+"
-_KEY = rf"arn:aws:kms:{_HERE}:key/[A-Za-z0-9-]+"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,15 +133,14 @@ ROLES: Mapping[str, Role] = {
             "s3:GetObject": _OBJECTS,
             "s3:ListBucket": _BUCKET,
             "s3:PutObject": _OBJECTS,
-            "kms:Decrypt": _KEY,
-            "kms:GenerateDataKey": _KEY,
+            **_OWN_KEY,
         },
     ),
     "What AWS Batch does for the job: pull its image, write its logs": _role(
         "ecs-tasks.amazonaws.com", _LOG, sometimes=_PULL
     ),
     "Opens, drains and reports one Capacity Block; cannot buy": _role(
-        "lambda.amazonaws.com", _OF_THE_LIFE_CYCLE
+        "lambda.amazonaws.com", _OF_THE_LIFE_CYCLE, sometimes=_OWN_KEY
     ),
     "Looks at one cluster; changes nothing": _role(
         "lambda.amazonaws.com",
@@ -155,6 +155,7 @@ ROLES: Mapping[str, Role] = {
     "Closes job queues for new jobs when a budget is spent": _role(
         "lambda.amazonaws.com",
         {**_LOG, "batch:TagResource": _QUEUE, "batch:UpdateJobQueue": _QUEUE, "sns:Publish": _TOPIC},
+        sometimes=_OWN_KEY,
     ),
     "Copies new objects to buckets of other Regions": _role(
         "s3.amazonaws.com",

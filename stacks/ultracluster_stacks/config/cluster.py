@@ -17,6 +17,7 @@ from ultracluster_stacks.config.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.field_rules import Between, Form
 from ultracluster_stacks.config.file_system import FileSystemConfig
 from ultracluster_stacks.config.job import JobConfig
+from ultracluster_stacks.config.keys import KeyArn
 from ultracluster_stacks.config.machine import InstanceTypeName, OwnInstanceType
 from ultracluster_stacks.config.model import ConfigModel
 from ultracluster_stacks.config.names import Name
@@ -106,6 +107,12 @@ class ClusterConfig(ConfigModel):
         default=None,
         description="IAM path of the roles and instance profiles of the cluster, such as /training/. Another path in an existing "
         "deployment replaces them, and the nodes with them. Default: /.",
+    )
+    kms_key_arn: KeyArn | None = Field(
+        default=None,
+        description="ARN of the KMS key of everything new that has no `kms_key_arn` of its own: buckets, file system, root volumes, logs "
+        "and topics. Its policy must let the services use it (docs/security.md). In an existing deployment it replaces the file "
+        "system. Default: keys of AWS.",
     )
     zone_id: Annotated[
         str,

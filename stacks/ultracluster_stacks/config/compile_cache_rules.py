@@ -52,8 +52,21 @@ def copies_go_to_each_bucket_once(cluster: "ClusterConfig") -> Iterator[Problem]
             )
 
 
+def copies_have_no_key(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """S3 copies what it holds the keys of."""
+    cache = cluster.compile_cache
+    if cluster.kms_key_arn is not None and cache.replicate_to and not cache.on_file_system:
+        yield Problem(
+            loc=("compile_cache", "replicate_to"),
+            code="UC5250",
+            problem="entries that are copied are encrypted with the key of the cluster",
+            remedy="Leave out replicate_to; or kms_key_arn of the cluster, and give checkpoints, datasets and file_system theirs",
+        )
+
+
 RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
     cache_is_in_one_place,
     copies_go_to_each_bucket_once,
+    copies_have_no_key,
 )
 """Rules over the compile cache."""

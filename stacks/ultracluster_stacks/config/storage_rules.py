@@ -187,6 +187,7 @@ def keys_are_near(cluster: "ClusterConfig") -> Iterator[Problem]:
             remedy="Leave it out, or use PERSISTENT_2",
         )
     places: list[tuple[Loc, str | None]] = [
+        (("kms_key_arn",), cluster.kms_key_arn),
         (("file_system", "kms_key_arn"), cluster.file_system.kms_key_arn),
         (("checkpoints", "kms_key_arn"), cluster.checkpoints.kms_key_arn),
         *(

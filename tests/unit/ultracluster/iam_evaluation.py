@@ -28,6 +28,7 @@ _OPERATORS: dict[str, Callable[[str, str], bool]] = {
     "StringEquals": lambda wanted, got: wanted == got,
     "StringLike": _like,
     "ArnLike": _like,
+    "Bool": lambda wanted, got: wanted.lower() == got.lower(),
     "NumericLessThanEquals": lambda wanted, got: float(got) <= float(wanted),
 }
 _NEGATED: dict[str, Callable[[str, str], bool]] = {
