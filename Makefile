@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env bench bench-quick check-deep demo test unit training check format schema types golden scale lock clean
+.PHONY: help env audit bench bench-quick check-deep demo test unit training check format schema types golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,9 @@ check: env ## Lint, formatting and strict types
 
 check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; prints one table (minutes)
 	"$(BIN)/python" -m pytest -q -n 2 -m deep tests/deep
+
+audit: env ## Known vulnerabilities of everything that the locks name, and licences; needs the way out to api.osv.dev
+	"$(BIN)/python" -m tests.security.audit
 
 bench: env ## Measure speed against peers, which it installs; writes docs/performance.md (12 minutes, on a quiet machine)
 	"$(BIN)/python" benchmarks/bench.py

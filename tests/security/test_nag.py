@@ -1,5 +1,6 @@
 """cdk-nag finds nothing in what we make that has no answer, and every answer is a narrow one."""
 
+import re
 from pathlib import Path
 
 import aws_cdk as cdk
@@ -11,6 +12,8 @@ from tests.unit.ultracluster.neighbours import block, nodes
 from ultracluster.nag_answers import ANSWERS, WILDCARDS
 
 pytestmark = pytest.mark.synth
+
+ROOT = Path(__file__).parents[2]
 
 # The role of the app itself, to which `SageMakerTrainingQueue.grant_submit` adds: its owner answers for it.
 NOT_OURS = "Others/Submitters/DefaultPolicy/Resource"
@@ -58,3 +61,14 @@ def test_what_a_user_adds_to_our_role_is_not_answered(tmp_path: Path) -> None:
         "AwsSolutions-IAM5[Resource::*]",
         "AwsSolutions-IAM5[Resource::arn:aws:s3:::theirs/*]",
     }
+
+
+def test_the_page_names_every_rule_and_only_files_that_exist() -> None:
+    page = (ROOT / "docs" / "security.md").read_text()
+    rules = {
+        rule.rpartition("-")[2] for paths in ANSWERS.values() for rules in paths.values() for rule in rules
+    }
+    assert {rule for rule in rules | {"IAM5"} if rule not in page} == set()
+    named = re.findall(r"(?:tests|constructs)/[\w/]+(?:\.py)?", page)
+    assert len(named) > 10
+    assert [name for name in named if not (ROOT / name).exists()] == []
