@@ -141,9 +141,12 @@ def _changelog(*words: str) -> str:
 
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
-    """Today's configurations as if they had been released as 0.1.0."""
+    """A rollout and an app of today, as if they had been released as 0.1.0."""
     (tmp_path / "golden").mkdir()
     freeze("0.1.0", golden=tmp_path / "golden", declared="0.1.0")
+    for path in (tmp_path / "golden/0.1.0").iterdir():
+        if not path.name.startswith(("quickstart.yaml", "node-image.py")):
+            path.unlink()
     return tmp_path / "golden"
 
 
@@ -246,12 +249,14 @@ def test_a_configuration_that_no_longer_loads_is_no_release(golden: Path, today:
         _judged(golden, today)
 
 
-def test_what_was_released_is_frozen_once_and_as_what_it_is(golden: Path) -> None:
-    assert configurations(golden / "0.1.0").keys() == configurations(NEXT).keys()
+def test_what_was_released_is_frozen_once_and_as_what_it_is(tmp_path: Path) -> None:
+    freeze("0.1.0", golden=tmp_path, declared="0.1.0")
+
+    assert configurations(tmp_path / "0.1.0").keys() == configurations(NEXT).keys()
     with pytest.raises(SystemExit, match="kept already"):
-        freeze("0.1.0", golden=golden, declared="0.1.0")
+        freeze("0.1.0", golden=tmp_path, declared="0.1.0")
     with pytest.raises(SystemExit, match=r"this is 0\.1\.0"):
-        freeze("0.2.0", golden=golden, declared="0.1.0")
+        freeze("0.2.0", golden=tmp_path, declared="0.1.0")
 
 
 def test_versions_are_ordered_by_number(tmp_path: Path) -> None:

@@ -1,0 +1,125 @@
+"""The whole grid of clusters in every Region where their machines are: cfn-lint and the CDK's own validator find nothing."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cloudformation_validate as validate
+import pytest
+from tests.deep.conftest import Tried
+from tests.grid import lint
+from tests.grid.dimensions import DIMENSIONS, ROWS, cluster, name_of
+from tests.grid.pairs import Row
+
+from ultracluster_catalog.capacity_blocks import block_regions
+from ultracluster_catalog.findings import FindingsError, Severity
+from ultracluster_catalog.zones import ZONE_ID_PREFIXES, offered_zones, region_of_zone_id
+from ultracluster_local.deploy import read_assembly
+from ultracluster_stacks.cold_synthesis import synthesize_here
+from ultracluster_stacks.config import ClusterConfig, load_rollout
+
+pytestmark = pytest.mark.deep
+
+MACHINES: Mapping[str, Mapping[str, Any]] = DIMENSIONS["machine"]
+
+
+def zones_of(machine: str) -> Mapping[str, str]:
+    """A zone for each Region where a type is offered, or sold as a block; of one's own type the Region that it has."""
+    part = MACHINES[machine]
+    prefixes = {region: prefix for prefix, region in ZONE_ID_PREFIXES.items()}
+    # No zone of GovCloud is in the catalogue, so no rollout can name one.
+    sold = {
+        region: f"{prefixes[region]}-az1"
+        for region in block_regions(part["instance_type"])
+        if region in prefixes
+    }
+    offered = {region_of_zone_id(zone): zone for zone in offered_zones(part["instance_type"])}
+    return sold | offered | {part["region"]: part["zone_id"]}
+
+
+REGIONS = sorted({region for machine in MACHINES for region in zones_of(machine)})
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_the_grid_is_clean_in_a_region(region: str, tmp_path: Path, tried: Tried) -> None:
+    rows = [row for row in ROWS if region in zones_of(row["machine"])]
+    clusters = [found for row in rows if (found := loaded(row, region, tmp_path))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CDK_VALIDATION", "false")  # below, with the Region
+        synthesize_here(clusters, tmp_path / "cdk.out")
+    stacks = read_assembly(tmp_path / "cdk.out")
+    templates = [(stack.name, stack.region, stack.template.read_text("utf-8")) for stack in stacks]
+    tried(
+        "lint grid",
+        f"{region}: {len(templates)} templates of {len(clusters)} clusters by two judges; {len(rows) - len(clusters)} refused",
+    )
+
+    assert len(templates) == 3 * len(clusters) > 0
+    assert {stack.region for stack in stacks} == {region}
+    assert lint.problems(templates) == []
+    assert validated(templates) == []
+
+
+def test_the_grid_has_every_row_in_some_region(tried: Tried) -> None:
+    rows = [row for row in ROWS if set(zones_of(row["machine"])) & set(REGIONS)]
+    pairs = sum(len(zones_of(row["machine"])) for row in ROWS)
+    tried("lint grid", f"{len(rows)} clusters, {pairs} pairs of cluster and Region, {len(REGIONS)} Regions")
+
+    assert len(rows) == len(ROWS) >= 60
+
+
+def test_the_validator_would_have_noticed(tried: Tried) -> None:
+    tried("lint grid", "a mistake that both judges must find")
+    subnet = {
+        "Type": "AWS::EC2::Subnet",
+        "Properties": {"VpcId": "vpc-1", "CidrBlock": "10.0.0.0/20", "Colour": "blue"},
+    }
+    template = ("broken", "eu-west-1", json.dumps({"Resources": {"Subnet": subnet}}))
+
+    assert any("Colour" in each for each in validated([template]))
+    assert any("Colour" in each for each in lint.problems([template]))
+
+
+def loaded(row: Row, region: str, folder: Path) -> ClusterConfig | None:
+    """A row as a cluster of a Region. None where the rollout file is refused, since the zone has no smaller node to compile on."""
+    part, index = MACHINES[row["machine"]], ROWS.index(row)
+    wanted = cluster(
+        row,
+        RESERVATION=f"cr-{index:017x}",
+        PLACEMENT="a group that exists",
+        RESERVATIONS=f"arn:aws:resource-groups:{region}:123456789012:group/training",
+        FILE_SYSTEM=f"fs-{index:017x}",
+        IMAGE=f"123456789012.dkr.ecr.{region}.amazonaws.com/training:2026-11-20",
+        VPC=f"vpc-{index:017x}",
+        SUBNET=f"subnet-{index:017x}",
+        GROUP=f"sg-{index:017x}",
+    ) | {"name": name_of(row), "image_id": f"ami-{REGIONS.index(region):017x}"}
+    text = json.dumps(wanted).replace(part["zone_id"], zones_of(row["machine"])[region])
+    moved = json.loads(text) | {"region": region}
+    path = folder / "rollout.yaml"
+    path.write_text(json.dumps({"version": 1, "waves": [{"name": "grid", "clusters": [moved]}]}))
+    try:
+        (found,) = load_rollout(path).config.waves[0].clusters
+    except FindingsError as error:
+        errors = {finding.code for finding in error.findings if finding.severity is Severity.ERROR}
+        assert errors == {"UC6116"}, error  # noqa: PT017 - every other one loads
+        return None
+    return found
+
+
+def validated(templates: list[tuple[str, str, str]]) -> list[str]:
+    """What the validator has against templates, warnings included."""
+    engine = validate.CompositeEngine()
+    found = []
+    for name, region, text in templates:
+        place = validate.PseudoParameterOverrides(region=region)
+        report = engine.validate_template(
+            text.encode(), validate.ValidateConfig(pseudo_parameter_overrides=place)
+        )
+        found += [
+            f"{name}: {each.rule_id} {each.message}"
+            for each in report.diagnostics
+            if each.severity.value >= validate.Severity.WARN.value
+        ]
+    return found
