@@ -38,10 +38,6 @@ NODE_PARTS: Final[tuple[ImagePart, ...]] = (
 )
 """What a node needs: EFA for types that have it, the Lustre client when the cluster has a file system."""
 
-_EFA_PAGE: Final = (
-    "EC2 User Guide, Verify the EFA installer using a checksum (crawl of September and October 2026)"
-)
-
 BAKED_IMAGE_TAG: Final = "ultracluster:neuron-ami"
 """Tag of the AMIs that a `NeuronAmi` bakes; its value is the name of the `NeuronAmi`."""
 

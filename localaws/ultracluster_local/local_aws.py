@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LocalAws"]
 
-_HIGHEST_PORT = 65535
-
 
 class LocalAws:
     """moto's server with our extension, on a thread of this process; at most one for each process.

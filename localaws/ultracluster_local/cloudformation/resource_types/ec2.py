@@ -32,15 +32,6 @@ class _LaunchTemplate(ApiProvider):
         return {**shown, **latest}
 
 
-def _launch_template(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
-    """The tags of the template itself have another name in the type, the same as in the API."""
-    return dict(properties)
-
-
-def _placement_group(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
-    return {"GroupNames": [physical_id]}
-
-
 class _PlacementGroup(ApiProvider):
     """A placement group; its tags hang on its id, not on its name."""
 
