@@ -71,7 +71,7 @@ def _facts(cluster: Cluster) -> list[tuple[str, str]]:
         ("NeuronCores", f"{cluster.logical_neuron_cores:,} logical, {cluster.neuron_cores:,} physical"),
         (
             "EFA per node",
-            f"{cluster.efa_interfaces_per_node} interfaces, {cluster.efa_gbps_per_node:,.0f} Gbps",
+            f"{cluster.efa_interfaces_per_node} interfaces, {cluster.efa_gbps_per_node:,.0f} Gbit/s",
         ),
         ("placement group", cluster.placement_group or "none"),
         (

@@ -68,7 +68,7 @@ class SharedFileSystem(Construct):
             storage_type: ``SSD``, or ``INTELLIGENT_TIERING``, which grows with its data, answers in tens of
                 milliseconds where its cache does not, and cannot be linked to S3. Set at creation: a change
                 means a new file system. Default: ``SSD``.
-            storage_capacity_gib: Size in GiB: 1200, 2400 or a multiple of 2400. A client gets 5 Gbps from each
+            storage_capacity_gib: Size in GiB: 1200, 2400 or a multiple of 2400. A client gets 5 Gbit/s from each
                 object server, and there is about one per 2400 GiB. Default: 4800; none with Intelligent-Tiering.
             per_unit_storage_throughput: MB/s for each TiB: 125, 250, 500 or 1000. Default: 250; none for
                 ``SCRATCH_2``, whose throughput is fixed at 200, and with Intelligent-Tiering.

@@ -58,7 +58,7 @@ def show(capsys: pytest.CaptureFixture[str], cluster: Cluster = CLUSTER, *, as_j
         "4 x trn2.48xlarge",
         "64",
         "256 logical, 512 physical",
-        "16 interfaces, 3,200 Gbps",
+        "16 interfaces, 3,200 Gbit/s",
         "cr-0123456789abcdef0 (active; capacity-block; 4 instances; ends never)",
         "fs-1 (AVAILABLE): 4,800 GiB, 1,200 MB/s",
         "checkpoints",
