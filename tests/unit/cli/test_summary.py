@@ -117,7 +117,8 @@ def test_the_next_step_after_the_local_aws_is_a_real_account(capsys: pytest.Capt
 def test_the_next_step_in_a_real_account_is_the_first_job(capsys: pytest.CaptureFixture[str]) -> None:
     print_next_steps([CLUSTER], local=False)
 
-    assert (
-        "aws batch submit-job --region us-east-2 --job-name first-run --job-queue training"
-        in capsys.readouterr().err
+    (job,) = CLUSTER.job_definitions
+    assert capsys.readouterr().err == (
+        "Start the job on training-us-east-2: "
+        f"ultracluster jobs submit training {job.name} --region us-east-2\n"
     )
