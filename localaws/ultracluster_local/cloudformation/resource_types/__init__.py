@@ -10,6 +10,7 @@ from ultracluster_local.cloudformation.resource_types import (
     dynamodb,
     ec2,
     ec2_network,
+    ec2_routing,
     ec2_security_groups,
     encryption,
     events,
@@ -26,6 +27,7 @@ __all__ = ["PROVIDERS", "provider_of", "unsupported_types"]
 
 PROVIDERS: Mapping[str, Provider] = {
     **ec2_network.PROVIDERS,
+    **ec2_routing.PROVIDERS,
     **ec2_security_groups.PROVIDERS,
     **ec2.PROVIDERS,
     **iam.PROVIDERS,

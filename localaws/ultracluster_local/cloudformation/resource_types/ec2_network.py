@@ -1,12 +1,10 @@
-"""The network: VPC, subnets, routes, gateways, endpoints, flow logs."""
+"""The network: VPCs, subnets, endpoints, flow logs."""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
-
-from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider
 from ultracluster_local.cloudformation.resource_types.ec2_security_groups import EC2_TAGS
 from ultracluster_local.cloudformation.values import Properties, changed_keys
 
@@ -96,67 +94,6 @@ class _Subnet(ApiProvider):
         )
 
 
-class _Route(Provider):
-    """A route; it has no id of its own."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create it; the id is table and destination, as in CloudFormation."""
-        context.call("ec2", "CreateRoute", properties)
-        return f"{properties['RouteTableId']}|{_destination(properties)[1]}"
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Find it in its table."""
-        key, value = _destination(properties)
-        table = {"RouteTableIds": [properties["RouteTableId"]]}
-        for one in context.call("ec2", "DescribeRouteTables", table)["RouteTables"][0]["Routes"]:
-            if one.get(key) == value:
-                return {"RouteTableId": properties["RouteTableId"], **one}
-        return None
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - likewise
-        """Point it elsewhere."""
-        context.call("ec2", "ReplaceRoute", new)
-        return physical_id
-
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Delete it."""
-        key, value = _destination(properties)
-        try:
-            context.call("ec2", "DeleteRoute", {"RouteTableId": properties["RouteTableId"], key: value})
-        except ClientError as error:
-            if "NotFound" not in error.response["Error"]["Code"]:
-                raise
-
-
-def _destination(properties: Properties) -> tuple[str, str]:
-    for key in ("DestinationCidrBlock", "DestinationIpv6CidrBlock", "DestinationPrefixListId"):
-        if key in properties:
-            return key, properties[key]
-    raise ValueError("a route without a destination passed the schema")
-
-
-class _GatewayAttachment(Provider):
-    """The link between a VPC and its internet gateway."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Attach."""
-        context.call("ec2", "AttachInternetGateway", properties)
-        return f"IGW|{properties['VpcId']}"
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Look at the gateway's attachments."""
-        wanted = {"InternetGatewayIds": [properties["InternetGatewayId"]]}
-        gateways = context.call("ec2", "DescribeInternetGateways", wanted)["InternetGateways"]
-        for attachment in gateways[0]["Attachments"]:
-            if attachment["VpcId"] == properties["VpcId"]:
-                return {"VpcId": properties["VpcId"], "InternetGatewayId": properties["InternetGatewayId"]}
-        return None
-
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Detach."""
-        context.call("ec2", "DetachInternetGateway", properties)
-
-
 def _flow_log(_: Context, properties: dict[str, Any]) -> dict[str, Any]:
     prepared = dict(properties)
     prepared["ResourceIds"] = [prepared.pop("ResourceId")]
@@ -183,29 +120,6 @@ class _VpcEndpoint(ApiProvider):
         return super().update(
             context, physical_id, *({k: v for k, v in side.items() if k not in hidden} for side in (old, new))
         )
-
-
-class _SubnetRouteTable(ApiProvider):
-    """Which route table a subnet uses: one at a time, so a new one takes the place of the old."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Replace the subnet's association, if it has one of its own."""
-        wanted = {"Filters": [{"Name": "association.subnet-id", "Values": [properties["SubnetId"]]}]}
-        for table in context.call("ec2", "DescribeRouteTables", wanted)["RouteTables"]:
-            for one in table["Associations"]:
-                if one.get("SubnetId") == properties["SubnetId"]:
-                    request = {
-                        "AssociationId": one["RouteTableAssociationId"],
-                        "RouteTableId": properties["RouteTableId"],
-                    }
-                    return str(
-                        context.call("ec2", "ReplaceRouteTableAssociation", request)["NewAssociationId"]
-                    )
-        return super().create(context, properties)
-
-
-def _association(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
-    return {"Filters": [{"Name": "association.route-table-association-id", "Values": [physical_id]}]}
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -236,72 +150,6 @@ PROVIDERS: Mapping[str, Provider] = {
         },
         prepare=_without("MapPublicIpOnLaunch"),
         tagging=EC2_TAGS,
-        tags_later=True,
-    ),
-    "AWS::EC2::RouteTable": ApiProvider(
-        service="ec2",
-        creates="CreateRouteTable",
-        id_path="RouteTable.RouteTableId",
-        deletes=("DeleteRouteTable", "RouteTableId"),
-        reads=("DescribeRouteTables", "RouteTableIds[]", "RouteTables[0]"),
-        attribute_paths={"RouteTableId": "RouteTableId"},
-        tagging=EC2_TAGS,
-        tags_later=True,
-    ),
-    "AWS::EC2::Route": _Route(),
-    "AWS::EC2::SubnetRouteTableAssociation": _SubnetRouteTable(
-        service="ec2",
-        creates="AssociateRouteTable",
-        id_path="AssociationId",
-        deletes=("DisassociateRouteTable", "AssociationId"),
-        reads=("DescribeRouteTables", _association, "RouteTables[0].Associations[0]"),
-        attribute_paths={"Id": "=id"},
-    ),
-    "AWS::EC2::InternetGateway": ApiProvider(
-        service="ec2",
-        creates="CreateInternetGateway",
-        id_path="InternetGateway.InternetGatewayId",
-        deletes=("DeleteInternetGateway", "InternetGatewayId"),
-        reads=("DescribeInternetGateways", "InternetGatewayIds[]", "InternetGateways[0]"),
-        attribute_paths={"InternetGatewayId": "InternetGatewayId"},
-        tagging=EC2_TAGS,
-        tags_later=True,
-    ),
-    "AWS::EC2::VPCGatewayAttachment": _GatewayAttachment(),
-    "AWS::EC2::NatGateway": ApiProvider(
-        service="ec2",
-        creates="CreateNatGateway",
-        id_path="NatGateway.NatGatewayId",
-        deletes=("DeleteNatGateway", "NatGatewayId"),
-        reads=("DescribeNatGateways", "NatGatewayIds[]", "NatGateways[0]"),
-        attribute_paths={"NatGatewayId": "NatGatewayId"},
-        renames={"AllocationId": "NatGatewayAddresses[0].AllocationId"},
-        tagging=EC2_TAGS,
-        tags_later=True,
-    ),
-    "AWS::EC2::EIP": ApiProvider(
-        service="ec2",
-        creates="AllocateAddress",
-        id_path="PublicIp",
-        deletes=(
-            "ReleaseAddress",
-            lambda context, address, _: {
-                "AllocationId": context.call("ec2", "DescribeAddresses", {"PublicIps": [address]})[
-                    "Addresses"
-                ][0]["AllocationId"]
-            },
-        ),
-        reads=("DescribeAddresses", "PublicIps[]", "Addresses[0]"),
-        attribute_paths={"AllocationId": "AllocationId", "PublicIp": "PublicIp"},
-        tagging=Tagging(
-            service="ec2",
-            add="CreateTags",
-            remove="DeleteTags",
-            target="Resources",
-            tags="Tags",
-            keys="Tags",
-            attribute="AllocationId",
-        ),
         tags_later=True,
     ),
     "AWS::EC2::VPCEndpoint": _VpcEndpoint(
