@@ -7,6 +7,7 @@ from ultracluster_stacks.plan.expressions import (
     Reference,
     canonical,
     differences,
+    is_expression,
     references,
     written,
 )
@@ -86,3 +87,29 @@ def test_an_expression_differs_as_a_whole_and_a_mapping_member_by_member() -> No
         (("B", "D", "1", "E"), 2, 3),
         (("B", "F"), None, 4),
     ]
+
+
+def test_a_name_with_several_dots_is_a_resource_and_one_attribute() -> None:
+    assert canonical({"Fn::Sub": "${Stack.Outputs.Name}"}) == {"Fn::GetAtt": ["Stack", "Outputs.Name"]}
+    assert [*references({"Fn::GetAtt": "Stack.Outputs.Name"})] == [Reference("Stack", "Outputs.Name")]
+
+
+def test_text_before_between_and_after_placeholders_is_kept() -> None:
+    assert canonical({"Fn::Sub": "a${X}b${Y}c"}) == {
+        "Fn::Join": ["", ["a", {"Ref": "X"}, "b", {"Ref": "Y"}, "c"]]
+    }
+
+
+def test_a_condition_is_an_expression_and_differs_as_a_whole() -> None:
+    assert is_expression({"Condition": "Sometimes"})
+    assert not is_expression({"condition": "sometimes"})
+    assert not is_expression({"Ref": "X", "Condition": "Sometimes"})
+    assert not is_expression("Ref")
+
+
+def test_only_tags_may_stand_in_any_order() -> None:
+    tags = [{"Key": "b", "Value": "1"}, {"Value": "2", "Key": "a"}]
+
+    assert canonical(tags) == [{"Key": "a", "Value": "2"}, {"Key": "b", "Value": "1"}]
+    assert canonical([*tags, "x"]) == [*tags, "x"]
+    assert canonical([{"Key": "b"}, {"Key": "a"}]) == [{"Key": "b"}, {"Key": "a"}]

@@ -74,3 +74,66 @@ def test_a_rule_of_a_security_group_is_a_permission() -> None:
     assert "0.0.0.0/0" in widened("AWS::EC2::SecurityGroupIngress", {}, rule)[0]
     assert "0.0.0.0/0" in widened("AWS::EC2::SecurityGroup", {}, {"SecurityGroupIngress": [rule]})[0]
     assert widened("AWS::EC2::SecurityGroupIngress", rule, rule) == ()
+
+
+CONDITION = {"StringEquals": {"aws:b": "1", "aws:a": "2"}}
+SORTED_CONDITION = '{"StringEquals": {"aws:a": "2", "aws:b": "1"}}'
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        (READ | {"Principal": {"Service": "a.com", "AWS": "1"}}, ("for AWS 1", "for Service a.com")),
+        (READ | {"NotPrincipal": {"AWS": "1"}}, ("for anyone but AWS 1",)),
+        (READ | {"Condition": CONDITION}, (f"if {SORTED_CONDITION}",)),
+        ({"Action": "s3:GetObject", "NotResource": ["b", "a"]}, ("on all but a, b",)),
+    ],
+)
+def test_says_for_whom_where_and_when(statement: dict[str, Any], said: tuple[str, ...]) -> None:
+    found = widened("AWS::IAM::Policy", {}, policy(statement))
+
+    assert [one.partition("s3:GetObject ")[2] for one in found] == [
+        end if end.startswith("on") else f"on {READ['Resource']} {end}" for end in said
+    ]
+
+
+def test_what_anybody_may_covers_what_one_may() -> None:
+    anybody, one = policy(READ | {"Principal": "*"}), policy(READ | {"Principal": {"AWS": "1"}})
+
+    assert widened("AWS::IAM::Policy", anybody, one) == ()
+    assert widened("AWS::IAM::Policy", one, anybody) == (
+        'allows s3:GetObject on arn:aws:s3:::ours/* for "*"',
+    )
+
+
+def test_a_bracket_in_a_resource_stands_for_itself() -> None:
+    wide, narrow = (policy(READ | {"Resource": f"arn:aws:s3:::o[u]rs/{end}"}) for end in ("*", "a"))
+    without = policy(READ | {"Resource": "arn:aws:s3:::ours/a"})
+
+    assert widened("AWS::IAM::Policy", wide, narrow) == ()
+    assert len(widened("AWS::IAM::Policy", wide, without)) == 1
+
+
+def test_a_refusal_that_stays_or_goes_with_its_resource_lifts_nothing() -> None:
+    denied = policy(READ | {"Effect": "Deny"})
+
+    assert widened("AWS::IAM::Policy", denied, denied) == ()
+    assert widened("AWS::IAM::Policy", denied, {}) == ()
+
+
+def test_a_member_that_a_list_had_already_is_no_news() -> None:
+    before = {"Roles": [{"Ref": "Nodes"}]}
+
+    assert widened("AWS::IAM::ManagedPolicy", before, {"Roles": [{"Ref": "Nodes"}, "new"]}) == (
+        "Roles gets new",
+    )
+
+
+def test_a_rule_is_named_by_its_type() -> None:
+    assert widened("AWS::EC2::SecurityGroupEgress", {}, {"IpProtocol": "-1"}) == (
+        'SecurityGroupEgress: {"IpProtocol": "-1"}',
+    )
+
+
+def test_a_document_that_a_function_gives_allows_what_nobody_can_read() -> None:
+    assert widened("AWS::IAM::Role", {}, {"Policies": ["unreadable"]}) == ()

@@ -1,0 +1,317 @@
+"""What stops a deployment, in which words, and which word allows it: one resource in a stack of its own."""
+
+from typing import Any
+
+import pytest
+
+from ultracluster_stacks.plan import Action, StackTemplate, compare
+from ultracluster_stacks.plan.changes import ResourceChange
+
+FILE_SYSTEM = "AWS::FSx::FileSystem"
+LINK = "AWS::FSx::DataRepositoryAssociation"
+ENVIRONMENT = "AWS::Batch::ComputeEnvironment"
+KEPT = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+GONE: dict[str, Any] = {}
+
+DATA = "a new, empty one takes its place; the old one stays, unmanaged"
+LOST = "a new, empty one takes its place; the old one and its data are deleted"
+PERHAPS = "a new, empty one may take its place; the old one stays, unmanaged"
+LET_GO = "the stack lets go of it; it stays, unmanaged, and goes on costing"
+SECOND_LINK = "FSx refuses a second association of the same path before the old one is gone"
+END = "jobs that run or wait in it end"
+CONDITION = "its condition changes, which may create or delete it"
+AFTER_30 = "an infrastructure update ends running jobs after 30 minutes"
+AT_ONCE = "an infrastructure update ends running jobs at once"
+CUSTOM = "what the function behind it does with the change is not known"
+HARM = "of what holds data or capacity is not known to change without harm"
+PERMISSIONS = "nodes or jobs that run under it lose their permissions"
+
+
+def resource(kind: str, properties: Any = None, **life: Any) -> dict[str, Any]:
+    return {"Type": kind, "Properties": properties or {}, **life}
+
+
+def file_system(**properties: Any) -> dict[str, Any]:
+    return resource(FILE_SYSTEM, {"StorageCapacity": 4800, **properties}, **KEPT)
+
+
+def link(**properties: Any) -> dict[str, Any]:
+    places = {"FileSystemId": "fs-1", "FileSystemPath": "/a", "DataRepositoryPath": "s3://a"}
+    return resource(LINK, places | properties, **KEPT)
+
+
+def environment(image: str = "ami-1", **properties: Any) -> dict[str, Any]:
+    own = {"ReplaceComputeEnvironment": False, "ComputeResources": {"ImageId": image, "MaxvCpus": 192}}
+    return resource(ENVIRONMENT, own | properties)
+
+
+def role(*services: str, **properties: Any) -> dict[str, Any]:
+    trust = {"Statement": [{"Action": "sts:AssumeRole", "Principal": {"Service": list(services)}}]}
+    return resource("AWS::IAM::Role", {"AssumeRolePolicyDocument": trust, **properties})
+
+
+def change(before: dict[str, Any], after: dict[str, Any]) -> ResourceChange:
+    """The one change when resource R of stack `s` becomes another one; GONE is no resource."""
+
+    def stack(one: dict[str, Any]) -> StackTemplate:
+        resources = {"R": one} if one else {}
+        template = {"Resources": resources, "Conditions": {"Sometimes": {}}}
+        paths = dict.fromkeys(resources, "c/s/R/Resource")
+        return StackTemplate(cluster="c", name="s", region="us-east-2", template=template, paths=paths)
+
+    (found,) = compare([stack(before)], [stack(after)]).stacks[0].changes
+    return found
+
+
+def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "ami-1") -> dict[str, Any]:
+    given = {"JobExecutionTimeoutMinutes": minutes, "TerminateJobsOnUpdate": at_once}
+    return environment(
+        image, UpdatePolicy={name: value for name, value in given.items() if value is not None}
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "stops"),
+    [
+        (file_system(), file_system(KmsKeyId="k"), {("data", "replace:s/R", DATA)}),
+        (
+            file_system(),
+            file_system(LustreConfiguration={"EfaEnabled": True}),
+            {("data", "replace:s/R", DATA)},
+        ),
+        (
+            file_system() | {"UpdateReplacePolicy": "Delete"},
+            file_system(KmsKeyId="k") | {"UpdateReplacePolicy": "Delete"},
+            {("data", "replace:s/R", LOST)},
+        ),
+        (
+            file_system(),
+            file_system() | {"Condition": "Sometimes"},
+            {
+                ("data", "replace:s/R", PERHAPS),
+                ("unknown", "replace:s/R", CONDITION),
+            },
+        ),
+        (file_system(), GONE, {("data", "remove:s/R", LET_GO)}),
+        (resource(FILE_SYSTEM), GONE, {("data", "remove:s/R", "it is deleted with its data")}),
+        (
+            file_system(),
+            file_system(StorageCapacity=2400),
+            {("refused", None, "StorageCapacity cannot become smaller; the service refuses it")},
+        ),
+        (
+            file_system(LustreConfiguration={"MetadataConfiguration": {"Iops": 3000}}),
+            file_system(LustreConfiguration={"MetadataConfiguration": {"Iops": 1500}}),
+            {
+                (
+                    "refused",
+                    None,
+                    "LustreConfiguration.MetadataConfiguration.Iops cannot become smaller; the service refuses it",
+                )
+            },
+        ),
+        (
+            file_system(LustreConfiguration={"AutomaticBackupRetentionDays": 7}),
+            file_system(LustreConfiguration={"AutomaticBackupRetentionDays": 0}),
+            {("data", "change:s/R", f"LustreConfiguration.AutomaticBackupRetentionDays {HARM}")},
+        ),
+        (
+            resource("AWS::Logs::LogGroup", {"RetentionInDays": 30}),
+            resource("AWS::Logs::LogGroup", {"RetentionInDays": 7}),
+            {("data", "change:s/R", f"RetentionInDays {HARM}")},
+        ),
+        (
+            file_system(),
+            file_system() | {"DeletionPolicy": "Delete"},
+            {("data", "change:s/R", "its DeletionPolicy goes from Retain to Delete")},
+        ),
+        (
+            resource(FILE_SYSTEM, DeletionPolicy="Snapshot", UpdateReplacePolicy="Snapshot"),
+            resource(FILE_SYSTEM, DeletionPolicy="Snapshot"),
+            {("data", "change:s/R", "its UpdateReplacePolicy goes from Snapshot to Delete")},
+        ),
+        (
+            resource("AWS::SNS::Topic", {"TopicName": "a"}, DeletionPolicy="RetainExceptOnCreate"),
+            resource("AWS::SNS::Topic", {"TopicName": "b"}, DeletionPolicy="RetainExceptOnCreate"),
+            {("data", "replace:s/R", LOST)},
+        ),
+        (
+            link(),
+            link(DataRepositoryPath="s3://b"),
+            {("data", "replace:s/R", DATA), ("refused", None, SECOND_LINK)},
+        ),
+        (
+            link(),
+            link(FileSystemPath="/b"),
+            {("data", "replace:s/R", DATA), ("refused", None, SECOND_LINK)},
+        ),
+        (link(), link(FileSystemPath="/b", DataRepositoryPath="s3://b"), {("data", "replace:s/R", DATA)}),
+        (link(), link(FileSystemId="fs-2"), {("data", "replace:s/R", DATA)}),
+        (link(), GONE, {("data", "remove:s/R", LET_GO)}),
+        (
+            resource("AWS::Batch::JobQueue", {"JobQueueName": "a"}),
+            resource("AWS::Batch::JobQueue", {"JobQueueName": "b"}),
+            {("jobs", "replace:s/R", END)},
+        ),
+        (resource("AWS::Batch::JobQueue"), GONE, {("jobs", "remove:s/R", END)}),
+        (
+            environment(),
+            environment("ami-2"),
+            {("jobs", "change:s/R", AFTER_30)},
+        ),
+        (
+            environment_for(60),
+            environment_for(60, image="ami-2"),
+            {("jobs", "change:s/R", "an infrastructure update ends running jobs after 60 minutes")},
+        ),
+        (
+            environment_for(7200, at_once=True),
+            environment_for(7200, at_once=True, image="ami-2"),
+            {("jobs", "change:s/R", AT_ONCE)},
+        ),
+        (
+            environment_for(7200, at_once="True"),
+            environment_for(7200, at_once="True", image="ami-2"),
+            {("jobs", "change:s/R", AT_ONCE)},
+        ),
+        (
+            environment(),
+            environment(ComputeResources={"Ref": "Resources"}),
+            {("jobs", "replace:s/R", END)},
+        ),
+        (
+            environment(ReplaceComputeEnvironment=True),
+            environment("ami-2", ReplaceComputeEnvironment=True),
+            {("jobs", "replace:s/R", END)},
+        ),
+        (role("ec2.amazonaws.com"), GONE, {("jobs", "remove:s/R", PERMISSIONS)}),
+        (
+            role("ecs-tasks.amazonaws.com", RoleName="a"),
+            role("ecs-tasks.amazonaws.com", RoleName="b"),
+            {("jobs", "replace:s/R", PERMISSIONS)},
+        ),
+        (resource("AWS::IAM::InstanceProfile"), GONE, {("jobs", "remove:s/R", PERMISSIONS)}),
+        (
+            resource("AWS::EC2::Route", {"RouteTableId": "rtb-1"}),
+            resource("AWS::EC2::Route", {"RouteTableId": "rtb-2"}),
+            {
+                (
+                    "network",
+                    "replace:s/R",
+                    "a part of the network is made anew for running nodes and file systems",
+                )
+            },
+        ),
+        (
+            resource("AWS::EC2::VPCEndpoint"),
+            GONE,
+            {("network", "remove:s/R", "a part of the network is taken from running nodes and file systems")},
+        ),
+        (
+            resource("Custom::Order", {"Size": 1}),
+            resource("Custom::Order", {"Size": 2}),
+            {("unknown", "replace:s/R", CUSTOM)},
+        ),
+        (
+            resource("AWS::CloudFormation::CustomResource"),
+            GONE,
+            {("unknown", "remove:s/R", CUSTOM)},
+        ),
+        (
+            resource("AWS::QuantumLedger::Cluster", {"Size": 1}),
+            resource("AWS::QuantumLedger::Cluster", {"Size": 2}),
+            {
+                (
+                    "unknown",
+                    "replace:s/R",
+                    "whether a change replaces a AWS::QuantumLedger::Cluster is not known",
+                )
+            },
+        ),
+        (
+            resource("AWS::SNS::Topic"),
+            resource("AWS::SNS::Topic", Condition="Sometimes"),
+            {("unknown", "replace:s/R", CONDITION)},
+        ),
+        (
+            resource("AWS::SNS::Topic"),
+            resource("AWS::SQS::Queue"),
+            {("refused", None, "its type changes under the same logical id, which CloudFormation refuses")},
+        ),
+    ],
+)
+def test_says_what_would_happen_and_which_word_allows_it(
+    before: dict[str, Any], after: dict[str, Any], stops: set[tuple[str, str | None, str]]
+) -> None:
+    assert {(str(one.kind), one.allow, one.reason) for one in change(before, after).stops} == stops
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (GONE, file_system()),
+        (GONE, resource("Custom::Order")),
+        (GONE, resource("AWS::Batch::JobQueue")),
+        (file_system(), file_system(StorageCapacity=9600)),
+        (file_system(), file_system(Tags=[{"Key": "a", "Value": "b"}])),
+        (
+            file_system(LustreConfiguration={"MetadataConfiguration": {"Iops": 1500}}),
+            file_system(LustreConfiguration={"MetadataConfiguration": {"Iops": 3000}}),
+        ),
+        (file_system(), file_system() | {"DeletionPolicy": "RetainExceptOnCreate"}),
+        (resource(FILE_SYSTEM), file_system(StorageCapacity=None)),
+        (
+            resource("AWS::Logs::LogGroup", {"RetentionInDays": 7}),
+            resource("AWS::Logs::LogGroup", {"RetentionInDays": 30}),
+        ),
+        (resource("AWS::Logs::LogGroup", {"RetentionInDays": 7}), resource("AWS::Logs::LogGroup")),
+        (
+            resource("AWS::SNS::Topic", {"DisplayName": "a"}, **KEPT),
+            resource("AWS::SNS::Topic", {"DisplayName": "b"}, **KEPT),
+        ),
+        (link(), link(Tags=[{"Key": "a", "Value": "b"}])),
+        (
+            resource("AWS::Batch::JobQueue", {"Priority": 1}),
+            resource("AWS::Batch::JobQueue", {"Priority": 2}),
+        ),
+        (environment_for(7200), environment_for(7200, image="ami-2")),
+        (environment_for(7200, at_once=False), environment_for(7200, at_once="false", image="ami-2")),
+        (environment(), environment(ComputeResources={"ImageId": "ami-1", "MaxvCpus": 384})),
+        (environment(), environment(State="DISABLED")),
+        (role("lambda.amazonaws.com"), GONE),
+        (role("ec2.amazonaws.com"), role("ec2.amazonaws.com", Description="nodes")),
+        (resource("AWS::EC2::Route", {"GatewayId": "a"}), resource("AWS::EC2::Route", {"GatewayId": "b"})),
+        (resource("AWS::SNS::Topic"), GONE),
+        (resource("AWS::QuantumLedger::Cluster"), GONE),
+    ],
+)
+def test_lets_pass_what_harms_nothing(before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert change(before, after).stops == ()
+
+
+def test_notes_what_stays_behind_and_when_nodes_are_new() -> None:
+    stays = "the old one stays in the account, unmanaged, and goes on costing"
+    new_nodes = (
+        "AWS Batch starts new nodes as jobs end; a job that runs longer than 7,200 minutes from then is ended"
+    )
+
+    assert change(file_system(), file_system(KmsKeyId="k")).notes == (stays,)
+    assert change(file_system(), GONE).notes == (stays,)
+    assert change(environment_for(7200), environment_for(7200, image="ami-2")).notes == (new_nodes,)
+    assert change(environment_for(60), environment_for(60, image="ami-2")).notes == ()
+    assert change(environment(), environment(State="DISABLED")).notes == ()
+    assert change(resource("AWS::SNS::Topic"), GONE).notes == ()
+
+
+def test_a_change_says_where_the_resource_is_and_what_becomes_of_it() -> None:
+    policy = {"PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}}}
+    added = change(GONE, resource("AWS::IAM::Policy", policy))
+    removed = change(resource("AWS::IAM::Policy", policy), GONE)
+
+    assert (added.stack, added.logical_id, added.path) == ("s", "R", "c/s/R/Resource")
+    assert removed.path == "c/s/R/Resource"
+    assert (added.action, added.widened) == (Action.ADD, ("allows s3:* on *",))
+    assert (removed.action, removed.widened) == (Action.REMOVE, ())
+    assert not change(resource(FILE_SYSTEM), GONE).leaves_behind
+    assert not change(file_system(), file_system(StorageCapacity=9600)).leaves_behind
+    assert change(file_system(), file_system(KmsKeyId="k")).leaves_behind

@@ -1,0 +1,21 @@
+import pytest
+
+from ultracluster_stacks.plan import read_template
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"Resources": {"T": {"Type": "AWS::SNS::Topic"}}}', "Resources:\n  T:\n    Type: AWS::SNS::Topic\n"],
+)
+def test_reads_json_and_yaml(text: str) -> None:
+    assert read_template(text) == {"Resources": {"T": {"Type": "AWS::SNS::Topic"}}}
+
+
+def test_a_version_of_a_policy_stays_text_in_yaml() -> None:
+    assert read_template("Version: 2012-10-17\nResources: {}")["Version"] == "2012-10-17"
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "Resources: [", "Resources: !Ref x", ""])
+def test_refuses_what_is_no_template(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - any message of the parser
+        read_template(text)
