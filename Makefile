@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit bench bench-quick check-deep demo test unit training check format schema types golden scale lock clean
+.PHONY: help env audit bench bench-quick check-deep mutation demo test unit training check format schema types golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -69,6 +69,9 @@ check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; pri
 
 audit: env ## Known vulnerabilities of everything that the locks name, and licences; needs the way out to api.osv.dev
 	"$(BIN)/python" -m tests.security.audit
+
+mutation: env .ultracluster/mutation/.stamp ## Count the changes of the code that no test notices; PART=plan for one part (an hour for all)
+	"$(BIN)/python" tests/mutation/mutate.py $(PART) $(if $(AGAIN),--again)
 
 bench: env ## Measure speed against peers, which it installs; writes docs/performance.md (12 minutes, on a quiet machine)
 	"$(BIN)/python" benchmarks/bench.py
@@ -126,6 +129,12 @@ clean: ## Remove everything that the targets above made
 	@rm -rf .ultracluster/training && "$(BIN)/python" -m venv .ultracluster/training
 	$(call step,Installing torch and JAX (1.5 GB on disk),training,\
 	  .ultracluster/training/bin/python -m pip install -r tests/training/requirements.txt)
+	@touch $@
+
+.ultracluster/mutation/.stamp: tests/mutation/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	@rm -rf .ultracluster/mutation/tool
+	$(call step,Installing mutmut,mutation,\
+	  "$(BIN)/python" -m pip install --no-deps --target .ultracluster/mutation/tool -r tests/mutation/requirements.txt)
 	@touch $@
 
 node_modules/.stamp-cdk: package-lock.json package.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

@@ -1,0 +1,106 @@
+"""What `make mutation` mutates, and the tests that must notice."""
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["PARTS", "Part"]
+
+_RUNTIME: Final = "constructs/ultracluster_runtime"
+_CATALOG: Final = "constructs/ultracluster_catalog"
+_CONFIG: Final = "stacks/ultracluster_stacks/config"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One subject.
+
+    Attributes:
+        files: The modules that are mutated, as patterns from the root of the repository.
+        tests: The tests that are tried on each mutant of a function that they call.
+        slow_tests: Those that are tried as well on what survived. Default: none.
+    """
+
+    files: tuple[str, ...]
+    tests: tuple[str, ...]
+    slow_tests: tuple[str, ...] = ()
+
+
+PARTS: Final = {
+    "purchase": Part(
+        files=tuple(
+            f"{_RUNTIME}/{name}.py"
+            for name in (
+                "purchase",
+                "quotes",
+                "order_checks",
+                "term_checks",
+                "orders",
+                "order_states",
+                "records",
+                "ledger",
+                "ledger_items",
+                "evidence",
+                "reconcile",
+                "ec2_driver",
+                "ec2_answers",
+            )
+        ),
+        tests=(
+            "tests/unit/runtime/test_purchase.py",
+            "tests/unit/runtime/test_orders.py",
+            "tests/unit/runtime/test_order_checks.py",
+            "tests/unit/runtime/test_offerings.py",
+            "tests/unit/runtime/test_window.py",
+            "tests/unit/runtime/test_ec2_answers.py",
+            "tests/unit/runtime/test_ec2_driver.py",
+        ),
+        slow_tests=("tests/unit/runtime/test_sweep_ledger.py",),
+    ),
+    "plan": Part(
+        files=("stacks/ultracluster_stacks/plan/*.py",),
+        tests=tuple(
+            f"tests/unit/stacks/plan/test_{name}.py"
+            for name in (
+                "assets",
+                "comparison",
+                "expressions",
+                "headroom",
+                "moves",
+                "permissions",
+                "properties",
+                "stops",
+                "templates",
+            )
+        ),
+        slow_tests=("tests/unit/stacks/plan/test_resource_updates.py",),
+    ),
+    "drain": Part(
+        files=(f"{_RUNTIME}/lifecycle/*.py",),
+        tests=("tests/unit/runtime/test_lifecycle.py", "tests/unit/runtime/test_lifecycle_driver.py"),
+    ),
+    "validators": Part(
+        files=(
+            f"{_CONFIG}/*_rules.py",
+            *(f"{_CONFIG}/{name}.py" for name in ("scalars", "yaml_source")),
+            *(
+                f"{_CATALOG}/{name}.py"
+                for name in (
+                    "addresses",
+                    "alarms",
+                    "budgets",
+                    "capacity_blocks",
+                    "cluster_subnet",
+                    "compiler_flags",
+                    "credentials",
+                    "lustre_associations",
+                    "lustre_checks",
+                    "lustre_tiers",
+                    "neuron_settings",
+                    "nic_layouts",
+                    "queues",
+                )
+            ),
+        ),
+        tests=("tests/unit/stacks/config", "tests/unit/catalog"),
+    ),
+}
