@@ -42,6 +42,7 @@ do_not_mutate_patterns = ['''{words}''']
 pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0", "-m", "not synth and not deploy"]
 pytest_add_cli_args_test_selection = {tests}
 timeout_multiplier = 2.0
+timeout_constant = {seconds}
 process_isolation = "forkserver"
 use_git_change_detection = false
 track_dependencies = false
@@ -49,6 +50,7 @@ track_dependencies = false
 
 _UNNOTICED: Final = frozenset({"survived", "no tests"})
 _NOTICED: Final = frozenset({"killed", "timeout", "segfault"})
+_DOUBTFUL: Final = _UNNOTICED | {"timeout"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", nargs="?", choices=[*PARTS], help="default: all, one after the other")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
-    parser.add_argument("--again", action="store_true", help="only what survived, with the tests of now")
+    parser.add_argument("--again", action="store_true", help="only what survived, with the tests of today")
     chosen = parser.parse_args()
     stale = 0
     for name in [chosen.part] if chosen.part else PARTS:
@@ -85,9 +87,8 @@ def main() -> int:
         if not chosen.again:
             _prepare(folder, part)
             _mutate(folder, part.tests, chosen.jobs)
-        if part.slow_tests or chosen.again:
-            _forget_survivors(folder)
-            _mutate(folder, (*part.tests, *part.slow_tests), chosen.jobs)
+        _forget_doubtful(folder)
+        _mutate(folder, (*part.tests, *part.slow_tests), chosen.jobs, seconds=10)
         stale += _report(name, folder)
     return 1 if stale else 0
 
@@ -100,7 +101,7 @@ def _prepare(folder: Path, part: Part) -> None:
     for each in _READ_BY_TESTS:
         _copy(ROOT / each, folder / each)
     only = [f"src/{pattern.partition('/')[2]}" for pattern in part.files]
-    settings = _SETTINGS.format(only=only, also=list(_READ_BY_TESTS), words=_WORDS, tests="[]")
+    settings = _SETTINGS.format(only=only, also=list(_READ_BY_TESTS), words=_WORDS, tests=[], seconds=1)
     (folder / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text() + settings)
 
 
@@ -113,26 +114,28 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copy2(source, target)
 
 
-def _mutate(folder: Path, tests: tuple[str, ...], jobs: int) -> None:
+def _mutate(folder: Path, tests: tuple[str, ...], jobs: int, *, seconds: int = 1) -> None:
     for place in (folder, folder / "mutants"):
         shutil.rmtree(place / "tests", ignore_errors=True)
         _copy(ROOT / "tests", place / "tests")
     settings = folder / "pyproject.toml"
-    selection = f"pytest_add_cli_args_test_selection = {list(tests)}\n"
-    settings.write_text(re.sub(r"pytest_add_cli_args_test_selection = .*\n", selection, settings.read_text()))
+    text = re.sub(
+        r"(?m)^(pytest_add_cli_args_test_selection) = .*$", rf"\1 = {list(tests)}", settings.read_text()
+    )
+    settings.write_text(re.sub(r"(?m)^(timeout_constant) = .*$", rf"\1 = {seconds}.0", text))
     command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(jobs)]
     environment = os.environ | {"PYTHONPATH": str(_WORK / "tool"), "PYTHONDONTWRITEBYTECODE": ""}
     with (folder / "mutmut.log").open("w") as log:
         subprocess.run(command, cwd=folder, env=environment, check=True, stdout=log)
 
 
-def _forget_survivors(folder: Path) -> None:
-    """Make mutmut try again what survived; what is killed stays killed, since tests are only added."""
+def _forget_doubtful(folder: Path) -> None:
+    """Make mutmut try again what survived or took long; what is killed stays killed, since tests are only added."""
     (folder / "mutants" / "mutmut-stats.json").unlink(missing_ok=True)
     for path in (folder / "mutants").rglob("*.meta"):
         meta = json.loads(path.read_text())
         codes = meta["exit_code_by_key"]
-        codes |= {name: None for name, code in codes.items() if _status(code) in _UNNOTICED}
+        codes |= {name: None for name, code in codes.items() if _status(code) in _DOUBTFUL}
         path.write_text(json.dumps(meta))
 
 

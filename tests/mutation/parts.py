@@ -53,6 +53,10 @@ PARTS: Final = {
             "tests/unit/runtime/test_window.py",
             "tests/unit/runtime/test_ec2_answers.py",
             "tests/unit/runtime/test_ec2_driver.py",
+            "tests/unit/runtime/test_buy.py",
+            "tests/unit/runtime/test_evidence.py",
+            "tests/unit/runtime/test_quotes.py",
+            "tests/unit/runtime/test_reconcile.py",
         ),
         slow_tests=("tests/unit/runtime/test_sweep_ledger.py",),
     ),
@@ -76,7 +80,8 @@ PARTS: Final = {
     ),
     "drain": Part(
         files=(f"{_RUNTIME}/lifecycle/*.py",),
-        tests=("tests/unit/runtime/test_lifecycle.py", "tests/unit/runtime/test_lifecycle_driver.py"),
+        tests=("tests/unit/runtime/test_lifecycle.py",),
+        slow_tests=("tests/unit/runtime/test_lifecycle_driver.py",),
     ),
     "validators": Part(
         files=(
