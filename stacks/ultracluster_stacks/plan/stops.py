@@ -114,7 +114,9 @@ def _is_safe(change: PropertyChange, safe: Mapping[tuple[str, ...], Safe]) -> bo
 
 
 def _shrinks(change: PropertyChange, safe: Mapping[tuple[str, ...], Safe]) -> bool:
-    return safe.get(change.path) is Safe.GROWS and _grows(change.after, change.before)
+    if safe.get(change.path) is not Safe.GROWS or _grows(change.before, change.after):
+        return False
+    return _grows(change.after, change.before)
 
 
 def _grows(before: Any, after: Any) -> bool:

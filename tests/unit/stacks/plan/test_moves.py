@@ -140,3 +140,25 @@ def test_another_default_of_a_parameter_reaches_what_refers_to_it() -> None:
 
     assert compare(stacks("a"), stacks("b")).stacks[0].changes[0].action is Action.REPLACE
     assert compare(stacks("a"), stacks("a")).stacks[0].changes == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "reference"),
+    [
+        ({"Type": "AWS::Batch::JobDefinition", "Properties": {}}, {"Ref": "S"}),
+        (
+            {"Type": "AWS::EC2::LaunchTemplate", "Properties": {}},
+            {"Fn::GetAtt": ["S", "LatestVersionNumber"]},
+        ),
+    ],
+)
+def test_a_new_revision_surely_replaces_what_is_named_after_it(
+    source: dict[str, Any], reference: dict[str, Any]
+) -> None:
+    def stacks(tag: str) -> list[StackTemplate]:
+        changed = source | {"Properties": {"Tags": {"a": tag}}}
+        return [stack(S=changed, T=topic(TopicName=reference))]
+
+    changes = compare(stacks("1"), stacks("2")).stacks[0].changes
+
+    assert [(one.logical_id, one.action) for one in changes] == [("S", Action.UPDATE), ("T", Action.REPLACE)]

@@ -116,6 +116,11 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
             {("data", "change:s/R", f"LustreConfiguration.AutomaticBackupRetentionDays {HARM}")},
         ),
         (
+            file_system(),
+            file_system(StorageCapacity={"Ref": "Capacity"}),
+            {("data", "change:s/R", f"StorageCapacity {HARM}")},
+        ),
+        (
             resource("AWS::Logs::LogGroup", {"RetentionInDays": 30}),
             resource("AWS::Logs::LogGroup", {"RetentionInDays": 7}),
             {("data", "change:s/R", f"RetentionInDays {HARM}")},
@@ -253,6 +258,7 @@ def test_says_what_would_happen_and_which_word_allows_it(
         (GONE, resource("Custom::Order")),
         (GONE, resource("AWS::Batch::JobQueue")),
         (file_system(), file_system(StorageCapacity=9600)),
+        (file_system(), file_system(StorageCapacity="4800")),
         (file_system(), file_system(Tags=[{"Key": "a", "Value": "b"}])),
         (
             file_system(LustreConfiguration={"MetadataConfiguration": {"Iops": 1500}}),
@@ -312,6 +318,9 @@ def test_a_change_says_where_the_resource_is_and_what_becomes_of_it() -> None:
     assert removed.path == "c/s/R/Resource"
     assert (added.action, added.widened) == (Action.ADD, ("allows s3:* on *",))
     assert (removed.action, removed.widened) == (Action.REMOVE, ())
+    assert change(
+        resource("AWS::IAM::Policy", policy), resource("AWS::IAM::Policy", policy | {"Roles": ["r"]})
+    ).widened == ("Roles gets r",)
     assert not change(resource(FILE_SYSTEM), GONE).leaves_behind
     assert not change(file_system(), file_system(StorageCapacity=9600)).leaves_behind
     assert change(file_system(), file_system(KmsKeyId="k")).leaves_behind
