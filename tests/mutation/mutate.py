@@ -5,6 +5,7 @@ packages in one folder src. It leaves alone what a decorator or the body of a mo
 """
 
 import argparse
+import io
 import json
 import os
 import re
@@ -13,11 +14,12 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from contextlib import chdir
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 ROOT: Final = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -50,6 +52,7 @@ track_dependencies = false
 
 _UNNOTICED: Final = frozenset({"survived", "no tests"})
 _NOTICED: Final = frozenset({"killed", "timeout", "segfault"})
+_NOT_DRAWN: Final = 34  # mutmut calls it skipped
 _DOUBTFUL: Final = _UNNOTICED | {"timeout"}
 
 
@@ -79,13 +82,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", nargs="?", choices=[*PARTS], help="default: all, one after the other")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
-    parser.add_argument("--again", action="store_true", help="only what survived, with the tests of today")
+    parser.add_argument(
+        "--again", action="store_true", help="only what survived, and functions that changed since"
+    )
     chosen = parser.parse_args()
     stale = 0
     for name in [chosen.part] if chosen.part else PARTS:
         folder, part = _WORK / name, PARTS[name]
         if not chosen.again:
-            _prepare(folder, part)
+            shutil.rmtree(folder, ignore_errors=True)
+        _prepare(folder, part)
+        if not chosen.again:
+            _draw(folder, part.every)
             _mutate(folder, part.tests, chosen.jobs)
         _forget_doubtful(folder)
         _mutate(folder, (*part.tests, *part.slow_tests), chosen.jobs, seconds=10)
@@ -94,7 +102,7 @@ def main() -> int:
 
 
 def _prepare(folder: Path, part: Part) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+    # Times are copied too: mutmut makes anew the mutants of functions that changed, and keeps the results of the others.
     for source in _SOURCES:
         for package in sorted((ROOT / source).glob("ultracluster*")):
             _copy(package, folder / "src" / package.name)
@@ -112,6 +120,22 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copytree(source, target, ignore=left_out, dirs_exist_ok=True)
     else:
         shutil.copy2(source, target)
+
+
+def _draw(folder: Path, every: int) -> None:
+    """Make the mutants, and mark those that are not drawn; the same names are drawn each time."""
+    with chdir(folder), redirect_stdout(io.StringIO()):  # mutmut reads its settings when it is imported
+        from mutmut.__main__ import copy_src_dir, create_mutants
+        from mutmut.configuration import reset_config
+
+        reset_config()
+        copy_src_dir()
+        create_mutants(1)
+    for path in (folder / "mutants").rglob("*.meta"):
+        meta = json.loads(path.read_text())
+        left_out = [name for name in meta["exit_code_by_key"] if crc32(name.encode()) % every]
+        meta["exit_code_by_key"] |= dict.fromkeys(left_out, _NOT_DRAWN)
+        path.write_text(json.dumps(meta))
 
 
 def _mutate(folder: Path, tests: tuple[str, ...], jobs: int, *, seconds: int = 1) -> None:
@@ -155,7 +179,7 @@ def _mutants(folder: Path) -> Iterator[Mutant]:
             source = path.relative_to("mutants").with_suffix("")
             for name, code in json.loads(path.read_text())["exit_code_by_key"].items():
                 status = _status(code)
-                if status in _NOTICED:
+                if status in _NOTICED or code == _NOT_DRAWN:
                     yield Mutant(name, status)
                     continue
                 lines = get_diff_for_mutant(name, path=source).splitlines()[2:]
@@ -165,7 +189,8 @@ def _mutants(folder: Path) -> Iterator[Mutant]:
 
 def _report(name: str, folder: Path) -> int:
     """Write the row, and list the survivors beside the mutants; give the number of stale entries of equal.toml."""
-    mutants = list(_mutants(folder))
+    made = list(_mutants(folder))
+    mutants = [one for one in made if one.status != "skipped"]
     strange = sorted({one.status for one in mutants} - _UNNOTICED - _NOTICED)
     if strange:
         raise SystemExit(f"{name}: mutants are {', '.join(strange)}; see {folder / 'mutmut.log'}")
@@ -182,7 +207,8 @@ def _report(name: str, folder: Path) -> int:
     row = Row(
         part=name,
         date=f"{datetime.now(UTC):%Y-%m-%d}",
-        mutants=len(mutants),
+        made=len(made),
+        tried=len(mutants),
         killed=sum(one.status in {"killed", "segfault"} for one in mutants),
         timed_out=sum(one.status == "timeout" for one in mutants),
         survived=len(survivors),

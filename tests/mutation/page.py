@@ -18,7 +18,8 @@ class Row:
     Attributes:
         part: Name of the part.
         date: The day of the run, UTC.
-        mutants: Number of changes that were tried.
+        made: Number of changes that mutmut made.
+        tried: How many of them were tried.
         killed: Those that made a test fail.
         timed_out: Those that made the tests run for ever.
         survived: Those that no test noticed, without the equal ones.
@@ -27,7 +28,8 @@ class Row:
 
     part: str
     date: str
-    mutants: int
+    made: int
+    tried: int
     killed: int
     timed_out: int
     survived: int
@@ -36,7 +38,7 @@ class Row:
     @property
     def score(self) -> float:
         """How many per cent of the changes that can be seen the tests noticed; rounded down to a tenth."""
-        return (self.killed + self.timed_out) * 1000 // (self.mutants - self.equal) / 10
+        return (self.killed + self.timed_out) * 1000 // (self.tried - self.equal) / 10
 
     def __str__(self) -> str:
         return f"| {' | '.join(map(str, astuple(self)))} | {self.score:.1f} % |"

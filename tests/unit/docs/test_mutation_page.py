@@ -10,10 +10,12 @@ from tests.mutation.parts import PARTS
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_page_has_a_row_and_a_description_of_each_part() -> None:
+def test_the_page_describes_each_part_and_has_at_most_one_row_of_it() -> None:
     text = PAGE.read_text(encoding="utf-8")
+    rows = [row.part for row in read_rows(text)]
 
-    assert [row.part for row in read_rows(text)] == list(PARTS)
+    assert set(rows) <= set(PARTS)
+    assert len(rows) == len(set(rows))
     assert re.findall(r"^\| (\w+) \| [^|\d][^|]+ \|$", text, re.MULTILINE)[1:] == list(PARTS)
 
 
@@ -38,7 +40,9 @@ def test_no_module_is_in_two_parts() -> None:
 
 
 def test_what_survived_counts_against_the_score_and_what_is_equal_does_not() -> None:
-    row = Row(part="plan", date="2026-11-21", mutants=1000, killed=840, timed_out=5, survived=145, equal=10)
+    row = Row(
+        part="plan", date="2026-11-21", made=8000, tried=1000, killed=840, timed_out=5, survived=145, equal=10
+    )
 
     assert row.score == 85.3  # 845 of 990, rounded down
     assert read_rows(str(row)) == [row]
