@@ -71,7 +71,7 @@ audit: env ## Known vulnerabilities of everything that the locks name, and licen
 	"$(BIN)/python" -m tests.security.audit
 
 mutation: env .ultracluster/mutation/.stamp ## Count the changes of the code that no test notices; PART=plan for one part (an hour for all)
-	"$(BIN)/python" tests/mutation/mutate.py $(PART) $(if $(AGAIN),--again)
+	"$(BIN)/python" tests/mutation/mutate.py $(PART) $(if $(AGAIN),--again) $(if $(EVERY),--every $(EVERY))
 
 bench: env ## Measure speed against peers, which it installs; writes docs/performance.md (12 minutes, on a quiet machine)
 	"$(BIN)/python" benchmarks/bench.py

@@ -93,7 +93,7 @@ def main() -> int:
             shutil.rmtree(folder, ignore_errors=True)
         _prepare(folder, part)
         if not chosen.again:
-            _draw(folder, part.every)
+            _draw(folder, chosen.every or part.every)
             _mutate(folder, part.tests, chosen.jobs)
         _forget_doubtful(folder)
         _mutate(folder, (*part.tests, *part.slow_tests), chosen.jobs, seconds=10)
