@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -82,6 +82,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", nargs="?", choices=[*PARTS], help="default: all, one after the other")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
+    parser.add_argument("--every", type=int, help="try one mutant of so many; default: what the part says")
     parser.add_argument(
         "--again", action="store_true", help="only what survived, and functions that changed since"
     )
@@ -95,7 +96,7 @@ def main() -> int:
         if not chosen.again:
             _draw(folder, chosen.every or part.every)
             _mutate(folder, part.tests, chosen.jobs)
-        _forget_doubtful(folder)
+        _forget(folder, _DOUBTFUL if part.slow_tests or chosen.again else {"timeout"})
         _mutate(folder, (*part.tests, *part.slow_tests), chosen.jobs, seconds=10)
         stale += _report(name, folder)
     return 1 if stale else 0
@@ -153,13 +154,13 @@ def _mutate(folder: Path, tests: tuple[str, ...], jobs: int, *, seconds: int = 1
         subprocess.run(command, cwd=folder, env=environment, check=True, stdout=log)
 
 
-def _forget_doubtful(folder: Path) -> None:
-    """Make mutmut try again what survived or took long; what is killed stays killed, since tests are only added."""
+def _forget(folder: Path, statuses: Collection[str]) -> None:
+    """Make mutmut try again what ended so; what is killed stays killed, since tests are only added."""
     (folder / "mutants" / "mutmut-stats.json").unlink(missing_ok=True)
     for path in (folder / "mutants").rglob("*.meta"):
         meta = json.loads(path.read_text())
         codes = meta["exit_code_by_key"]
-        codes |= {name: None for name, code in codes.items() if _status(code) in _DOUBTFUL}
+        codes |= {name: None for name, code in codes.items() if _status(code) in statuses}
         path.write_text(json.dumps(meta))
 
 

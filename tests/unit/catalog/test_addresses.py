@@ -65,11 +65,20 @@ def test_a_subnet_of_256_holds_fifteen_nodes_with_sixteen_addresses_and_not_sixt
 
 def test_refuses_negative_counts_all_together() -> None:
     with pytest.raises(FindingsError) as caught:
-        subnet_addresses(nodes=-1, addresses_per_node=1, interface_endpoints=-2)
+        subnet_addresses(
+            nodes=-1,
+            addresses_per_node=-2,
+            tasks_per_node=-3,
+            interface_endpoints=-4,
+            file_system_interfaces=-5,
+        )
 
-    assert [(finding.code, finding.path) for finding in caught.value.findings] == [
-        ("UC3001", "nodes"),
-        ("UC3001", "interface_endpoints"),
+    assert str(caught.value).splitlines() == [
+        "UC3001: nodes: got -1. Allowed: 0 or more.",
+        "UC3001: addresses_per_node: got -2. Allowed: 0 or more.",
+        "UC3001: tasks_per_node: got -3. Allowed: 0 or more.",
+        "UC3001: interface_endpoints: got -4. Allowed: 0 or more.",
+        "UC3001: file_system_interfaces: got -5. Allowed: 0 or more.",
     ]
 
 

@@ -71,6 +71,23 @@ def test_what_is_joined_is_not_backed_up() -> None:
         ("UC5014", "copy_tags_to_backups"),
     ]
     assert check_associations([], settings=settings) == []
+    assert _codes(*_many(1), settings=LustreSettings(backup_retention_days=1)) == [
+        ("UC5014", "backup_retention_days")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"deployment_type": "SCRATCH_1"}, "SCRATCH_1"),
+        ({"storage_type": "INTELLIGENT_TIERING"}, "Intelligent-Tiering"),
+        ({"file_system_type_version": "2.10"}, "Lustre 2.10"),
+    ],
+)
+def test_says_what_cannot_be_joined(changes: dict[str, Any], what: str) -> None:
+    joined = DataRepositoryAssociation(file_system_path="/a", data_repository_path="s3://b")
+    (finding,) = check_associations([joined], settings=LustreSettings(**changes))
+    assert finding.problem == f"got 1 with {what}, which cannot be linked to S3"
 
 
 @pytest.mark.parametrize("folder", ["/", "/a", "/a/", "/a/b", "/a b/c", "/a.b/..c", "/" + "a" * 4095])

@@ -126,6 +126,8 @@ def test_a_persistent_file_system_is_backed_up() -> None:
     for days in (1, 90):
         assert _codes(**_SSD, backup_retention_days=days, backup_start_time="03:30") == []
     assert _codes(**_SSD, backup_retention_days=91) == [("UC5015", "backup_retention_days")]
+    (finding,) = check_file_system(LustreSettings(**_SSD, backup_retention_days=91))
+    assert str(finding) == "UC5015: backup_retention_days: got 91. Allowed: 0 to 90 days."
     assert _codes(**_SSD, backup_retention_days=-1) == [("UC5015", "backup_retention_days")]
 
 

@@ -200,6 +200,19 @@ def test_says_which_cards_and_device_indexes_there_are() -> None:
         ("UC4011", "0 to 15"),
         ("UC4012", "0 to 1"),
     ]
+    last = len(network_interfaces(_TRN2))
+    assert [finding.path for finding in findings] == [
+        f"nic_layout[{last}].card",
+        f"nic_layout[{last + 1}].device",
+    ]
+
+
+def test_says_that_the_primary_interface_is_missing() -> None:
+    (finding,) = check_network_interfaces(_TRN2, network_interfaces(_TRN2)[1:])[:1]
+    assert (finding.code, finding.problem) == (
+        "UC4010",
+        "no interface on network card 0, device index 0",
+    )
 
 
 def test_shows_all_problems_together() -> None:
