@@ -139,7 +139,7 @@ def _draw(folder: Path, every: int) -> None:
         path.write_text(json.dumps(meta))
 
 
-def _mutate(folder: Path, tests: tuple[str, ...], jobs: int, *, seconds: int = 1) -> None:
+def _mutate(folder: Path, tests: tuple[str, ...], jobs: int, *, seconds: int = 3) -> None:
     for place in (folder, folder / "mutants"):
         shutil.rmtree(place / "tests", ignore_errors=True)
         _copy(ROOT / "tests", place / "tests")

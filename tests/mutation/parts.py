@@ -8,6 +8,7 @@ __all__ = ["PARTS", "Part"]
 _RUNTIME: Final = "constructs/ultracluster_runtime"
 _CATALOG: Final = "constructs/ultracluster_catalog"
 _CONFIG: Final = "stacks/ultracluster_stacks/config"
+_CONFIG_TESTS: Final = "tests/unit/stacks/config"
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,29 @@ PARTS: Final = {
     ),
     "rules": Part(
         files=(f"{_CONFIG}/*_rules.py", *(f"{_CONFIG}/{name}.py" for name in ("scalars", "yaml_source"))),
-        tests=("tests/unit/stacks/config",),
+        # Without those that load very many files or start processes: every one of them calls every rule.
+        tests=tuple(
+            f"{_CONFIG_TESTS}/test_{name}.py"
+            for name in (
+                "alarms_config",
+                "bad_rollouts",
+                "boundaries",
+                "buckets",
+                "budget",
+                "capacity_and_queues",
+                "file_system",
+                "gates",
+                "image_places",
+                "job_images",
+                "job_kinds",
+                "machines",
+                "network",
+                "rollout_rules",
+                "scalars",
+                "versions",
+                "yaml_source",
+            )
+        ),
         every=8,
     ),
 }
