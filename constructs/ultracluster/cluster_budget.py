@@ -137,7 +137,7 @@ class ClusterBudget(Construct):
         )
         for to in {each.node.path: each for each in told.values()}.values():
             if isinstance(to, sns.Topic):  # its policy must be there before AWS Budgets looks
-                self._budget.node.add_dependency(to)
+                self._budget.node.add_dependency(to.node.find_child("Policy"))
 
     def _define_topic(self, construct_id: str) -> sns.Topic:
         topic = sns.Topic(self, construct_id, enforce_ssl=True, master_key=self._kms_key)

@@ -1,0 +1,136 @@
+"""What nobody thought of: damaged files are refused in our words, and what the models allow is synthesized and deployed."""
+
+import json
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from tests.fuzz.many import judged, run, sources, tried
+from tests.fuzz.mutations import damaged
+from tests.fuzz.valid_rollouts import clusters
+from tests.grid import lint
+
+from ultracluster_catalog.findings import Severity
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly, read_assembly
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.rollout import define_rollout
+
+pytestmark = [pytest.mark.synth, pytest.mark.deploy]
+
+FILES = 300
+CLUSTERS = 24
+SYNTHESIZED = 2
+
+
+def test_damaged_files_are_refused_in_our_words_or_taken(tmp_path: Path) -> None:
+    done = run(seed=7, count=FILES, folder=tmp_path)
+
+    assert done["failures"] == []
+    assert done["written"] == ["rollout.yaml"]
+    assert sum(done["ends"].values()) == FILES
+    assert set(done["ends"]) == {0, 2}
+
+
+def test_the_same_seed_damages_in_the_same_way() -> None:
+    seeded = [Random(seed) for seed in (1, 1, 2)]  # noqa: S311 - they guard nothing
+    files = [[damaged(sources(), random) for _ in range(50)] for random in seeded]
+
+    assert files[0] == files[1] != files[2]
+    assert len(set(files[0])) == 50
+
+
+@pytest.mark.parametrize("text", sources())
+def test_undamaged_files_are_taken(text: str, tmp_path: Path) -> None:
+    assert tried(tmp_path / "rollout.yaml", text.encode())[:2] == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "out", "err"),
+    [
+        (1, "", ""),
+        (2, "", ""),
+        (0, "", "UC1001: it cannot be read.\n"),
+        (2, "{}", "UC1001: it cannot be read.\n"),
+        (2, "", "Traceback (most recent call last):\n"),
+        (2, "", "UC1001: it cannot be read.\nand so on\n"),
+        (2, "", "UC1001: a bell \x07.\n"),
+        (2, "", "UC1022: got 5, which cannot be used here.\n"),
+    ],
+)
+def test_another_end_is_seen(exit_code: int, out: str, err: str) -> None:
+    assert judged(exit_code, out, err)
+
+
+@cache
+def drawn(count: int) -> list[dict[str, Any]]:
+    """Clusters that are all different, the same in each run."""
+    found: dict[str, dict[str, Any]] = {}
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(clusters())
+    def draw(cluster: dict[str, Any]) -> None:
+        found[json.dumps(cluster, sort_keys=True)] = cluster
+
+    draw()
+    return list(found.values())
+
+
+def write(path: Path, chosen: list[dict[str, Any]]) -> None:
+    # JSON is YAML, and keeps the quotes of "03:30".
+    named = [each | {"name": f"c{number}"} for number, each in enumerate(chosen)]
+    path.write_text(json.dumps({"version": 1, "waves": [{"name": "all", "clusters": named}]}))
+
+
+def test_what_the_models_allow_loads(tmp_path: Path) -> None:
+    chosen = drawn(CLUSTERS)
+    assert len(chosen) > CLUSTERS / 2
+    keys = {key for each in chosen for key in each}
+    assert keys >= {"alarms", "budget", "checkpoints", "datasets", "jobs", "network", "queue", "tags"}
+    for each in chosen:
+        write(tmp_path / "rollout.yaml", [each])
+        assert not [
+            finding
+            for finding in load_rollout(tmp_path / "rollout.yaml").warnings
+            if finding.severity is Severity.ERROR
+        ]
+
+
+def needs_nothing(cluster: dict[str, Any]) -> bool:
+    """Whether nothing has to exist before it, which this local AWS does not have."""
+    text = json.dumps(cluster)
+    named = ("vpc_id", "file_system_id", "bucket_name", "placement", "arn", "replicate_to", "associations")
+    return not any(f'"{name}' in text or f'{name}"' in text for name in named)
+
+
+def test_what_the_models_allow_is_synthesized_clean_and_deployed(
+    local_aws_server: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rich = sorted(filter(needs_nothing, drawn(CLUSTERS)), key=lambda each: -len(json.dumps(each)))
+    assembly = synthesize(rich[:SYNTHESIZED], tmp_path, monkeypatch)
+    stacks = read_assembly(assembly)
+    assert lint.problems((each.name, each.region, each.template.read_text()) for each in stacks) == []
+    local_aws_server.reset()
+    deployed = deploy_assembly(local_aws_server, assembly)
+    assert [f"{each.name}: {each.status} {each.reason}" for each in deployed if each.reason] == []
+    assert [each.status for each in deployed] == ["CREATE_COMPLETE"] * 3 * SYNTHESIZED
+    local_aws_server.reset()
+
+
+def synthesize(chosen: list[dict[str, Any]], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write(folder / "rollout.yaml", chosen)
+    monkeypatch.setenv("CDK_VALIDATION", "false")  # cfn-lint judges here
+    app = cdk.App(analytics_reporting=False, outdir=str(folder / "cdk.out"), tree_metadata=False)
+    define_rollout(app, load_rollout(folder / "rollout.yaml").config)
+    return Path(app.synth().directory)

@@ -1,0 +1,138 @@
+"""Valid clusters from the models of the rollout file: Hypothesis draws a value of a field, and the rules say if it stays.
+
+Rules over several fields refuse most clusters whose fields are all drawn at once. So a good cluster is changed field by field, and a
+change that it does not take is left out.
+"""
+
+import copy
+import typing
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Any, Literal, get_args, get_origin
+
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from ultracluster_catalog.findings import Severity
+from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.config.cluster_rules import cluster_problems
+from ultracluster_stacks.config.field_rules import Between, Form, Known
+
+__all__ = ["clusters"]
+
+_IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20"
+_BASE: Mapping[str, Any] = {
+    "name": "train",
+    "region": "us-east-2",
+    "zone_id": "use2-az3",
+    "instance_type": "trn2.48xlarge",
+    "nodes": 4,
+    "image_id": "ami-0123456789abcdef0",
+}
+_BASES: tuple[Mapping[str, Any], ...] = (
+    {**_BASE, "capacity": {"reservation_id": "cr-0123456789abcdef0"}},
+    {**_BASE, "capacity": {"market_type": "on-demand"}},
+    {**_BASE, "capacity": {"market_type": "spot"}, "instance_type": "trn1.2xlarge", "nodes": 1},
+    {**_BASE, "capacity": {"market_type": "on-demand"}, "instance_type": "p5.48xlarge"},
+)
+# What a job is hardly ever taken without.
+_JOB = {"image": _IMAGE, "command": ["train.py"]}
+
+# Where a cluster is, and what its account must have.
+_KEPT = {"name", "region", "zone_id", "account", "profile", "own_instance_type"}
+
+
+_PLAIN: Mapping[Any, st.SearchStrategy[Any]] = {
+    bool: st.booleans(),
+    int: st.sampled_from([0, 1, 2, 125, 250, 1000, 1200, 1500, 2400, 3000, 4000, 4800, 6000, 12000, 19200]),
+    float: st.floats(0.1, 1000),
+    str: st.sampled_from(["/data", "/scratch", "03:30", "jane@example.com"])
+    | st.from_regex(r"[a-z][a-z0-9/_.-]{0,20}", fullmatch=True),
+    datetime: st.integers(0, 90).map(
+        lambda days: f"{date(2026, 12, 1) + timedelta(days):%Y-%m-%d}T11:30:00Z"
+    ),
+}
+
+
+def _values(annotation: Any, rules: tuple[Any, ...] = ()) -> st.SearchStrategy[Any]:
+    """Values of a field, as the file has them."""
+    ruled = [_ruled(rule) for rule in rules if isinstance(rule, Form | Known | Between)]
+    if ruled:
+        return ruled[0]
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is typing.Annotated:
+        return _values(parts[0], parts[1:])
+    if origin is not None:
+        return _composed(origin, parts)
+    return _PLAIN[annotation] if annotation in _PLAIN else _items(annotation)
+
+
+def _ruled(rule: Form | Known | Between) -> st.SearchStrategy[Any]:
+    if isinstance(rule, Form):
+        return st.from_regex(rule.pattern, fullmatch=True, alphabet=st.characters(codec="ascii"))
+    if isinstance(rule, Known):
+        return st.sampled_from(sorted(rule.names))
+    ends = st.sampled_from([rule.least, rule.least + 1, rule.most - 1, rule.most])
+    return ends | st.integers(rule.least, min(rule.most, rule.least + 100))
+
+
+def _composed(origin: Any, parts: tuple[Any, ...]) -> st.SearchStrategy[Any]:
+    if origin is Literal:
+        return st.sampled_from(parts)
+    if origin is tuple:
+        return st.lists(_values(parts[0]), min_size=1, max_size=2)
+    if origin is dict:
+        return st.dictionaries(_values(parts[0]), _values(parts[1]), max_size=3)
+    return st.one_of([_values(part) for part in parts if part is not type(None)])  # a union
+
+
+@st.composite
+def _items(draw: st.DrawFn, model: type[BaseModel]) -> dict[str, Any]:
+    """What a mapping requires, and one or two further keys."""
+    names = [name for name, each in model.model_fields.items() if each.is_required()]
+    others = sorted(set(model.model_fields) - set(names))
+    if others:
+        names += draw(st.lists(st.sampled_from(others), max_size=2, unique=True))
+    return {
+        name: draw(_values(model.model_fields[name].annotation, tuple(model.model_fields[name].metadata)))
+        for name in names
+    }
+
+
+_FIELDS = {name: each for name, each in ClusterConfig.model_fields.items() if name not in _KEPT}
+
+
+@st.composite
+def clusters(draw: st.DrawFn, *, most_changes: int = 16) -> dict[str, Any]:
+    """A cluster of a rollout file that is taken, perhaps with warnings.
+
+    Args:
+        draw: Of Hypothesis.
+        most_changes: How many fields are tried at most.
+    """
+    cluster = copy.deepcopy(dict(draw(st.sampled_from(_BASES))))
+    for name in draw(st.lists(st.sampled_from(sorted(_FIELDS)), min_size=6, max_size=most_changes)):
+        given = draw(_values(_FIELDS[name].annotation, tuple(_FIELDS[name].metadata)))
+        if name == "jobs":
+            given = [{**each, **_JOB} for each in given]
+        if isinstance(given, dict) and isinstance(cluster.get(name), dict):
+            given = {**cluster[name], **given}
+        changed = {**cluster, name: given}
+        if _is_taken(changed):
+            cluster = changed
+    return cluster
+
+
+def _is_taken(cluster: Mapping[str, Any]) -> bool:
+    try:
+        config = ClusterConfig.model_validate(_as_read(cluster))
+    except ValidationError:
+        return False
+    return not any(problem.severity is Severity.ERROR for problem in cluster_problems(config))
+
+
+def _as_read(value: Any) -> Any:
+    """Lists are tuples where YAML was read."""
+    if isinstance(value, Mapping):
+        return {key: _as_read(part) for key, part in value.items()}
+    return tuple(map(_as_read, value)) if isinstance(value, list) else value
