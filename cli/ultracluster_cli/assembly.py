@@ -1,12 +1,13 @@
 """Which stacks a cloud assembly holds, by cluster: read from cdk.out after the CDK CLI has written it."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["AssemblyStack", "artifacts", "read_assembly"]
+from ultracluster_catalog.given_files import read_given_json
+
+__all__ = ["AssemblyStack", "artifacts", "inside", "read_assembly"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +47,22 @@ def read_assembly(directory: Path) -> list[AssemblyStack]:
     ]
 
 
+def inside(directory: Path, name: str) -> Path:
+    """Return a path that an assembly names.
+
+    Args:
+        directory: The folder that names it.
+        name: The path, from there.
+
+    Raises:
+        ValueError: If it leads out of the folder.
+    """
+    path = directory / name
+    if path.resolve().is_relative_to(directory.resolve()):
+        return path
+    raise ValueError(f"{name[:80]!a} leads out of its folder")
+
+
 def artifacts(directory: Path, *, kind: str) -> Iterator[tuple[str, Any]]:
     """Give the artifacts of one kind of an assembly, without its stages, by name.
 
@@ -56,5 +73,5 @@ def artifacts(directory: Path, *, kind: str) -> Iterator[tuple[str, Any]]:
     Raises:
         OSError: If there is no cloud assembly.
     """
-    manifest = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
+    manifest = read_given_json(directory / "manifest.json")
     return ((name, artifact) for name, artifact in manifest["artifacts"].items() if artifact["type"] == kind)

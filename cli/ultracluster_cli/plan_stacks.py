@@ -1,6 +1,5 @@
 """The stacks that a plan compares: those of a cloud assembly, and those that CloudFormation has."""
 
-import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from typing import Any
 import botocore.exceptions
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_cli.assembly import artifacts
+from ultracluster_catalog.given_files import LARGEST_JSON_FILE, read_given_file, read_given_json
+from ultracluster_cli.assembly import artifacts, inside
 from ultracluster_cli.cluster_targets import ClusterTargets
 from ultracluster_cli.deployed_template import read_deployed
 from ultracluster_cli.read_back import Client
@@ -48,8 +48,8 @@ def assembled_stacks(directory: Path) -> list[AssembledStack]:
         for name, stage in artifacts(directory, kind="cdk:cloud-assembly"):
             properties = stage["properties"]
             cluster = properties.get("displayName", name)
-            found += _stacks(directory / properties["directoryName"], cluster=cluster)
-    except (OSError, ValueError, KeyError) as error:
+            found += _stacks(inside(directory, properties["directoryName"]), cluster=cluster)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"{quote(str(directory))} is no cloud assembly: {type(error).__name__}: {error}"
         remedy = "Give the folder that cdk synth or cdk deploy wrote, such as a copy of cdk.out"
         raise FindingsError([Finding(code="UC9202", problem=problem, remedy=remedy)]) from error
@@ -60,7 +60,9 @@ def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
     for name, artifact in artifacts(folder, kind="aws:cloudformation:stack"):
         properties = artifact["properties"]
         _, account, region = artifact["environment"].rsplit("/", 2)  # aws://ACCOUNT/REGION
-        text = (folder / properties["templateFile"]).read_text("utf-8")
+        text = read_given_file(
+            inside(folder, properties["templateFile"]), most_bytes=LARGEST_JSON_FILE
+        ).decode("utf-8")
         yield AssembledStack(
             account=account if account.isdecimal() else None,
             stack=StackTemplate(
@@ -80,7 +82,7 @@ def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
     metadata = dict(artifact.get("metadata") or {})
     beside = folder / f"{name}.metadata.json"
     if beside.is_file():
-        metadata |= json.loads(beside.read_text("utf-8"))
+        metadata |= read_given_json(beside)
     return {
         str(entry["data"]): path.strip("/")
         for path, entries in metadata.items()

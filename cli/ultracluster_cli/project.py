@@ -1,6 +1,5 @@
 """The project that a command runs in: the folder with cdk.json, and our folder for what may be thrown away."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.given_files import read_given_json
 
 __all__ = ["rollout_file", "run_directory", "state_directory"]
 
@@ -32,7 +32,7 @@ def rollout_file(directory: Path, given: Path | None) -> Path:
 def _default_rollout(directory: Path) -> Path:
     cdk_json = directory / "cdk.json"
     try:
-        named = json.loads(cdk_json.read_text(encoding="utf-8")).get("context", {}).get("rollout")
+        named = read_given_json(cdk_json).get("context", {}).get("rollout")
         problem = f"names no rollout under context: got {quote(named)}"
     except (OSError, ValueError, AttributeError) as error:
         named, problem = None, f"cannot be read: {error}"

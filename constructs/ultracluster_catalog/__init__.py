@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ultracluster_catalog.compiler_flags import *
     from ultracluster_catalog.credentials import *
     from ultracluster_catalog.findings import *
+    from ultracluster_catalog.given_files import *
     from ultracluster_catalog.identifiers import *
     from ultracluster_catalog.instance_type import *
     from ultracluster_catalog.instance_types import *

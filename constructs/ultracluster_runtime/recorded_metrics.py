@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.given_files import read_given_json
 
 __all__ = ["Recording", "Series", "read_recording", "write_recording"]
 
@@ -121,7 +122,7 @@ def read_recording(path: Path) -> Recording:
         FindingsError: UC9330 if it cannot be read or is no recording; the first thing that is wrong is named.
     """
     try:
-        document = json.loads(path.read_text("utf-8"), parse_constant=_refuse)
+        document = read_given_json(path)
         if document["version"] != _VERSION:
             raise _not_one(path, f"its version is {document['version']!r}, and this command reads {_VERSION}")
         recording = Recording(
@@ -170,10 +171,6 @@ def _moment(text: str) -> datetime:
 
 def _text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _refuse(name: str) -> float:
-    raise ValueError(f"{name} is no number")
 
 
 def _not_one(path: Path, problem: str) -> FindingsError:

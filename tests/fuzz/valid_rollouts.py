@@ -69,7 +69,9 @@ def _values(annotation: Any, rules: tuple[Any, ...] = ()) -> st.SearchStrategy[A
 
 def _ruled(rule: Form | Known | Between) -> st.SearchStrategy[Any]:
     if isinstance(rule, Form):
-        return st.from_regex(rule.pattern, fullmatch=True, alphabet=st.characters(codec="ascii"))
+        return st.from_regex(
+            rule.pattern, fullmatch=True, alphabet=st.characters(min_codepoint=32, max_codepoint=126)
+        )
     if isinstance(rule, Known):
         return st.sampled_from(sorted(rule.names))
     ends = st.sampled_from([rule.least, rule.least + 1, rule.most - 1, rule.most])

@@ -2,10 +2,10 @@
 
 import os
 import re
-import stat
 from typing import Final
 
 from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_catalog.given_files import NotRegularError, TooLargeError, read_given_file
 
 __all__ = ["LARGEST_FILE", "display_name", "hidden_character", "read_source_file"]
 
@@ -54,14 +54,12 @@ def read_source_file(path: str | os.PathLike[str]) -> str:
 
 
 def _bytes(path: str | os.PathLike[str]) -> bytes:
-    # O_NONBLOCK, so that a named pipe without a writer is refused rather than waited for.
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise _refusal(path, "UC1001", "this is no regular file", "a file with the rollout in YAML")
-        content = file.read(LARGEST_FILE + 1)
-    if len(content) > LARGEST_FILE:
-        raise _refusal(path, "UC1002", "the file is larger than 256 KiB", "at most 262,144 bytes")
-    return content
+    try:
+        return read_given_file(path, most_bytes=LARGEST_FILE)
+    except NotRegularError:
+        raise _refusal(path, "UC1001", "this is no regular file", "a file with the rollout in YAML") from None
+    except TooLargeError:
+        raise _refusal(path, "UC1002", "the file is larger than 256 KiB", "at most 262,144 bytes") from None
 
 
 def _text(path: str | os.PathLike[str], content: bytes) -> str:

@@ -1,12 +1,13 @@
 """The stacks to compare: a template with where it belongs."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from ultracluster_catalog.given_files import parse_given_json
 
 __all__ = ["StackTemplate", "read_template"]
 
@@ -62,9 +63,14 @@ def read_template(text: str) -> dict[str, Any]:
         ValueError: If it is neither.
     """
     try:
-        template = json.loads(text) if text.lstrip().startswith("{") else yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+        if text.lstrip().startswith("{"):
+            template = parse_given_json(text)
+        else:
+            template = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     if not isinstance(template, dict) or not isinstance(template.get("Resources"), dict):
         raise ValueError("it has no Resources")  # noqa: TRY004 - the text is wrong, no type of ours
     return template
