@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit bench bench-quick check-deep mutation demo test unit training check format schema types golden scale lock clean
+.PHONY: help env audit fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema types golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,13 @@ audit: env ## Known vulnerabilities of everything that the locks name, and licen
 
 mutation: env .ultracluster/mutation/.stamp ## Count the changes of the code that no test notices; PART=plan for one part (an hour for all)
 	"$(BIN)/python" tests/mutation/mutate.py $(PART) $(if $(AGAIN),--again) $(if $(EVERY),--every $(EVERY))
+
+fuzz-parser: env .ultracluster/fuzz/.stamp ## Fuzz the reader of rollout files with atheris, for SECONDS=60
+	PYTHONPATH="$(STATE)/fuzz" "$(BIN)/python" tests/deep/fuzz_parser.py -max_total_time=$(or $(SECONDS),60)
+
+.ultracluster/fuzz/.stamp: tests/deep/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	$(call step,Installing atheris (130 MB on disk),fuzz,"$(BIN)/python" -m pip install --target .ultracluster/fuzz -r tests/deep/requirements.txt)
+	@touch $@
 
 bench: env ## Measure speed against peers, which it installs; writes docs/performance.md (12 minutes, on a quiet machine)
 	"$(BIN)/python" benchmarks/bench.py
