@@ -11,7 +11,7 @@ import pytest
 from ultracluster_catalog.findings import FindingsError
 from ultracluster_catalog.given_files import TooLargeError, parse_given_json, read_given_file
 from ultracluster_cli.plan_stacks import assembled_stacks
-from ultracluster_cli.project import default_rollout
+from ultracluster_cli.project import rollout_file
 from ultracluster_runtime.recorded_metrics import read_recording
 from ultracluster_runtime.rollout.journal import read_journal
 from ultracluster_stacks.config import load_rollout
@@ -55,7 +55,7 @@ def _assembly(path: Path) -> object:
 
 
 def _project(path: Path) -> object:
-    return default_rollout(path.rename(path.with_name("cdk.json")).parent)
+    return rollout_file(path.rename(path.with_name("cdk.json")).parent, None)
 
 
 READERS: dict[str, tuple[Reader, str]] = {
