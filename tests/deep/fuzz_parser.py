@@ -48,7 +48,7 @@ def main() -> None:
         (corpus / f"rollout-{number}").write_text(text)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rollout.yaml"
-        options = ["-max_len=8192", "-timeout=5", "-rss_limit_mb=1024", "-print_final_stats=1"]
+        options = ["-max_len=8192", "-timeout=30", "-rss_limit_mb=1024", "-print_final_stats=1"]
         arguments = [*sys.argv, str(corpus), *options, f"-artifact_prefix={_KEPT}/"]
         atheris.Setup(arguments, lambda content: load(content, path))
         atheris.Fuzz()

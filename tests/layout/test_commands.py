@@ -26,9 +26,9 @@ def test_every_make_command_of_the_documents_is_a_target(root: Path) -> None:
     named = {
         target
         for path in documents
-        for target in re.findall(r"(?:^|`)make ([a-z]+)\b", path.read_text(), re.MULTILINE)
+        for target in re.findall(r"(?:^|`)make ([a-z-]+)", path.read_text(), re.MULTILINE)
     }
-    targets = set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
 
     assert {"demo", "test"} <= named
     assert named - targets == set()
@@ -40,10 +40,10 @@ def test_the_ci_command_can_be_executed(root: Path) -> None:
 
 @pytest.mark.process
 def test_make_help_lists_every_target(root: Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):", (root / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
     shown = subprocess.run(["make", "help"], cwd=root, capture_output=True, text=True, check=True).stdout
 
-    assert set(re.findall(r"^  make (\w+)", shown, re.MULTILINE)) == targets
+    assert set(re.findall(r"^  make ([\w-]+)", shown, re.MULTILINE)) == targets
 
 
 @pytest.mark.process
