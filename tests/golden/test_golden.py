@@ -128,7 +128,8 @@ def test_another_name_of_a_stack_is_told_as_well(today: Stacks) -> None:
 
 
 def test_updates_from_released_versions_do_what_the_changelog_names(today: Stacks, tmp_path: Path) -> None:
-    assert problems(GOLDEN, changelog=CHANGELOG, today=today, folder=tmp_path) == []
+    if found := problems(GOLDEN, changelog=CHANGELOG, today=today, folder=tmp_path):
+        pytest.fail("\n".join(found))
 
 
 def _changelog(*words: str) -> str:
