@@ -87,6 +87,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNe
             if each.order is not None
         ),
         stacks=(f"{stage}-Network", f"{stage}-Storage", f"{stage}-Cluster"),
+        role_path=config.role_path or "/",
     )
 
 

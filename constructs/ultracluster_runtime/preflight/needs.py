@@ -228,6 +228,7 @@ class ClusterNeeds:
         images: Container images of its jobs.
         orders: Orders that buy its capacity.
         stacks: Names of its stacks: network, storage, cluster.
+        role_path: IAM path of its roles.
     """
 
     region: str
@@ -252,6 +253,7 @@ class ClusterNeeds:
     images: tuple[ImageNeeds, ...]
     orders: tuple[OrderNeeds, ...]
     stacks: tuple[str, str, str]
+    role_path: str = "/"
 
     @property
     def key(self) -> Key:

@@ -92,9 +92,13 @@ def _decisions(
     return decisions
 
 
-def _role_arn(who: Mapping[str, Any], name: str) -> str:
+def _iam_arn(who: Mapping[str, Any], resource: str) -> str:
     partition = who["Arn"].split(":")[1]
-    return f"arn:{partition}:iam::{who['Account']}:role/{name}"
+    return f"arn:{partition}:iam::{who['Account']}:{resource}"
+
+
+def _role_arn(who: Mapping[str, Any], name: str) -> str:
+    return _iam_arn(who, f"role/{name}")
 
 
 def _bootstrap_role(needs: RegionNeeds, who: Mapping[str, Any], purpose: str) -> str:
@@ -168,9 +172,31 @@ def role_actions(needs: RegionNeeds) -> frozenset[str]:
     return frozenset(actions)
 
 
+# What is asked about where the roles of clusters go: a policy may allow it below their path only.
+_NAMED: Final = "ultracluster-preflight"  # a name of ours that stands for those that CloudFormation chooses
+_ON_ROLES: Final = ("iam:CreateRole", "iam:PassRole", "iam:PutRolePolicy")
+_ON_PROFILES: Final = ("iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile")
+
+
 def _makes(reads: Reads, needs: RegionNeeds) -> tuple[str, dict[str, str] | None]:
-    role = _bootstrap_role(needs, identity(reads, needs.region), "cfn-exec")
-    return role, _decisions(reads, needs.region, principal=role, actions=role_actions(needs), resources=["*"])
+    who = identity(reads, needs.region)
+    role = _bootstrap_role(needs, who, "cfn-exec")
+    actions = role_actions(needs)
+    below = sorted({cluster.role_path for cluster in needs.clusters})
+    asked = [(actions, ["*"])]
+    if below != ["/"]:
+        asked = [
+            (actions.difference(_ON_ROLES, _ON_PROFILES), ["*"]),
+            (frozenset(_ON_ROLES), [_iam_arn(who, f"role{path}{_NAMED}") for path in below]),
+            (frozenset(_ON_PROFILES), [_iam_arn(who, f"instance-profile{path}{_NAMED}") for path in below]),
+        ]
+    decisions: dict[str, str] = {}
+    for some, resources in asked:
+        decided = _decisions(reads, needs.region, principal=role, actions=some, resources=resources)
+        if decided is None:
+            return role, None
+        decisions |= decided
+    return role, decisions
 
 
 def _judge_makes(_: RegionNeeds, seen: tuple[str, dict[str, str] | None]) -> Outcome:

@@ -1,5 +1,6 @@
 """Each check of preflight passes on an account that is right, and fails on one where its one thing is wrong."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -69,6 +70,22 @@ def take_policies(account: Account, *, of: str) -> None:
     backend = iam_backends[ACCOUNT]["aws"]
     principals = [*backend.roles.values(), *backend.users.values()]
     account.patch.setattr(next(one for one in principals if one.name == of), "policies", {})
+
+
+def allow_roles_below(account: Account, path: str) -> None:
+    """The clusters' roles are under /training/, and CloudFormation may make them below a path only."""
+    clusters = tuple(replace(each, role_path="/training/") for each in account.needs.clusters)
+    account.needs = replace(account.needs, clusters=clusters)
+    name = f"cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}"
+    role = next(one for one in iam_backends[ACCOUNT]["aws"].roles.values() if one.name == name)
+    below = [f"arn:aws:iam::{ACCOUNT}:{kind}{path}*" for kind in ("role", "instance-profile")]
+    others = [f"{service}:*" for service in ("batch", "ec2", "fsx", "lambda", "logs", "s3", "sns")]
+    statements = [
+        {"Effect": "Allow", "Action": [*others, "iam:CreateServiceLinkedRole"], "Resource": "*"},
+        {"Effect": "Allow", "Action": "iam:*", "Resource": below},
+    ]
+    account.patch.setattr(role, "managed_policies", {})
+    account.patch.setattr(role, "policies", {"Own": json.dumps({"Statement": statements})})
 
 
 def put_job_elsewhere(account: Account, old: str, new: str) -> None:
@@ -313,6 +330,20 @@ def run_stranger(account: Account, **tags: str) -> None:
 OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
     ("UC9409", "role that is unknown", lambda it: it.forget_user(), Status.WARN, "IAM cannot simulate"),
     ("UC9410", "bootstrap without role", lambda it: it.hide_exec_role(), Status.FAIL, "there is no role"),
+    (
+        "UC9410",
+        "roles below the path",
+        lambda it: allow_roles_below(it, "/training/"),
+        Status.PASS,
+        "may make",
+    ),
+    (
+        "UC9410",
+        "roles below another",
+        lambda it: allow_roles_below(it, "/web/"),
+        Status.FAIL,
+        "may not iam:Add",
+    ),
     ("UC9412", "just enough", lambda it: it.set_quota("ec2", "L-2C3B7624", 512), Status.PASS, "512 of 512"),
     ("UC9412", "somebody else's node", run_stranger, Status.FAIL, "128 used + 512 needed"),
     (
