@@ -203,15 +203,24 @@ def test_every_function_of_our_templates_is_tried() -> None:
 
 
 def test_no_other_construct_makes_a_function() -> None:
+    trees = {
+        path.stem: ast.parse(path.read_text()) for path in (ROOT / "constructs/ultracluster").glob("*.py")
+    }
     makes = {
-        path.stem
-        for path in (ROOT / "constructs/ultracluster").glob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        name
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in {"Function", "CfnFunction", "SingletonFunction", "DockerImageFunction"}
     }
-    assert makes == {"block_lifecycle", "cluster_budget", "cluster_watch"}
+    uses = {
+        name
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "ultracluster.small_function"
+    }
+    assert (makes, uses) == ({"small_function"}, {"block_lifecycle", "cluster_budget", "cluster_watch"})
 
 
 @pytest.fixture(params=FUNCTIONS)
