@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema types golden scale lock clean
+.PHONY: help env audit fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema rules types golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -92,6 +92,9 @@ format: env ## Format the code and make the safe lint repairs
 
 schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
+
+rules: env ## Write docs/rules.md: every rule with examples, remedy and source
+	"$(BIN)/python" -m ultracluster_catalog.rule_notes.page
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.replacement_table > stacks/ultracluster_stacks/plan/replacement.json

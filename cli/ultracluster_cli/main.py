@@ -28,6 +28,7 @@ COMMANDS = {
     "plan": "ultracluster_cli.plan",
     "preflight": "ultracluster_cli.preflight",
     "rollout": "ultracluster_cli.rollout",
+    "rules": "ultracluster_cli.rules",
     "scale": "ultracluster_cli.scale",
     "validate": "ultracluster_cli.validate",
 }
@@ -123,6 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FindingsError as error:
         sys.stdout.flush()
         sys.stderr.write(f"{error}\n")
+        if sys.stderr.isatty():  # a program that reads findings gets nothing but findings
+            sys.stderr.write(f"`ultracluster rules {error.findings[0].code}` explains a rule.\n")
         return FINDINGS_EXIT_CODE
     except KeyboardInterrupt:
         return _INTERRUPTED_EXIT_CODE

@@ -41,7 +41,15 @@ def validate(
         for cluster in wave.clusters
     ]
     if as_json:
-        print_json({"clusters": rows, "warnings": [str(finding) for finding in loaded.warnings]})
+        print_json(
+            {
+                "clusters": rows,
+                "warnings": [str(finding) for finding in loaded.warnings],
+                "suppressed": [
+                    {"warning": str(each.finding), "reason": each.reason} for each in loaded.suppressed
+                ],
+            }
+        )
     else:
         columns = [name for name in rows[0] if name not in {"file_system", "network"}]
         print_table(columns=columns, rows=rows)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ultracluster_catalog.prices import *
     from ultracluster_catalog.queues import *
     from ultracluster_catalog.quotas import *
+    from ultracluster_catalog.rule_notes import *
     from ultracluster_catalog.rules import *
     from ultracluster_catalog.sagemaker import *
     from ultracluster_catalog.scratch import *

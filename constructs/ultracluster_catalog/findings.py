@@ -18,10 +18,11 @@ _QUOTE_LIMIT = 80
 
 
 class Severity(StrEnum):
-    """How a finding ends: an error stops, a warning is shown and work goes on."""
+    """How a finding ends: an error stops, a warning is shown and work goes on, information is for who asks."""
 
     ERROR = "error"
     WARNING = "warning"
+    INFO = "info"
 
 
 def quote(value: Any) -> str:

@@ -16,11 +16,11 @@ class Rule:
 
     Attributes:
         summary: What holds when the rule is kept, in one sentence.
-        severity: ``error`` stops the work; ``warning`` is shown.
+        severity: ``error`` stops the work; ``warning`` is shown; ``info`` is shown to who asks for it.
     """
 
     summary: str
-    severity: Literal["error", "warning"] = "error"
+    severity: Literal["error", "warning", "info"] = "error"
 
 
 RULES: dict[str, Rule] = {
@@ -78,6 +78,10 @@ RULES: dict[str, Rule] = {
     "UC2262": Rule(
         "A permissions boundary that is named by its ARN is a policy of the account of the cluster."
     ),
+    "UC2240": Rule("A rule that is suppressed exists."),
+    "UC2241": Rule("A rule that is suppressed is a warning that may be."),
+    "UC2242": Rule("A suppression says why."),
+    "UC2243": Rule("A suppression hits something.", "warning"),
     # UC3, network
     "UC3001": Rule("A count that goes into the size of a subnet is not negative."),
     "UC3002": Rule("A subnet has an address for everything that the cluster puts into it."),
@@ -453,6 +457,8 @@ RULES: dict[str, Rule] = {
     "UC9454": Rule("The existing file system lets the nodes in."),
     "UC9455": Rule("What preflight shall leave out is a check of it."),
     "UC9456": Rule("The order of the ledger has bought the reservation that the rollout uses."),
+    # UC95, the rules themselves
+    "UC9501": Rule("A rule that is asked for exists."),
     # UC96, rollouts in waves, and templates without the CDK
     "UC9601": Rule("One rollout at a time runs in a project."),
     "UC9602": Rule("Nobody else is changing the stacks of a rollout when it starts."),

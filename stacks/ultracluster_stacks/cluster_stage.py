@@ -38,6 +38,9 @@ class ClusterStage(cdk.Stage):
         )
         if config.role_path is not None:
             cdk.Aspects.of(self).add(RolePath(config.role_path))
+        for code, reason in sorted(config.suppress.items()):
+            rule = cdk.Acknowledgment(id=f"ultracluster:{code}", reason=reason)
+            cdk.Validations.of(self).acknowledge(rule)
         name_cluster(self, config.name)
         network = NetworkStack(self, "Network", config=config).network
         storage = StorageStack(self, "Storage", config=config, network=network)

@@ -25,6 +25,7 @@ from ultracluster_stacks.config.network import NetworkConfig
 from ultracluster_stacks.config.permissions import PolicyRef, RolePathText
 from ultracluster_stacks.config.queue import FurtherQueueConfig, QueueConfig
 from ultracluster_stacks.config.suggestion import suggestion
+from ultracluster_stacks.config.suppression import Suppress
 from ultracluster_stacks.config.tags import Tags
 
 __all__ = ["ClusterConfig"]
@@ -194,6 +195,12 @@ class ClusterConfig(ConfigModel):
     def stage(self) -> str:
         """Name of its stage, such as ``training-us-east-2``: what tells it from all other clusters of the file."""
         return f"{self.name}-{self.region}"
+
+    suppress: Suppress = Field(
+        default_factory=dict,
+        description="Warnings that do not matter here: the code of each and the reason. They are not shown, by no "
+        "command; `ultracluster validate --json` lists them. Default: none.",
+    )
 
     @model_validator(mode="after")
     def _keeps_rules(self) -> Self:

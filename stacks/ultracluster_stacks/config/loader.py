@@ -16,15 +16,29 @@ from ultracluster_stacks.config.partial import partial_model
 from ultracluster_stacks.config.problem import Problem, shown
 from ultracluster_stacks.config.rollout import RolloutConfig
 from ultracluster_stacks.config.rollout_rules import rollout_problems
+from ultracluster_stacks.config.suppression import reasons_of, unused_suppressions, without_suppressed
 from ultracluster_stacks.config.translation import MOST_PROBLEMS, translate, unread_locs
 from ultracluster_stacks.config.yaml_source import UNREADABLE, YamlSource
 
-__all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "load_rollout", "rollout_findings"]
+__all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "SuppressedWarning", "load_rollout", "rollout_findings"]
 
 LARGEST_ROLLOUT: Final = 50_000
 """Most values of a rollout with the defaults in each cluster; 90 clusters have about 4,000."""
 
 _VALUES_OF_EMPTY_CLUSTER: Final = 20  # an empty cluster costs checks and messages too
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SuppressedWarning:
+    """A warning that the file suppresses.
+
+    Attributes:
+        finding: The warning.
+        reason: Why it does not matter, as the file says.
+    """
+
+    finding: Finding
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,11 +48,13 @@ class LoadedRollout:
     Attributes:
         config: The rollout, with the defaults of the file merged into each cluster.
         warnings: What is legal but doubtful, in file order.
+        suppressed: What is doubtful and suppressed by the file. Default: nothing.
         source: The file, as it was given.
     """
 
     config: RolloutConfig
     warnings: tuple[Finding, ...]
+    suppressed: tuple[SuppressedWarning, ...] = ()
     source: Path
 
 
@@ -56,11 +72,21 @@ def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
     """
     source = read_rollout(path)
     _check_size(source)
-    config, problems = _validate(source)
-    findings = _findings(source, [*source.problems, *problems])
-    if config is None or any(finding.severity is Severity.ERROR for finding in findings):
-        raise FindingsError(findings)
-    return LoadedRollout(config=config, warnings=findings, source=Path(path))
+    config, readable, problems = _validate(source)
+    reasons = reasons_of(readable)
+    kept, suppressed = without_suppressed([*source.problems, *problems], source.values, reasons)
+    if config is None or any(problem.severity is Severity.ERROR for problem in kept):
+        raise FindingsError(_findings(source, kept))
+    kept += unused_suppressions(suppressed, source.values, reasons)
+    return LoadedRollout(
+        config=config,
+        warnings=_findings(source, kept),
+        suppressed=tuple(
+            SuppressedWarning(finding=_findings(source, [problem])[0], reason=reason)
+            for problem, reason in suppressed
+        ),
+        source=Path(path),
+    )
 
 
 def rollout_findings(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
@@ -91,7 +117,8 @@ def _check_size(source: YamlSource) -> None:
         )
 
 
-def _validate(source: YamlSource) -> tuple[RolloutConfig | None, list[Problem]]:
+def _validate(source: YamlSource) -> tuple[RolloutConfig | None, RolloutConfig, list[Problem]]:
+    """The rollout if it can be read, as much of it as can be read, and what is wrong with it."""
     values = with_defaults(source.values)
     problems = _defaults_problems(source.values)
     config: RolloutConfig | None = None
@@ -104,7 +131,7 @@ def _validate(source: YamlSource) -> tuple[RolloutConfig | None, list[Problem]]:
         for c, cluster in enumerate(getattr(wave, "clusters", ())):
             loc = ("waves", w, "clusters", c)
             problems += (problem.under(loc) for problem in cluster_problems(cluster))
-    return config, problems + rollout_problems(readable)
+    return config, readable, problems + rollout_problems(readable)
 
 
 def _defaults_problems(values: dict[str, Any]) -> list[Problem]:

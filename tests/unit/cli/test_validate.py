@@ -20,7 +20,7 @@ def test_a_right_rollout_is_shown_as_a_table(run: Run, quickstart: Path) -> None
 def test_json_has_stable_keys(run: Run, quickstart: Path) -> None:
     told = json.loads(run("validate", str(quickstart), "--json").stdout)
 
-    assert list(told) == ["clusters", "warnings"]
+    assert list(told) == ["clusters", "warnings", "suppressed"]
     (cluster,) = told["clusters"]
     assert list(cluster) == [
         "wave",

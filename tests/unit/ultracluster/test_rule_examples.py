@@ -1,0 +1,97 @@
+"""Every example in Python of a rule is executed: one breaks the rule, and its neighbour keeps it."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from tests.unit.ultracluster import neighbours
+
+import ultracluster as uc
+import ultracluster_catalog as catalog
+from ultracluster_catalog.findings import FindingsError
+from ultracluster_catalog.rule_notes import all_rule_notes
+
+pytestmark = pytest.mark.synth
+
+_EXAMPLES: Final = {code: note for code, note in all_rule_notes().items() if note.kind == "python"}
+_TYPE: Final = "trn2.48xlarge"
+
+# What an example may name beside `ultracluster`, the catalogue and its own stack; made when it is named.
+_PREPARED: Final[dict[str, Callable[["_Names"], Any]]] = {
+    "block": lambda _: neighbours.block(),
+    "image": lambda _: neighbours.IMAGE,
+    "network": lambda names: neighbours.network(names["stack"]),
+    "nodes": lambda names: neighbours.nodes(
+        names["stack"], network=names["network"], capacity=names["block"]
+    ),
+    "queue": lambda names: uc.TrainingQueue(
+        names["stack"], "PreparedQueue", nodes=names["nodes"], max_nodes=4
+    ),
+    "file_system": lambda names: uc.SharedFileSystem(
+        names["stack"], "PreparedFileSystem", network=names["network"]
+    ),
+    "cluster": lambda names: uc.UltraCluster(
+        names["stack"],
+        "PreparedCluster",
+        instance_type=_TYPE,
+        node_count=4,
+        image_id=neighbours.IMAGE_ID,
+        capacity=names["block"],
+    ),
+    "parent": lambda _: catalog.NeuronImage(kind="ecs-neuron", image_id=neighbours.IMAGE_ID),
+    "ledger": lambda names: uc.CapacityLedger(names["stack"], "PreparedLedger"),
+    "account": lambda _: iam.AccountPrincipal("123456789012"),
+    "cdk": lambda _: cdk,
+    "iam": lambda _: iam,
+    "kms": lambda _: kms,
+    "s3": lambda _: s3,
+}
+
+
+class _Names(dict[str, Any]):
+    """The names of an example."""
+
+    def __missing__(self, name: str) -> Any:
+        if name in _PREPARED:
+            self[name] = _PREPARED[name](self)
+            return self[name]
+        for module in (uc, catalog):
+            if name in module.__all__:
+                return getattr(module, name)
+        raise KeyError(name)
+
+
+@pytest.fixture(scope="module")
+def app() -> cdk.App:
+    return cdk.App(analytics_reporting=False)
+
+
+def codes(app: cdk.App, name: str, example: str) -> set[str]:
+    """The codes of what is found when the example runs in a stack of its own: raised, given back, or shown by the CDK."""
+    stack = cdk.Stack(app, name, env=cdk.Environment(region=neighbours.REGION))
+    try:
+        given = eval(example, {}, _Names(stack=stack))  # noqa: S307 - a text of our own package
+    except FindingsError as error:
+        return {finding.code for finding in error.findings}
+    if isinstance(given, list):  # of a check of the catalogue
+        return {finding.code for finding in given}
+    return {
+        code
+        for node in stack.node.find_all()
+        for entry in node.node.metadata
+        if entry.type == "aws:cdk:warning"
+        for code in re.findall(r"UC\d{4}", str(entry.data))
+    }
+
+
+@pytest.mark.parametrize("code", _EXAMPLES)
+def test_one_example_breaks_the_rule_and_its_neighbour_keeps_it(app: cdk.App, code: str) -> None:
+    note = _EXAMPLES[code]
+
+    assert code in codes(app, f"{code}Fails", note.fails)
+    assert codes(app, f"{code}Passes", note.passes) == set()
