@@ -16,6 +16,7 @@ COMMANDS = {
     "advise": "ultracluster_cli.advise",
     "ami": "ultracluster_cli.ami",
     "capacity": "ultracluster_cli.capacity",
+    "check": "ultracluster_cli.check",
     "cost": "ultracluster_cli.cost",
     "dashboard": "ultracluster_cli.dashboard",
     "demo": "ultracluster_cli.demo",

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "ultracluster",
     "ultracluster_catalog",
+    "ultracluster_checks",
     "ultracluster_cli",
     "ultracluster_local",
     "ultracluster_runtime",

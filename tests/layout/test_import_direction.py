@@ -13,10 +13,11 @@ import pytest
 # What a module may import apart from the standard library and what its own pattern covers. The longest pattern counts.
 ARROWS: dict[str, set[str]] = {
     "app": {"ultracluster_stacks"},
-    "ultracluster": {"aws_cdk", "constructs", "jsii", "ultracluster_catalog"},
+    "ultracluster": {"aws_cdk", "constructs", "jsii", "ultracluster_catalog", "ultracluster_checks"},
     # What nodes and jobs run: texts, which import nothing of ours.
     "ultracluster.scripts": {"torch", "torch_neuronx", "torch_xla"},
     "ultracluster_catalog": set(),
+    "ultracluster_checks": {"ultracluster_catalog"},
     "ultracluster_cli": {
         "boto3",
         "botocore",
@@ -25,8 +26,10 @@ ARROWS: dict[str, set[str]] = {
         "rich",
         "typer",
         "ultracluster_catalog",
+        "ultracluster_checks",
         "ultracluster_local",
         "ultracluster_runtime",
+        "ultracluster_stacks.check",
         "ultracluster_stacks.config",
         "ultracluster_stacks.cost",
         "ultracluster_stacks.export",
@@ -46,6 +49,7 @@ ARROWS: dict[str, set[str]] = {
     "ultracluster_runtime": {"boto3", "botocore", "ultracluster_catalog"},
     "ultracluster_stacks": {"aws_cdk", "constructs", "jsii", "ultracluster", "ultracluster_catalog"},
     "ultracluster_stacks.assembly": {"ultracluster_catalog", "ultracluster_stacks.config"},
+    "ultracluster_stacks.check": {"ultracluster_catalog", "ultracluster_checks", "yaml"},
     "ultracluster_stacks.config": {"pydantic", "pydantic_core", "ultracluster_catalog", "yaml"},
     "ultracluster_stacks.cost": {
         "ultracluster_catalog",
@@ -80,6 +84,8 @@ def test_every_import_follows_an_arrow(modules: Mapping[str, ast.Module]) -> Non
         ("ultracluster.network", "pydantic"),
         ("ultracluster.network", "ultracluster_runtime.offerings"),
         ("ultracluster_catalog.zones", "yaml"),
+        ("ultracluster_checks.jobs", "aws_cdk"),
+        ("ultracluster_checks.jobs", "yaml"),
         ("ultracluster_cli.deploy", "aws_cdk"),
         ("ultracluster_cli.deploy", "ultracluster_stacks.cluster_stage"),
         ("ultracluster_cli.deploy", "ultracluster"),

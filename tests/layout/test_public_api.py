@@ -11,6 +11,7 @@ import pytest
 PACKAGES = (
     "ultracluster",
     "ultracluster_catalog",
+    "ultracluster_checks",
     "ultracluster_cli",
     "ultracluster_local",
     "ultracluster_runtime",

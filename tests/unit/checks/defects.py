@@ -70,11 +70,11 @@ def _put(holder: Any, key: str, value: Any) -> None:
     if isinstance(holder, list):
         if key == "+":
             holder.append(value)
-        elif value is DROP:
+        elif isinstance(value, _Drop):
             del holder[int(key)]
         else:
             holder[int(key)] = value
-    elif value is DROP:
+    elif isinstance(value, _Drop):
         del holder[key]
     else:
         holder[key] = value

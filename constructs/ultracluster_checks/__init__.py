@@ -1,0 +1,9 @@
+"""Our rules on anybody's CloudFormation templates. Standard library and catalogue only.
+
+`check_templates` runs them. Each module has the rules of one subject; `ultracluster_checks.table` lists them all.
+"""
+
+from ultracluster_checks.check import CheckReport, LeftOut, check_templates
+from ultracluster_checks.template import Source
+
+__all__ = ["CheckReport", "LeftOut", "Source", "check_templates"]

@@ -1,0 +1,125 @@
+"""Running the rules on templates, and leaving out what somebody has given a reason for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ultracluster_catalog.findings import Finding, FindingsError, Severity, quote
+from ultracluster_catalog.rules import RULES
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.table import CHECKS, CODES, NEVER_LEFT_OUT
+from ultracluster_checks.template import Property, Resource, Source, Templates
+
+__all__ = ["CheckReport", "LeftOut", "check_templates"]
+
+METADATA_KEY = "ultracluster"
+"""Under ``Metadata`` of a resource, ``skip`` in this mapping says which codes are left out there, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A finding that somebody has left out.
+
+    Attributes:
+        finding: What was found.
+        reason: Why it is left out.
+    """
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What was found in templates.
+
+    Attributes:
+        problems: What was found, with the resource that each is about, in the order of the templates.
+        left_out: What was found and is left out.
+    """
+
+    problems: tuple[Problem, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found."""
+        return tuple(problem.finding() for problem in self.problems)
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What stops a deployment."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+
+
+def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None = None) -> CheckReport:
+    """Look for what breaks our rules in templates.
+
+    What one template exports is known where another of them imports it. What only a deployment knows (a parameter without
+    a default, a condition) is never a finding; a parameter with a default is judged by it.
+
+    Args:
+        sources: The templates, those of one application together.
+        skip: Codes to leave out everywhere, each with the reason. Default: none.
+
+    Raises:
+        FindingsError: If something shall be left out that is no rule for templates, may not be left out, or has no
+            reason (UC9509).
+    """
+    skip = dict(skip or {})
+    refused = [finding for code, reason in skip.items() for finding in _refusals(code, reason)]
+    if refused:
+        raise FindingsError(refused)
+    templates = Templates(sources)
+    problems: list[Problem] = list(_wrong_metadata(templates))
+    left_out: list[LeftOut] = []
+    found = {_key(problem): problem for check in CHECKS for problem in check.find(templates)}
+    for problem in sorted(found.values(), key=_place):
+        reason = _own_skips(problem.at.resource).get(problem.code) or skip.get(problem.code)
+        if isinstance(reason, str) and reason.strip() and problem.code not in NEVER_LEFT_OUT:
+            left_out.append(LeftOut(problem.finding(), reason))
+        else:
+            problems.append(problem)
+    return CheckReport(tuple(problems), tuple(left_out))
+
+
+def _key(problem: Problem) -> tuple[int, str, str, str]:
+    """What two rules, or two nodes of one template, would say twice."""
+    return problem.at.resource.template.number, str(problem.at), problem.code, problem.problem
+
+
+def _place(problem: Problem) -> tuple[int, int]:
+    template = problem.at.resource.template
+    return template.number, list(template.resources).index(problem.at.resource.logical_id)
+
+
+def _own_skips(resource: Resource) -> Mapping[str, object]:
+    value = _skips(resource).value
+    return value if isinstance(value, dict) else {}
+
+
+def _skips(resource: Resource) -> Property:
+    return resource.attribute("Metadata")[METADATA_KEY]["skip"]
+
+
+def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
+    """Find metadata by which nothing is left out."""
+    for template in templates.all:
+        for resource in template.resources.values():
+            skips = _skips(resource)
+            if not skips.missing and not isinstance(skips.value, dict):
+                yield Problem(skips, "UC9509", f"got {quote(skips.value)}", "a mapping of codes to reasons")
+            for member in skips.members:
+                for finding in _refusals(str(member.path[-1]), member.value):
+                    yield Problem(member, finding.code, finding.problem, finding.allowed)
+
+
+def _refusals(code: str, reason: object) -> list[Finding]:
+    if code not in RULES or code not in CODES:
+        problem, allowed = f"{quote(code)} is no rule for templates", "a code that the check reports"
+    elif code in NEVER_LEFT_OUT:
+        problem, allowed = f"{code} may not be left out", "a template that keeps the rule"
+    elif not isinstance(reason, str) or not reason.strip():
+        problem, allowed = f"{code} is left out without a reason", "a sentence that says why"
+    else:
+        return []
+    return [Finding(code="UC9509", problem=problem, allowed=allowed, path=code)]

@@ -1,0 +1,178 @@
+"""Compute environments and queues of AWS Batch: whole nodes, one launch template and version, updates that spare jobs."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_catalog.findings import quote
+from ultracluster_catalog.queues import MOST_ENVIRONMENTS, WAIT_LIMIT_REASONS, check_wait_limits
+from ultracluster_checks.machines import (
+    COMPUTE_ENVIRONMENT,
+    compute_environments,
+    environment_types,
+    instance_type_names,
+    is_block,
+    launch_data,
+    launch_template_of,
+)
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.template import Resource, Templates
+from ultracluster_checks.values import Unknown
+
+__all__ = [
+    "QUEUE",
+    "environments_can_be_updated",
+    "environments_hold_whole_nodes",
+    "launch_template_versions_are_pinned",
+    "queues_have_few_environments",
+    "types_match_their_launch_template",
+    "updates_spare_jobs",
+    "waiting_jobs_are_not_cancelled",
+]
+
+QUEUE: Final = "AWS::Batch::JobQueue"
+_MOVING: Final = ("$Latest", "$Default")
+
+
+def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
+    """Find environments that hold no node, or parts of nodes, or nodes that nobody asked for."""
+    for environment, resources in compute_environments(templates):
+        least, most = resources["MinvCpus"], resources["MaxvCpus"]
+        if least.number is not None and most.number is not None and least.number > most.number:
+            yield Problem(
+                least, "UC4211", f"got {least.number}, and MaxvCpus is {most.number}", "MaxvCpus or less"
+            )
+        machines = environment_types(environment)
+        if not machines:
+            continue
+        if least.number:
+            yield Problem(
+                least,
+                "UC4214",
+                f"{least.number} vCPUs run, and are paid, whether there are jobs or not",
+                "0",
+            )
+        if most.number is None:
+            continue
+        smallest = min(machine.vcpus for machine in machines)
+        if most.number < smallest:
+            yield Problem(
+                most,
+                "UC4212",
+                f"got {most.number}, and one {machines[0].name} has {smallest} vCPUs, so that no node starts",
+                f"{smallest} for each node",
+            )
+        elif len(machines) == 1 and most.number % smallest:
+            nodes = most.number // smallest
+            yield Problem(
+                most,
+                "UC4213",
+                f"got {most.number}, which is {nodes} {'node' if nodes == 1 else 'nodes'} of {smallest} vCPUs and a rest",
+                f"{smallest} for each node",
+                "256 is what AWS Batch and the CDK take when nothing is said" if most.number == 256 else "",  # noqa: PLR2004
+            )
+
+
+def types_match_their_launch_template(templates: Templates) -> Iterator[Problem]:
+    """Find environments that launch another type than their launch template is made for."""
+    for environment in templates.of_type(COMPUTE_ENVIRONMENT):
+        template, names = launch_template_of(environment), instance_type_names(environment)
+        own = launch_data(template)["InstanceType"] if template else None
+        if template is None or names is None or own is None or own.text is None:
+            continue
+        if any(name.text != own.text for name in names):
+            yield Problem(
+                environment["ComputeResources"]["InstanceTypes"],
+                "UC4215",
+                f"got {', '.join(str(name.text) for name in names)}; {template.logical_id} is made for {own.text}, with its "
+                "network cards",
+                own.text,
+            )
+
+
+def launch_template_versions_are_pinned(templates: Templates) -> Iterator[Problem]:
+    """Find environments that do not say which version of their launch template they launch."""
+    for _, resources in compute_environments(templates):
+        at, version = resources["LaunchTemplate"], resources["LaunchTemplate"]["Version"]
+        if at.missing or isinstance(at.value, Unknown):
+            continue
+        if version.missing or version.text in _MOVING:
+            got = "no version, which is $Default" if version.missing else quote(version.text)
+            yield Problem(
+                version,
+                "UC4216",
+                f"got {got}: AWS Batch takes the version of the day when it makes the environment, and CloudFormation sees "
+                "no change when the template changes",
+                "the LatestVersionNumber of the launch template",
+            )
+
+
+def environments_can_be_updated(templates: Templates) -> Iterator[Problem]:
+    """Find environments that AWS Batch cannot update in place."""
+    for environment, resources in compute_environments(templates):
+        strategy = resources["AllocationStrategy"]
+        if strategy.text == "BEST_FIT" or strategy.missing:
+            yield Problem(
+                strategy,
+                "UC4217",
+                f"got {quote(strategy.text) if strategy.text else 'none, which is BEST_FIT'}; with it the environment is "
+                "replaced where others are updated",
+                "SPOT_PRICE_CAPACITY_OPTIMIZED or SPOT_CAPACITY_OPTIMIZED"
+                if resources["Type"].text == "SPOT"
+                else "BEST_FIT_PROGRESSIVE",
+            )
+        name = environment["ComputeEnvironmentName"]
+        if not name.missing and not isinstance(name.value, Unknown):
+            yield Problem(
+                name,
+                "UC4218",
+                f"got {quote(name.pattern)}; a change that replaces the environment then fails, since two of one name cannot "
+                "exist",
+                "no name",
+            )
+
+
+def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
+    """Find environments whose update ends running jobs."""
+    for environment, resources in compute_environments(templates):
+        replaced = environment["ReplaceComputeEnvironment"]
+        if resources["LaunchTemplate"].missing:
+            continue  # somebody's small jobs; without a launch template there is no EFA
+        if replaced.missing or replaced.flag:
+            yield Problem(
+                replaced,
+                "UC4219",
+                "most updates replace the environment, and the jobs on it end",
+                "ReplaceComputeEnvironment: false",
+            )
+        ends = environment["UpdatePolicy"]["TerminateJobsOnUpdate"]
+        if ends.flag:
+            yield Problem(ends, "UC4219", "an update of the nodes ends the jobs on them", "false")
+
+
+def queues_have_few_environments(templates: Templates) -> Iterator[Problem]:
+    """Find queues with more environments than AWS Batch takes."""
+    for queue in templates.of_type(QUEUE):
+        at = queue["ComputeEnvironmentOrder"]
+        if len(at.items) > MOST_ENVIRONMENTS:
+            yield Problem(at, "UC4120", f"got {len(at.items)}", f"1 to {MOST_ENVIRONMENTS}")
+
+
+def waiting_jobs_are_not_cancelled(templates: Templates) -> Iterator[Problem]:
+    """Find limits that cancel jobs which only wait for their reservation to start."""
+    names = {reason: name for name, reason in WAIT_LIMIT_REASONS.items()}
+    for queue in templates.of_type(QUEUE):
+        sources = [launch_template_of(environment) for environment in _environments(queue)]
+        data = [launch_data(source) for source in sources if source is not None]
+        block = any(is_block(each) for each in data)
+        reserved = any(not each["CapacityReservationSpecification"].missing for each in data)
+        for action in queue["JobStateTimeLimitActions"].items:
+            limit = names.get(action["Reason"].text or "")
+            for finding in check_wait_limits(
+                [limit] if limit else [], block=block, reserved=reserved, path=""
+            ):
+                yield Problem(action, finding.code, finding.problem, finding.allowed, finding.remedy)
+
+
+def _environments(queue: Resource) -> list[Resource]:
+    found = [item["ComputeEnvironment"].target for item in queue["ComputeEnvironmentOrder"].items]
+    return [each for each in found if each is not None and each.type == COMPUTE_ENVIRONMENT]

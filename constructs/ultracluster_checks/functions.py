@@ -1,0 +1,139 @@
+"""Working out the functions of CloudFormation as far as the templates at hand allow."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol
+
+from ultracluster_checks.values import ABSENT, Unknown, joined
+
+__all__ = ["Scope", "resolve"]
+
+_PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^}]*)\}")
+
+
+class Scope(Protocol):
+    """What names mean in a template."""
+
+    def name(self, name: str) -> Any:
+        """What ``Ref`` gives for a name."""
+
+    def attribute(self, logical_id: str, attribute: str) -> Any:
+        """What ``GetAtt`` gives."""
+
+    def mapped(self, keys: list[Any]) -> Any:
+        """What ``FindInMap`` gives."""
+
+    def imported(self, name: Any) -> Any:
+        """What ``ImportValue`` gives."""
+
+
+def resolve(value: Any, scope: Scope) -> Any:
+    """Work a value out.
+
+    Args:
+        value: As it stands in a template, functions in their long form.
+        scope: What its names mean.
+
+    Returns:
+        Plain values, mappings and lists of them, `Reference`, `Text`, `Unknown`; ``ABSENT`` for ``AWS::NoValue``.
+    """
+    if isinstance(value, list):
+        parts = [resolve(part, scope) for part in value]
+        return [part for part in parts if part is not ABSENT]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1:
+        ((name, argument),) = value.items()
+        if name == "Ref":
+            return scope.name(argument) if isinstance(argument, str) else Unknown()
+        if isinstance(name, str) and name.startswith("Fn::"):
+            function = _FUNCTIONS.get(name)
+            return function(argument, scope) if function else Unknown()
+    members = {key: resolve(part, scope) for key, part in value.items()}
+    return {key: part for key, part in members.items() if part is not ABSENT}
+
+
+def _pair(value: Any) -> tuple[Any, Any] | None:
+    match value:
+        case [first, second]:
+            return first, second
+    return None
+
+
+def _get_att(argument: Any, scope: Scope) -> Any:
+    parts = _pair(argument.split(".", 1) if isinstance(argument, str) else argument)
+    if parts and isinstance(parts[0], str) and isinstance(parts[1], str):
+        return scope.attribute(*parts)
+    return Unknown()
+
+
+def _sub(argument: Any, scope: Scope) -> Any:
+    text, names = _pair(argument) or (argument, {})
+    if not isinstance(text, str) or not isinstance(names, dict):
+        return Unknown()
+    parts: list[Any] = []
+    end = 0
+    for found in _PLACEHOLDER.finditer(text):
+        parts.append(text[end : found.start()])
+        end = found.end()
+        literal, name = found.groups()
+        if literal:
+            parts.append(f"${{{name}}}")
+        elif name in names:
+            parts.append(resolve(names[name], scope))
+        elif "." in name:
+            parts.append(scope.attribute(*name.split(".", 1)))
+        else:
+            parts.append(scope.name(name))
+    return joined([*parts, text[end:]])
+
+
+def _join(argument: Any, scope: Scope) -> Any:
+    separator, items = _pair(argument) or (None, None)
+    items = resolve(items, scope)
+    if not isinstance(separator, str) or not isinstance(items, list):
+        return Unknown()
+    parts: list[Any] = []
+    for index, item in enumerate(items):
+        parts += [separator] * (index > 0) + [item]
+    return joined(parts)
+
+
+def _select(argument: Any, scope: Scope) -> Any:
+    index, items = _pair(resolve(argument, scope)) or (None, None)
+    if isinstance(index, str) and re.fullmatch("[0-9]{1,4}", index):
+        index = int(index)
+    if isinstance(index, int) and isinstance(items, list) and 0 <= index < len(items):
+        return items[index]
+    return Unknown()
+
+
+def _split(argument: Any, scope: Scope) -> Any:
+    separator, text = _pair(resolve(argument, scope)) or (None, None)
+    if isinstance(separator, str) and separator and isinstance(text, str):
+        return text.split(separator)
+    return Unknown()
+
+
+def _if(argument: Any, scope: Scope) -> Any:
+    branches = _pair(resolve(argument[1:], scope)) if isinstance(argument, list) else None
+    # Only a deployment knows which.
+    return branches[0] if branches and branches[0] == branches[1] else Unknown()
+
+
+def _find_in_map(argument: Any, scope: Scope) -> Any:
+    keys = resolve(argument, scope)
+    return scope.mapped(keys) if isinstance(keys, list) else Unknown()
+
+
+_FUNCTIONS: Final[Mapping[str, Callable[[Any, Scope], Any]]] = {
+    "Fn::Base64": resolve,  # what is written is looked at, not its encoding
+    "Fn::FindInMap": _find_in_map,
+    "Fn::GetAtt": _get_att,
+    "Fn::If": _if,
+    "Fn::ImportValue": lambda argument, scope: scope.imported(resolve(argument, scope)),
+    "Fn::Join": _join,
+    "Fn::Select": _select,
+    "Fn::Split": _split,
+    "Fn::Sub": _sub,
+}

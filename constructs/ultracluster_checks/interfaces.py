@@ -1,0 +1,162 @@
+"""Network interfaces of launch templates: legal on the type, without public addresses, gone with their node."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_catalog.instance_type import InstanceType
+from ultracluster_catalog.nic_layouts import NetworkInterface, check_network_interfaces, check_task_interface
+from ultracluster_checks.machines import (
+    COMPUTE_ENVIRONMENT,
+    LAUNCH_TEMPLATE,
+    launch_data,
+    launch_template_of,
+    template_types,
+    users_of,
+)
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.template import Property, Resource, Templates
+
+__all__ = [
+    "SUBNET",
+    "groups_are_at_the_interfaces",
+    "interfaces_are_legal",
+    "interfaces_go_with_their_node",
+    "interfaces_of",
+    "no_public_addresses",
+    "subnets_of",
+]
+
+SUBNET: Final = "AWS::EC2::Subnet"
+
+_PLACE: Final = re.compile(r"nic_layout\[(\d+)\](?:\.(\w+))?")
+_PROPERTIES: Final = {
+    "card": "NetworkCardIndex",
+    "device": "DeviceIndex",
+    "interface_type": "InterfaceType",
+}
+
+
+def interfaces_of(template: Resource) -> list[NetworkInterface] | None:
+    """The interfaces of a launch template; None when some of them are not known."""
+    at = launch_data(template)["NetworkInterfaces"]
+    if at.missing:
+        return []
+    interfaces = []
+    for item in at.items:
+        card, device = _index(item["NetworkCardIndex"]), _index(item["DeviceIndex"])
+        kind = "interface" if item["InterfaceType"].missing else item["InterfaceType"].text
+        if card is None or device is None or kind not in {"interface", "efa", "efa-only"}:
+            return None
+        interfaces.append(NetworkInterface(card=card, device=device, interface_type=kind))  # type: ignore[arg-type]
+    return interfaces or None
+
+
+def _index(at: Property) -> int | None:
+    return 0 if at.missing else at.number
+
+
+def interfaces_are_legal(templates: Templates) -> Iterator[Problem]:
+    """Find what EC2 would refuse of the interfaces, and EFA interfaces that are left unused."""
+    for template in templates.of_type(LAUNCH_TEMPLATE):
+        interfaces = interfaces_of(template)
+        if interfaces is None:
+            continue
+        in_batch = any(user.type == COMPUTE_ENVIRONMENT for user in users_of(template))
+        for machine in template_types(template):
+            yield from _judged(template, machine, interfaces, in_batch=in_batch)
+
+
+def _judged(
+    template: Resource, machine: InstanceType, interfaces: list[NetworkInterface], *, in_batch: bool
+) -> Iterator[Problem]:
+    at = launch_data(template)["NetworkInterfaces"]
+    findings = check_network_interfaces(machine, interfaces)
+    if not interfaces:  # EC2 then makes one plain interface by itself
+        findings = [finding for finding in findings if finding.code == "UC4016"]
+    elif in_batch and machine.efa_interfaces > 1:
+        findings += check_task_interface(machine, interfaces)
+    for finding in findings:
+        place = _PLACE.match(finding.path)
+        where = at
+        if place:
+            where = at.items[int(place[1])]
+            where = where[_PROPERTIES[place[2]]] if place[2] else where
+        yield Problem(where, finding.code, finding.problem, finding.allowed, finding.remedy)
+
+
+def no_public_addresses(templates: Templates) -> Iterator[Problem]:
+    """Find nodes with several interfaces that would get a public address, which EC2 refuses."""
+    for template in templates.of_type(LAUNCH_TEMPLATE):
+        items = launch_data(template)["NetworkInterfaces"].items
+        if len(items) < 2:  # noqa: PLR2004 - one interface may have one
+            continue
+        for item in items:
+            if item["AssociatePublicIpAddress"].flag:
+                yield Problem(
+                    item["AssociatePublicIpAddress"],
+                    "UC3202",
+                    f"got true on one of {len(items)} interfaces, which EC2 refuses at launch",
+                    "false, and a NAT gateway or VPC endpoints",
+                )
+        told = any(item["AssociatePublicIpAddress"].flag is False for item in items)
+        for subnet in () if told else subnets_of(template):
+            if subnet["MapPublicIpOnLaunch"].flag:
+                yield Problem(
+                    subnet["MapPublicIpOnLaunch"],
+                    "UC3202",
+                    f"the subnet gives public addresses to the nodes of {template.logical_id}, which have {len(items)} "
+                    "interfaces each; EC2 refuses that at launch",
+                    "false, or AssociatePublicIpAddress: false at the interfaces",
+                )
+
+
+def subnets_of(template: Resource) -> list[Resource]:
+    """The subnets of these templates that nodes of a launch template are launched into."""
+    places = [item["SubnetId"] for item in launch_data(template)["NetworkInterfaces"].items]
+    for user in users_of(template):
+        key = (
+            user["ComputeResources"]["Subnets"]
+            if user.type == COMPUTE_ENVIRONMENT
+            else user["VPCZoneIdentifier"]
+        )
+        places += key.items
+    found = [place.target for place in places]
+    return list(dict.fromkeys(each for each in found if each is not None and each.type == SUBNET))
+
+
+def interfaces_go_with_their_node(templates: Templates) -> Iterator[Problem]:
+    """Find interfaces that stay, with their address, when their node has gone."""
+    for template in templates.of_type(LAUNCH_TEMPLATE):
+        for item in launch_data(template)["NetworkInterfaces"].items:
+            goes = item["DeleteOnTermination"]
+            # The primary interface goes by itself unless told otherwise.
+            primary = item["NetworkCardIndex"].number in {0, None} and item["DeviceIndex"].number == 0
+            if goes.flag is False or (goes.missing and not primary):
+                yield Problem(
+                    goes,
+                    "UC3203",
+                    "the interface and its address stay when the node is gone",
+                    "DeleteOnTermination: true",
+                )
+
+
+def groups_are_at_the_interfaces(templates: Templates) -> Iterator[Problem]:
+    """Find security groups beside interfaces, which EC2 refuses."""
+    for template in templates.of_type(LAUNCH_TEMPLATE):
+        data = launch_data(template)
+        for name in ("SecurityGroupIds", "SecurityGroups"):
+            if data["NetworkInterfaces"].items and data[name].items:
+                yield Problem(
+                    data[name],
+                    "UC3205",
+                    "security groups of the whole template beside interfaces, which EC2 refuses at launch",
+                    "Groups at each interface",
+                )
+
+
+def interfaces_with_efa(user: Resource) -> bool:
+    """Whether nodes of a compute environment or Auto Scaling group have EFA."""
+    template = launch_template_of(user)
+    interfaces = interfaces_of(template) if template else None
+    return any(each.has_efa for each in interfaces or ())

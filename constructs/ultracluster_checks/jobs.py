@@ -1,0 +1,254 @@
+"""Job definitions of AWS Batch: node ranges, what a container asks of its node, its image, its surroundings."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ultracluster_catalog.compiler_flags import split_compiler_flags
+from ultracluster_catalog.findings import quote
+from ultracluster_catalog.instance_type import InstanceType
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_checks.machines import compute_environments, environment_types
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.template import Property, Templates
+
+__all__ = [
+    "JOB_DEFINITION",
+    "JobContainer",
+    "attempts_and_timeouts_are_in_bounds",
+    "containers_fit_their_node",
+    "images_stay_the_same",
+    "job_containers",
+    "jobs_have_enough_nodes",
+    "multi_node_jobs_are_not_on_spot",
+    "node_ranges_cover_every_node",
+    "one_address_of_the_compile_cache",
+]
+
+JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
+
+_RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")
+_ECR: Final = re.compile(
+    r"(?P<account>\d{12}|\$\{[^}]*\})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
+)
+_MOST_ATTEMPTS: Final = 10
+_SHORTEST_TIMEOUT_SECONDS: Final = 60
+_MOST_NODES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class JobContainer:
+    """One container of a job definition.
+
+    Attributes:
+        at: Its properties.
+        nodes: Nodes of the job; 1 for a job without nodes. None if not known.
+        machines: Types of the nodes that it may run on; empty if not known.
+    """
+
+    at: Property
+    nodes: int | None
+    machines: tuple[InstanceType, ...]
+
+    @property
+    def environment(self) -> dict[str, Property]:
+        """Its environment variables."""
+        pairs = self.at["Environment"].items
+        return {str(pair["Name"].text): pair["Value"] for pair in pairs if pair["Name"].text}
+
+
+def job_containers(templates: Templates) -> Iterator[JobContainer]:
+    """The containers of all job definitions on EC2."""
+    behind = [environment_types(environment) for environment, _ in compute_environments(templates)]
+    known = [machine for machines in behind for machine in machines or ()]
+    everywhere = tuple(dict.fromkeys(known)) if None not in behind else ()
+    for job in templates.of_type(JOB_DEFINITION):
+        if any(each.text == "FARGATE" for each in job["PlatformCapabilities"].items):
+            continue
+        whole = job["NodeProperties"]
+        if not job["ContainerProperties"].missing:
+            yield JobContainer(job["ContainerProperties"], 1, everywhere)
+        for part in whole["NodeRangeProperties"].items:
+            at = part["Container"]
+            if at.missing:
+                continue
+            name = at["InstanceType"].text
+            own = part["InstanceTypes"].items
+            if name is None and len(own) == 1:
+                name = own[0].text
+            machines = everywhere if name is None else tuple(filter(None, [INSTANCE_TYPES.get(name)]))
+            yield JobContainer(at, whole["NumNodes"].number, machines)
+
+
+def node_ranges_cover_every_node(templates: Templates) -> Iterator[Problem]:
+    """Find multi-node jobs with a node in no range, or a main node that is not there."""
+    for job in templates.of_type(JOB_DEFINITION):
+        whole = job["NodeProperties"]
+        count, main = whole["NumNodes"].number, whole["MainNode"].number
+        if count is None or not 1 <= count <= _MOST_NODES:
+            continue
+        if main is not None and not 0 <= main < count:
+            yield Problem(whole["MainNode"], "UC6404", f"got {main} of {count} nodes", f"0 to {count - 1}")
+        covered: set[int] = set()
+        ranges = whole["NodeRangeProperties"].items
+        parsed = [_nodes_of(part["TargetNodes"].text, count) for part in ranges]
+        if not ranges or None in parsed:
+            continue
+        for part, nodes in zip(ranges, parsed, strict=True):
+            covered |= set(nodes or ())
+            if nodes and nodes[-1] >= count:
+                yield Problem(
+                    part["TargetNodes"],
+                    "UC6404",
+                    f"got {quote(part['TargetNodes'].text)}, and the job has {count} nodes",
+                    f"0 to {count - 1}",
+                )
+        if missing := sorted(set(range(count)) - covered):
+            yield Problem(
+                whole["NodeRangeProperties"],
+                "UC6404",
+                f"no range has node {', '.join(map(str, missing[:5]))}{' and others' if len(missing) > 5 else ''} of {count}",  # noqa: PLR2004
+                f"0:{count - 1}",
+            )
+
+
+def _nodes_of(text: str | None, count: int) -> range | None:
+    found = _RANGE.fullmatch(text or "")
+    if found is None:
+        return None
+    if found[3]:
+        return range(int(found[3][:9]), int(found[3][:9]) + 1)
+    return range(int(found[1][:9] or 0), int(found[2][:9] or count - 1) + 1)
+
+
+def jobs_have_enough_nodes(templates: Templates) -> Iterator[Problem]:
+    """Find multi-node jobs of more nodes than any environment holds."""
+    held: dict[str, int] = {}
+    for environment, resources in compute_environments(templates):
+        machines, most = environment_types(environment), resources["MaxvCpus"].number
+        if not machines or most is None:
+            return  # it may hold the job
+        for machine in machines:
+            held[machine.name] = max(held.get(machine.name, 0), most // machine.vcpus)
+    for job in templates.of_type(JOB_DEFINITION):
+        count = job["NodeProperties"]["NumNodes"]
+        parts = job["NodeProperties"]["NodeRangeProperties"].items
+        name = parts[0]["Container"]["InstanceType"].text if parts else None
+        room = max(held.values(), default=None) if name is None else held.get(name)
+        if count.number is not None and room is not None and count.number > room:
+            yield Problem(
+                count,
+                "UC6101",
+                f"got {count.number}, and the largest environment holds {room} nodes, so that the job waits for ever",
+                f"up to {room}, or a larger MaxvCpus",
+            )
+
+
+def multi_node_jobs_are_not_on_spot(templates: Templates) -> Iterator[Problem]:
+    """Find multi-node jobs where every environment is one of Spot, on which they do not run."""
+    kinds = [resources["Type"].text for _, resources in compute_environments(templates)]
+    if set(kinds) != {"SPOT"}:
+        return
+    for job in templates.of_type(JOB_DEFINITION):
+        if not job["NodeProperties"].missing:
+            yield Problem(
+                job["NodeProperties"],
+                "UC6308",
+                "a multi-node job, and every compute environment is one of Spot, on which AWS Batch runs none",
+                "an environment of type EC2",
+            )
+
+
+def containers_fit_their_node(templates: Templates) -> Iterator[Problem]:
+    """Find containers that ask for more than any of their nodes has, or for GPUs of Neuron nodes."""
+    for container in job_containers(templates):
+        if not container.machines:
+            continue
+        for at in container.at["ResourceRequirements"].items:
+            kind, value = at["Type"].text, at["Value"]
+            yield from _fits(container, str(kind), value)
+        for name, kind in (("Vcpus", "VCPU"), ("Memory", "MEMORY")):
+            yield from _fits(container, kind, container.at[name])
+
+
+def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]:
+    machines, asked = container.machines, at.number
+    if asked is None:
+        return
+    if kind == "GPU":
+        if all(machine.is_neuron for machine in machines):
+            yield Problem(
+                at,
+                "UC6407",
+                f"got {asked} GPUs on {machines[0].name}, which has none",
+                "the devices /dev/neuron0 onwards",
+            )
+        return
+    room = {"VCPU": [m.vcpus for m in machines], "MEMORY": [m.container_memory_mib for m in machines]}.get(
+        kind
+    )
+    if room and asked > max(room):
+        unit = "vCPUs" if kind == "VCPU" else "MiB"
+        best = machines[room.index(max(room))]
+        yield Problem(
+            at,
+            "UC6407",
+            f"got {asked}, and {best.name} has {max(room)} {unit} for containers, so that the job waits for ever",
+            f"up to {max(room)} {unit}",
+        )
+
+
+def images_stay_the_same(templates: Templates) -> Iterator[Problem]:
+    """Find images whose tag moves, and images that come from another Region."""
+    for container in job_containers(templates):
+        at = container.at["Image"]
+        image = at.pattern
+        name = image.rsplit("/", 1)[-1]
+        if not image or "@" in image or (image.endswith("}") and ":" not in re.sub(r"\$\{[^}]*\}", "", name)):
+            continue  # a digest, or a tag that only a deployment knows
+        bare = re.sub(r"\$\{[^}]*\}", "", name)
+        if name.endswith(":latest") or ":" not in bare:
+            yield Problem(
+                at,
+                "UC6107",
+                f"{quote(image)} may be another image when the job is resumed",
+                "a tag that does not move, or a digest",
+            )
+        found, region = _ECR.match(image), at.resource.template.region
+        if found and region and found["region"] != region:
+            yield Problem(
+                at,
+                "UC6108",
+                f"the image is in {found['region']}, and the nodes in {region} pull all of it from there",
+                f"a copy in Amazon ECR of {region}",
+            )
+
+
+def one_address_of_the_compile_cache(templates: Templates) -> Iterator[Problem]:
+    """Find compile caches that are addressed twice, where the flag wins in silence."""
+    for container in job_containers(templates):
+        environment = container.environment
+        flags = environment.get(XLA_COMPILER_FLAGS_VARIABLE)
+        if flags is None or XLA_CACHE_VARIABLE not in environment:
+            continue
+        if any(flag.name == CACHE_URL_FLAG for flag in split_compiler_flags(flags.pattern)):
+            yield Problem(
+                flags,
+                "UC6010",
+                f"got {CACHE_URL_FLAG} beside {XLA_CACHE_VARIABLE}, and the flag wins without a word",
+                "one of them",
+            )
+
+
+def attempts_and_timeouts_are_in_bounds(templates: Templates) -> Iterator[Problem]:
+    """Find attempts and timeouts that AWS Batch refuses."""
+    for job in templates.of_type(JOB_DEFINITION):
+        attempts, seconds = job["RetryStrategy"]["Attempts"], job["Timeout"]["AttemptDurationSeconds"]
+        if attempts.number is not None and not 1 <= attempts.number <= _MOST_ATTEMPTS:
+            yield Problem(attempts, "UC6104", f"got {attempts.number}", f"1 to {_MOST_ATTEMPTS}")
+        if seconds.number is not None and seconds.number < _SHORTEST_TIMEOUT_SECONDS:
+            yield Problem(
+                seconds, "UC6104", f"got {seconds.number}", f"{_SHORTEST_TIMEOUT_SECONDS} seconds or more"
+            )

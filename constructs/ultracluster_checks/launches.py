@@ -1,0 +1,286 @@
+"""What launch templates launch: market and reservation, placement, image, metadata, user data."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_catalog.findings import quote
+from ultracluster_catalog.identifiers import IMAGE_ID, RESERVATION_ID
+from ultracluster_catalog.instance_type import CAPACITY_BLOCK
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.prices import ON_DEMAND_PRICES
+from ultracluster_checks.machines import (
+    AUTO_SCALING_GROUP,
+    COMPUTE_ENVIRONMENT,
+    LAUNCH_TEMPLATE,
+    catalogued,
+    instance_type_names,
+    is_block,
+    launch_data,
+    template_types,
+    users_of,
+)
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_checks.values import Unknown
+
+__all__ = [
+    "blocks_have_no_placement_group",
+    "blocks_have_one_type",
+    "images_are_pinned",
+    "instance_types_are_known",
+    "market_and_target_go_together",
+    "metadata_needs_a_token",
+    "nothing_is_reserved",
+    "reservations_are_named_by_id",
+    "types_are_sold_as_blocks",
+    "user_data_can_be_merged",
+]
+
+_LARGEST_USER_DATA: Final = 16 * 1024  # bytes before Base64 (EC2 User Guide, instance user data, 2026-10)
+_PRICED_ON_DEMAND: Final = {name for name, _ in ON_DEMAND_PRICES}
+_SSM_TYPE: Final = "AWS::SSM::Parameter::Value<"
+
+
+def _launches(templates: Templates) -> Iterator[tuple[Resource, Property]]:
+    for template in templates.of_type(LAUNCH_TEMPLATE):
+        yield template, launch_data(template)
+
+
+def market_and_target_go_together(templates: Templates) -> Iterator[Problem]:
+    """Find blocks without a target or beside Spot, and targets whose nodes may come from elsewhere."""
+    for template, data in _launches(templates):
+        market, target = data["InstanceMarketOptions"], _target(data)
+        if is_block(data):
+            if not isinstance(target.value, Unknown) and _target_is_missing(target):
+                yield Problem(
+                    target,
+                    "UC4201",
+                    "market type capacity-block without the reservation that nodes are launched into",
+                    "CapacityReservationId, or the ARN of a resource group of blocks",
+                )
+            if not market["SpotOptions"].missing:
+                yield Problem(
+                    market["SpotOptions"],
+                    "UC4202",
+                    "options of Spot for a Capacity Block",
+                    "none",
+                    "Leave them out",
+                )
+            for user in users_of(template):
+                kind = user["ComputeResources"]["Type"]
+                if kind.text == "SPOT":
+                    yield Problem(
+                        kind,
+                        "UC4202",
+                        f"SPOT, and {template.logical_id} launches into a Capacity Block",
+                        "EC2",
+                    )
+        elif market["MarketType"].missing and not _target_is_missing(target):
+            yield from _target_alone(template, data, target)
+
+
+def _target(data: Property) -> Property:
+    return data["CapacityReservationSpecification"]["CapacityReservationTarget"]
+
+
+def _target_is_missing(target: Property) -> bool:
+    names = (target["CapacityReservationId"], target["CapacityReservationResourceGroupArn"])
+    return all(name.missing for name in names)
+
+
+def _target_alone(template: Resource, data: Property, target: Property) -> Iterator[Problem]:
+    """A target without a market type is right for an On-Demand Capacity Reservation only."""
+    for machine in template_types(template):
+        if CAPACITY_BLOCK in machine.purchase_options and machine.name not in _PRICED_ON_DEMAND:
+            yield Problem(
+                data["InstanceMarketOptions"],
+                "UC4203",
+                f"a reservation without a market type, and no on-demand price of {machine.name} is known; if it is a Capacity "
+                "Block, no node starts",
+                f"MarketType: {CAPACITY_BLOCK} for a Capacity Block",
+            )
+    preference = data["CapacityReservationSpecification"]["CapacityReservationPreference"]
+    group = target["CapacityReservationResourceGroupArn"]
+    if not group.missing and (preference.missing or preference.text in {"open", "none"}):
+        yield Problem(
+            preference,
+            "UC4204",
+            "when the reservations of the group are full, EC2 starts further nodes on demand",
+            "capacity-reservations-only",
+        )
+
+
+def blocks_have_no_placement_group(templates: Templates) -> Iterator[Problem]:
+    """Find Capacity Blocks in placement groups, which EC2 refuses or fills partly."""
+    for template, data in _launches(templates):
+        if not is_block(data):
+            continue
+        places = [data["Placement"]["GroupName"], data["Placement"]["GroupId"]]
+        places += [_group(user) for user in users_of(template)]
+        for place in places:
+            if not place.missing and not isinstance(place.value, Unknown):
+                yield Problem(
+                    place,
+                    "UC4020",
+                    "a placement group for nodes of a Capacity Block, which EC2 refuses or fills partly; a block is placed "
+                    "together anyway",
+                    "none",
+                    "Leave it out",
+                )
+
+
+def _group(user: Resource) -> Property:
+    whole = user.properties if user.type == AUTO_SCALING_GROUP else user["ComputeResources"]
+    return whole["PlacementGroup"]
+
+
+def blocks_have_one_type(templates: Templates) -> Iterator[Problem]:
+    """Find Capacity Blocks whose nodes may be of several types."""
+    for template, data in _launches(templates):
+        for user in users_of(template) if is_block(data) else ():
+            types = user["ComputeResources"]["InstanceTypes"]
+            if user.type == COMPUTE_ENVIRONMENT and len(types.items) > 1:
+                yield Problem(
+                    types,
+                    "UC4205",
+                    f"{len(types.items)} instance types for a Capacity Block, which has one",
+                    "its type",
+                )
+
+
+def types_are_sold_as_blocks(templates: Templates) -> Iterator[Problem]:
+    """Find Capacity Blocks of types that are not sold in them."""
+    for template, data in _launches(templates):
+        for machine in template_types(template) if is_block(data) else ():
+            if CAPACITY_BLOCK not in machine.purchase_options:
+                yield Problem(
+                    data["InstanceMarketOptions"]["MarketType"],
+                    "UC4104",
+                    f"{machine.name} is not sold as a Capacity Block",
+                    ", ".join(sorted(machine.purchase_options)),
+                )
+
+
+def reservations_are_named_by_id(templates: Templates) -> Iterator[Problem]:
+    """Find targets that are no Capacity Reservation, such as an offering."""
+    for _, data in _launches(templates):
+        at = _target(data)["CapacityReservationId"]
+        text = at.text
+        if text is None or re.fullmatch(RESERVATION_ID, text):
+            continue
+        remedy = (
+            "That is an offering, a quote: use the id that its purchase gave" if text.startswith("cb") else ""
+        )
+        yield Problem(at, "UC4109", f"got {quote(text)}", "cr- and 17 hexadecimal digits", remedy)
+
+
+def instance_types_are_known(templates: Templates) -> Iterator[Problem]:
+    """Find instance types of the Trainium and Inferentia families that do not exist."""
+    for at in _type_names(templates):
+        if catalogued(at) is False:
+            yield Problem(at, "UC4001", f"got {quote(at.text)}", _like(str(at.text)))
+
+
+def _type_names(templates: Templates) -> Iterator[Property]:
+    for _, data in _launches(templates):
+        yield data["InstanceType"]
+    for environment in templates.of_type(COMPUTE_ENVIRONMENT):
+        yield from instance_type_names(environment) or ()
+    for instance in templates.of_type("AWS::EC2::Instance", "AWS::EC2::CapacityReservation"):
+        yield instance["InstanceType"]
+
+
+def _like(name: str) -> str:
+    family = name.lower().removeprefix("ml.")[:3]
+    return ", ".join(known for known in INSTANCE_TYPES if known.startswith(family))
+
+
+def images_are_pinned(templates: Templates) -> Iterator[Problem]:
+    """Find images that are no id, or that each deployment or launch looks up anew."""
+    for at in _images(templates):
+        text = at.text
+        if isinstance(at.value, Unknown):
+            kind = str(at.resource.template.parameters.get(at.value.name, {}).get("Type"))
+            if kind.startswith(_SSM_TYPE):
+                yield Problem(
+                    at,
+                    "UC4206",
+                    f"the parameter {at.value.name} is looked up at each deployment, and a new image replaces the nodes",
+                    "the id of an AMI",
+                    "Resolve it once, and write the id down",
+                )
+        elif text is not None and text.startswith("resolve:ssm:"):
+            yield Problem(
+                at,
+                "UC4206",
+                "the image is looked up at each launch, so that nodes of one job may run different ones",
+                "the id of an AMI",
+                "Resolve it once, and write the id down",
+            )
+        elif text is not None and not re.fullmatch(IMAGE_ID, text) and not text.startswith("{{resolve:"):
+            yield Problem(at, "UC4110", f"got {quote(text)}", "ami- and 8 or 17 hexadecimal digits")
+
+
+def _images(templates: Templates) -> Iterator[Property]:
+    for _, data in _launches(templates):
+        if not data["ImageId"].missing:
+            yield data["ImageId"]
+    for environment in templates.of_type(COMPUTE_ENVIRONMENT):
+        for item in environment["ComputeResources"]["Ec2Configuration"].items:
+            if not item["ImageIdOverride"].missing:
+                yield item["ImageIdOverride"]
+
+
+def metadata_needs_a_token(templates: Templates) -> Iterator[Problem]:
+    """Find nodes that give their credentials to whoever can make them send a request (IMDSv1)."""
+    for _, data in _launches(templates):
+        options = data["MetadataOptions"]
+        if isinstance(options.value, Unknown) or options["HttpEndpoint"].text == "disabled":
+            continue
+        tokens = options["HttpTokens"]
+        if tokens.missing or tokens.text == "optional":
+            yield Problem(
+                tokens,
+                "UC4207",
+                "instance metadata, with the credentials of the node, is read without a token",
+                "HttpTokens: required",
+            )
+
+
+def user_data_can_be_merged(templates: Templates) -> Iterator[Problem]:
+    """Find user data that AWS Batch cannot merge with its own, or that EC2 does not take."""
+    for template, data in _launches(templates):
+        at = data["UserData"]
+        start = at.pattern.lstrip()
+        if not start or start.startswith("${"):
+            continue
+        in_batch = any(user.type == COMPUTE_ENVIRONMENT for user in users_of(template))
+        written = start.startswith(("#!", "#cloud-config", "<"))
+        if in_batch and written:
+            yield Problem(
+                at,
+                "UC4208",
+                f"got {quote(start.splitlines()[0])}; AWS Batch puts its own part before it, and the environment turns INVALID",
+                "MIME multipart, which begins with MIME-Version: 1.0 or Content-Type: multipart/mixed",
+            )
+        size = len(at.pattern.encode(errors="replace"))
+        if at.text is not None and size > _LARGEST_USER_DATA:
+            yield Problem(
+                at,
+                "UC4209",
+                f"{size:,} bytes",
+                f"at most {_LARGEST_USER_DATA:,} bytes",
+                "Read the rest from S3",
+            )
+
+
+def nothing_is_reserved(templates: Templates) -> Iterator[Problem]:
+    """Find reservations that cost from the moment they are deployed."""
+    for resource in templates.of_type("AWS::EC2::CapacityReservation", "AWS::EC2::CapacityReservationFleet"):
+        yield Problem(
+            resource.properties,
+            "UC4210",
+            "the reservation is paid from its deployment on, used or not, and a replaced or forgotten one goes on",
+            "the id of a reservation that a person has made",
+        )

@@ -1,0 +1,111 @@
+"""Which launch template, compute environment and job go together, and on which instance types."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_catalog.instance_type import CAPACITY_BLOCK, InstanceType
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_checks.template import Property, Resource, Templates
+
+__all__ = [
+    "AUTO_SCALING_GROUP",
+    "COMPUTE_ENVIRONMENT",
+    "LAUNCH_TEMPLATE",
+    "catalogued",
+    "compute_environments",
+    "environment_types",
+    "instance_type_names",
+    "is_block",
+    "launch_data",
+    "launch_template_of",
+    "template_types",
+    "users_of",
+]
+
+LAUNCH_TEMPLATE: Final = "AWS::EC2::LaunchTemplate"
+COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
+AUTO_SCALING_GROUP: Final = "AWS::AutoScaling::AutoScalingGroup"
+
+_ACCELERATED: Final = re.compile(r"(?:ml\.)?(?:trn|inf)[0-9]\w*\.\w+", re.IGNORECASE)
+
+
+def launch_data(template: Resource) -> Property:
+    """What a launch template launches."""
+    return template["LaunchTemplateData"]
+
+
+def compute_environments(templates: Templates) -> Iterator[tuple[Resource, Property]]:
+    """Managed compute environments on EC2, each with its resources."""
+    for environment in templates.of_type(COMPUTE_ENVIRONMENT):
+        resources = environment["ComputeResources"]
+        if resources["Type"].text in {"EC2", "SPOT"}:
+            yield environment, resources
+
+
+def launch_template_of(user: Resource) -> Resource | None:
+    """The launch template of a compute environment or Auto Scaling group, if it is among the templates."""
+    if user.type == AUTO_SCALING_GROUP:
+        choices = [
+            user["LaunchTemplate"],
+            user["MixedInstancesPolicy"]["LaunchTemplate"]["LaunchTemplateSpecification"],
+        ]
+    else:
+        choices = [user["ComputeResources"]["LaunchTemplate"]]
+    for choice in choices:
+        found = choice["LaunchTemplateId"].target or choice["LaunchTemplateName"].target
+        if found is not None:
+            return found
+        name = choice["LaunchTemplateName"].text
+        for template in user.template.templates.of_type(LAUNCH_TEMPLATE):
+            if name is not None and template["LaunchTemplateName"].text == name:
+                return template
+    return None
+
+
+def users_of(template: Resource) -> list[Resource]:
+    """The compute environments and Auto Scaling groups that launch from a launch template."""
+    users = template.template.templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP)
+    return [user for user in users if launch_template_of(user) is template]
+
+
+def is_block(data: Property) -> bool:
+    """Whether nodes are launched into a Capacity Block."""
+    return data["InstanceMarketOptions"]["MarketType"].text == CAPACITY_BLOCK
+
+
+def instance_type_names(user: Resource) -> list[Property] | None:
+    """The instance types of a compute environment; None when some of them are not known."""
+    types = user["ComputeResources"]["InstanceTypes"]
+    names = types.items
+    if not names or any(name.text is None for name in names):
+        return None
+    return names
+
+
+def environment_types(user: Resource) -> list[InstanceType] | None:
+    """The instance types of a compute environment; None when the catalogue does not have all of them."""
+    names = instance_type_names(user)
+    if names is None or any(name.text not in INSTANCE_TYPES for name in names):
+        return None
+    return [INSTANCE_TYPES[str(name.text)] for name in names]
+
+
+def template_types(template: Resource) -> list[InstanceType]:
+    """The instance types that a launch template is used for, as far as known: its own, or those of its users."""
+    own = launch_data(template)["InstanceType"].text
+    if own is not None:
+        return [INSTANCE_TYPES[own]] if own in INSTANCE_TYPES else []
+    found = []
+    for user in users_of(template):
+        if user.type == COMPUTE_ENVIRONMENT:
+            found += environment_types(user) or []
+    return list(dict.fromkeys(found))
+
+
+def catalogued(name: Property) -> bool | None:
+    """Whether an instance type is one of the catalogue; None when it is no type of ours, or not known."""
+    text = name.text
+    if text is None or not _ACCELERATED.fullmatch(text):
+        return None
+    return text in INSTANCE_TYPES

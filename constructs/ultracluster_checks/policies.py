@@ -1,0 +1,204 @@
+"""IAM: named actions, named principals, no administrators, and nobody who buys without an approved order."""
+
+import fnmatch
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_catalog.findings import quote
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_checks.values import Unknown
+
+__all__ = [
+    "actions_are_named",
+    "functions_know_their_callers",
+    "nobody_buys_without_an_order",
+    "nobody_is_administrator",
+    "principals_are_named",
+    "roles_are_passed_by_name",
+]
+
+_IDENTITY: Final = {
+    "AWS::IAM::Group": "Policies",
+    "AWS::IAM::Role": "Policies",
+    "AWS::IAM::User": "Policies",
+}
+_ALONE: Final = (
+    "AWS::IAM::ManagedPolicy",
+    "AWS::IAM::Policy",
+    "AWS::IAM::RolePolicy",
+    "AWS::IAM::UserPolicy",
+)
+_OF_RESOURCES: Final = {
+    "AWS::EC2::VPCEndpoint": "PolicyDocument",
+    "AWS::ECR::Repository": "RepositoryPolicyText",
+    "AWS::IAM::Role": "AssumeRolePolicyDocument",
+    "AWS::KMS::Key": "KeyPolicy",
+    "AWS::S3::BucketPolicy": "PolicyDocument",
+    "AWS::SNS::TopicPolicy": "PolicyDocument",
+    "AWS::SQS::QueuePolicy": "PolicyDocument",
+    "AWS::SecretsManager::ResourcePolicy": "ResourcePolicy",
+}
+# Everything in EC2 and SageMaker that commits to pay for capacity that cannot be given back.
+_BUYING: Final = (
+    "ec2:PurchaseCapacityBlock",
+    "ec2:PurchaseCapacityBlockExtension",
+    "ec2:PurchaseHostReservation",
+    "ec2:PurchaseReservedInstancesOffering",
+    "sagemaker:CreateTrainingPlan",
+    "sagemaker:ExtendTrainingPlan",
+    "savingsplans:CreateSavingsPlan",
+)
+_POWERFUL: Final = re.compile(
+    r":policy/(?:AdministratorAccess|PowerUserAccess|IAMFullAccess|AmazonEC2FullAccess|AmazonS3FullAccess)$"
+)
+_ORDER_KEY: Final = re.compile(r"aws:(?:RequestTag|ResourceTag)/.+", re.IGNORECASE)
+
+
+def _identity_documents(templates: Templates) -> Iterator[tuple[Resource, Property]]:
+    """Policies of principals, each with the resource that has it."""
+    for resource in templates.of_type(*_IDENTITY):
+        for policy in resource[_IDENTITY[resource.type]].items:
+            yield resource, policy["PolicyDocument"]
+    for resource in templates.of_type(*_ALONE):
+        yield resource, resource["PolicyDocument"]
+
+
+def _allowing(document: Property) -> Iterator[Property]:
+    for statement in document["Statement"].one_or_more:
+        if statement["Effect"].text == "Allow":
+            yield statement
+
+
+def actions_are_named(templates: Templates) -> Iterator[Problem]:
+    """Find statements that allow all of a service, or all but something."""
+    for _, document in _identity_documents(templates):
+        for statement in _allowing(document):
+            for action in statement["Action"].one_or_more:
+                service, _, name = (action.text or "").partition(":")
+                if service == "*" or (service and name and not name.strip("*?")):
+                    yield Problem(
+                        action, "UC6420", f"got {quote(action.text)}", "the actions that are needed, by name"
+                    )
+            if not statement["NotAction"].missing:
+                yield Problem(
+                    statement["NotAction"],
+                    "UC6420",
+                    "everything is allowed but what is listed, also what AWS adds tomorrow",
+                    "the actions that are needed, by name",
+                )
+
+
+def principals_are_named(templates: Templates) -> Iterator[Problem]:
+    """Find policies of roles, buckets, keys and topics that allow something to everybody."""
+    for resource in templates.of_type(*_OF_RESOURCES):
+        if resource.type == "AWS::EC2::VPCEndpoint":
+            continue  # its own default; it gives no right of its own
+        for statement in _allowing(resource[_OF_RESOURCES[resource.type]]):
+            principal = statement["Principal"]
+            named = [principal, *principal["AWS"].one_or_more] if not principal.missing else []
+            for at in named:
+                if at.text == "*" and statement["Condition"].missing:
+                    yield Problem(
+                        at, "UC6421", "got '*', which is everybody in every account", "who needs it, by name"
+                    )
+
+
+def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
+    """Find roles with the policies of administrators."""
+    for resource in templates.of_type(*_IDENTITY):
+        for policy in resource["ManagedPolicyArns"].items:
+            if _POWERFUL.search(policy.pattern):
+                yield Problem(
+                    policy,
+                    "UC6422",
+                    f"got {policy.pattern.rsplit('/', 1)[1]}",
+                    "a policy with the actions that are needed",
+                )
+
+
+def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
+    """Find rights to pass any role on, by which any right can be had."""
+    for _, document in _identity_documents(templates):
+        for statement in _allowing(document):
+            passes = any(_covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
+            for resource in statement["Resource"].one_or_more if passes else ():
+                if resource.text == "*" and statement["Condition"].missing:
+                    yield Problem(
+                        resource,
+                        "UC6423",
+                        "every role may be passed on, and with it the rights of each",
+                        "the ARNs of the roles",
+                    )
+
+
+def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
+    """Find functions that everybody may call."""
+    for permission in templates.of_type("AWS::Lambda::Permission"):
+        principal = permission["Principal"]
+        if principal.text == "*" and permission["PrincipalOrgID"].missing:
+            yield Problem(
+                principal, "UC6424", "got '*', which is everybody in every account", "the service or account"
+            )
+    for url in templates.of_type("AWS::Lambda::Url"):
+        if url["AuthType"].text == "NONE":
+            yield Problem(
+                url["AuthType"], "UC6424", "got NONE: whoever knows the address calls the function", "AWS_IAM"
+            )
+
+
+def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
+    """Find rights to buy capacity that are not held to an approved, tagged order."""
+    documents = list(_identity_documents(templates))
+    for resource, document in documents:
+        holders = _holders(resource)
+        denied = [
+            statement
+            for other, theirs in documents
+            if other is resource or holders & _holders(other)
+            for statement in theirs["Statement"].one_or_more
+            if statement["Effect"].text == "Deny"
+        ]
+        for statement in _allowing(document):
+            for action in statement["Action"].one_or_more:
+                bought = [each for each in _BUYING if _covers(action, each)]
+                free = [each for each in bought if not _is_held(each, statement, denied)]
+                if free and not _is_plain_wildcard(action):
+                    yield Problem(
+                        action,
+                        "UC6425",
+                        f"got {quote(action.text)}, which buys ({free[0]}) and cannot be taken back",
+                        "a role of its own, held to the tag of an approved order (aws:RequestTag)",
+                        "Take the right away; `ultracluster capacity` buys outside of deployments",
+                    )
+
+
+def _holders(resource: Resource) -> set[Resource]:
+    roles = {each.target for name in ("Roles", "Users", "Groups") for each in resource[name].items}
+    return {resource} | {role for role in roles if role is not None}
+
+
+def _is_plain_wildcard(action: Property) -> bool:
+    """``*`` is refused as such, and not once more for each thing that it holds."""
+    return action.text == "*"
+
+
+def _is_held(action: str, statement: Property, denied: list[Property]) -> bool:
+    if isinstance(statement["Condition"].value, Unknown) or _asks_for_order(statement["Condition"]):
+        return True
+    return any(
+        _asks_for_order(each["Condition"]) and any(_covers(at, action) for at in each["Action"].one_or_more)
+        for each in denied
+    )
+
+
+def _asks_for_order(condition: Property) -> bool:
+    return any(
+        _ORDER_KEY.fullmatch(str(key.path[-1])) for operator in condition.members for key in operator.members
+    )
+
+
+def _covers(action: Property, name: str) -> bool:
+    pattern = action.text
+    return pattern is not None and fnmatch.fnmatchcase(name.lower(), pattern.lower().replace("[", "[[]"))

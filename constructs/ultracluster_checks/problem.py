@@ -1,0 +1,51 @@
+"""What a rule says about a template."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ultracluster_catalog.credentials import hide_credentials
+from ultracluster_catalog.findings import Finding
+from ultracluster_checks.template import Property, Templates
+
+__all__ = ["Find", "Problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem: where it is, its code, what was got, what is allowed and what to do.
+
+    Attributes:
+        at: The value that is wrong, or the place where one is missing.
+        code: Code of the rule.
+        problem: What is wrong, with the value got.
+        allowed: What would be right. Default: not said.
+        remedy: What to do. Default: not said.
+    """
+
+    at: Property
+    code: str
+    problem: str
+    allowed: str = ""
+    remedy: str = ""
+
+    def finding(self) -> Finding:
+        """The finding, with logical id, property path, file and line."""
+        resource = self.at.resource
+        return Finding(
+            code=self.code,
+            problem=_shown(self.problem),
+            allowed=_shown(self.allowed),
+            remedy=self.remedy,
+            path=_shown(str(self.at)),
+            location=resource.template.source.location(("Resources", resource.logical_id, *self.at.path)),
+        )
+
+
+def _shown(text: str) -> str:
+    """Text in which names of a template cannot hide anything, nor move the cursor, and that holds no credentials."""
+    visible = "".join(each if each.isascii() and each.isprintable() else ascii(each)[1:-1] for each in text)
+    return hide_credentials(visible)
+
+
+Find = Callable[[Templates], Iterator[Problem]]
+"""A rule: it looks at the templates and says what is wrong. What it cannot know is not wrong."""

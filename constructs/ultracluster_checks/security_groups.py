@@ -1,0 +1,141 @@
+"""Rules of security groups, wherever they are written: who is let in, and EFA both ways."""
+
+import ipaddress
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ultracluster_catalog.findings import quote
+from ultracluster_checks.machines import LAUNCH_TEMPLATE, launch_data
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_checks.values import Unknown
+
+__all__ = ["SECURITY_GROUP", "GroupRule", "efa_flows_both_ways", "group_rules", "nobody_lets_everybody_in"]
+
+SECURITY_GROUP: Final = "AWS::EC2::SecurityGroup"
+
+_Direction = Literal["in", "out"]
+_LIST: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
+_ALONE: Final = {"in": "AWS::EC2::SecurityGroupIngress", "out": "AWS::EC2::SecurityGroupEgress"}
+_PEER: Final = {"in": "SourceSecurityGroupId", "out": "DestinationSecurityGroupId"}
+_ADDRESSES: Final = ("CidrIp", "CidrIpv6")
+_LARGEST_PUBLIC: Final = 8  # a rule for a /7 or more is one for everybody
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRule:
+    """One rule of a security group.
+
+    Attributes:
+        at: Where it is written.
+        direction: Whether it lets traffic in or out.
+    """
+
+    at: Property
+    direction: _Direction
+
+    @property
+    def peer(self) -> Property:
+        """The security group on the other side."""
+        return self.at[_PEER[self.direction]]
+
+    @property
+    def is_all_traffic(self) -> bool | None:
+        """Whether it is about every protocol; None when that is not known."""
+        protocol = self.at["IpProtocol"].text
+        return None if protocol is None else protocol == "-1"
+
+    def holds_port(self, first: int, last: int) -> bool:
+        """Whether it lets TCP through on all of these ports, or may do so."""
+        protocol = self.at["IpProtocol"].text
+        if protocol in {None, "-1"}:
+            return True
+        low, high = self.at["FromPort"].number, self.at["ToPort"].number
+        known = isinstance(self.at["FromPort"].value, Unknown) or isinstance(self.at["ToPort"].value, Unknown)
+        if known or low == -1:
+            return True
+        return (
+            protocol in {"tcp", "6"} and low is not None and high is not None and low <= first <= last <= high
+        )
+
+
+def group_rules(group: Resource, direction: _Direction) -> list[GroupRule]:
+    """The rules of a security group, its own and those that stand alone.
+
+    Args:
+        group: A security group of the templates.
+        direction: Whether they let traffic in or out.
+    """
+    alone = [
+        rule.properties
+        for rule in group.template.templates.of_type(_ALONE[direction])
+        if rule["GroupId"].target is group
+    ]
+    return [GroupRule(at, direction) for at in (*group[_LIST[direction]].items, *alone)]
+
+
+def nobody_lets_everybody_in(templates: Templates) -> Iterator[Problem]:
+    """Find rules that let everybody in."""
+    for group in templates.of_type(SECURITY_GROUP):
+        for at in group[_LIST["in"]].items:
+            yield from _open_to_everybody(at)
+    for rule in templates.of_type(_ALONE["in"]):
+        yield from _open_to_everybody(rule.properties)
+
+
+def _open_to_everybody(at: Property) -> Iterator[Problem]:
+    for name in _ADDRESSES:
+        text = at[name].text
+        if text is None:
+            continue
+        try:
+            network = ipaddress.ip_network(text, strict=False)
+        except ValueError:
+            continue  # what EC2 refuses is for the schema
+        if network.prefixlen < _LARGEST_PUBLIC:
+            yield Problem(
+                at[name],
+                "UC3206",
+                f"got {quote(text)}, so that everybody is let in",
+                "a security group, or the addresses of those who need it",
+            )
+
+
+def efa_flows_both_ways(templates: Templates) -> Iterator[Problem]:
+    """Find EFA interfaces whose security groups do not let all traffic from and to themselves."""
+    judged: set[tuple[Resource, ...]] = set()
+    for template in templates.of_type(LAUNCH_TEMPLATE):
+        for interface in launch_data(template)["NetworkInterfaces"].items:
+            if interface["InterfaceType"].text in {"efa", "efa-only"}:
+                yield from _efa_groups(interface["Groups"], judged)
+
+
+def _efa_groups(at: Property, judged: set[tuple[Resource, ...]]) -> Iterator[Problem]:
+    groups = tuple(each.target for each in at.items)
+    if not groups or None in groups:
+        return
+    known = tuple(group for group in groups if group is not None and group.type == SECURITY_GROUP)
+    if len(known) < len(groups) or known in judged:
+        return
+    judged.add(known)
+    for direction, word in (("in", "from"), ("out", "to")):
+        if not any(_lets_itself(group, known, direction) for group in known):  # type: ignore[arg-type]
+            first = known[0]
+            yield Problem(
+                first[_LIST[direction]],
+                "UC3201",
+                f"no rule of {' or '.join(group.logical_id for group in known)} lets all traffic {word} itself, and EFA "
+                "goes through no other",
+                f'IpProtocol "-1" with {_PEER[direction]} that is the group itself; addresses do not count',
+                f"Add an {_ALONE[direction]}",
+            )
+
+
+def _lets_itself(group: Resource, peers: tuple[Resource, ...], direction: _Direction) -> bool:
+    for rule in group_rules(group, direction):
+        if rule.is_all_traffic is False or rule.peer.missing:
+            continue
+        if rule.peer.target in peers or isinstance(rule.peer.value, Unknown):
+            return True
+    return False

@@ -1,0 +1,210 @@
+"""What holds data: kept when its stack goes or it is replaced, encrypted, not public, and with a way back."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_catalog.findings import quote
+from ultracluster_checks.file_systems import ASSOCIATION
+from ultracluster_checks.machines import LAUNCH_TEMPLATE, launch_data
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_checks.values import Reference, Text, Unknown
+
+__all__ = [
+    "BUCKET",
+    "buckets_are_private",
+    "buckets_ask_for_tls",
+    "checkpoints_keep_versions",
+    "data_is_retained",
+    "deletions_stay_on_lustre",
+    "disks_are_encrypted",
+    "keys_change",
+    "tables_have_a_way_back",
+]
+
+BUCKET: Final = "AWS::S3::Bucket"
+_TABLE: Final = "AWS::DynamoDB::Table"
+_KEY: Final = "AWS::KMS::Key"
+
+# What can be restored from a snapshot that CloudFormation takes is kept by one.
+_SNAPSHOTS: Final = {
+    "AWS::RDS::DBInstance",
+    "AWS::RDS::DBCluster",
+    "AWS::EC2::Volume",
+    "AWS::Redshift::Cluster",
+}
+_STATEFUL: Final = {
+    BUCKET: "objects",
+    _TABLE: "items",
+    _KEY: "the key, without which nothing that it encrypted can be read",
+    "AWS::DynamoDB::GlobalTable": "items",
+    "AWS::EC2::Volume": "files",
+    "AWS::EFS::FileSystem": "files",
+    "AWS::FSx::FileSystem": "files",
+    "AWS::Logs::LogGroup": "logs",
+    "AWS::RDS::DBCluster": "rows",
+    "AWS::RDS::DBInstance": "rows",
+}
+_BLOCKS: Final = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
+_PUBLIC_LISTS: Final = ("PublicRead", "PublicReadWrite", "AuthenticatedRead")
+
+
+def data_is_retained(templates: Templates) -> Iterator[Problem]:
+    """Find resources with data that go with their stack, or when they are replaced."""
+    for resource in templates.of_type(*_STATEFUL):
+        kept = {"Retain", "RetainExceptOnCreate"} | ({"Snapshot"} if resource.type in _SNAPSHOTS else set())
+        for name, when in (
+            ("DeletionPolicy", "the stack is deleted"),
+            ("UpdateReplacePolicy", "an update replaces it"),
+        ):
+            at = resource.attribute(name)
+            if at.missing or at.text in {"Delete", "Snapshot"} - kept:
+                yield (
+                    Problem(at, "UC5201", f"{_STATEFUL[resource.type]} are lost when {when}", "Retain")
+                    if resource.type != _KEY
+                    else Problem(at, "UC5201", f"{_STATEFUL[resource.type]}, is lost when {when}", "Retain")
+                )
+
+
+def buckets_are_private(templates: Templates) -> Iterator[Problem]:
+    """Find buckets that are public, or that a policy could make so."""
+    for bucket in templates.of_type(BUCKET):
+        block = bucket["PublicAccessBlockConfiguration"]
+        for name in _BLOCKS if isinstance(block.value, dict) else ():
+            if block[name].missing or block[name].flag is False:
+                yield Problem(block[name], "UC5206", f"{name} is not true", "true")
+        if block.missing:
+            yield Problem(
+                block,
+                "UC5206",
+                "nothing blocks public access, but for what the account does",
+                f"{', '.join(_BLOCKS)}: true",
+            )
+        lists = bucket["AccessControl"]
+        if lists.text in _PUBLIC_LISTS:
+            yield Problem(lists, "UC5207", f"got {quote(lists.text)}", "no access list, and a bucket policy")
+
+
+def buckets_ask_for_tls(templates: Templates) -> Iterator[Problem]:
+    """Find buckets that take requests without TLS."""
+    policies = list(templates.of_type("AWS::S3::BucketPolicy"))
+    if any(isinstance(policy["Bucket"].value, Unknown | Text) for policy in policies):
+        return  # it may be about any of them
+    for bucket in templates.of_type(BUCKET):
+        named = bucket["BucketName"].text
+        own = [
+            policy
+            for policy in policies
+            if policy["Bucket"].target is bucket or (named is not None and policy["Bucket"].text == named)
+        ]
+        if not any(_denies_plain(policy["PolicyDocument"]) for policy in own):
+            yield Problem(
+                bucket.properties,
+                "UC5205",
+                "no policy refuses requests without TLS",
+                'a bucket policy that denies s3:* under Bool {"aws:SecureTransport": "false"}',
+            )
+
+
+def _denies_plain(document: Property) -> bool:
+    if isinstance(document.value, Unknown):
+        return True
+    for statement in document["Statement"].one_or_more:
+        if isinstance(statement.value, Unknown):
+            return True
+        if statement["Effect"].text == "Deny":
+            conditions = [operator["aws:SecureTransport"] for operator in statement["Condition"].members]
+            if any(at.flag is False for each in conditions for at in (each, *each.items)):
+                return True
+    return False
+
+
+def disks_are_encrypted(templates: Templates) -> Iterator[Problem]:
+    """Find disks and file systems that are not encrypted."""
+    places = [
+        item["Ebs"]["Encrypted"]
+        for template in templates.of_type(LAUNCH_TEMPLATE)
+        for item in launch_data(template)["BlockDeviceMappings"].items
+        if not item["Ebs"].missing and item["Ebs"]["SnapshotId"].missing
+    ]
+    places += [
+        item["Ebs"]["Encrypted"]
+        for instance in templates.of_type("AWS::EC2::Instance")
+        for item in instance["BlockDeviceMappings"].items
+        if not item["Ebs"].missing and item["Ebs"]["SnapshotId"].missing
+    ]
+    places += [
+        resource["Encrypted"] for resource in templates.of_type("AWS::EC2::Volume", "AWS::EFS::FileSystem")
+    ]
+    for at in places:
+        if at.missing or at.flag is False:
+            got = (
+                "nothing is said, and a new volume is not encrypted by itself" if at.missing else "got false"
+            )
+            yield Problem(at, "UC5204", got, "Encrypted: true")
+
+
+def deletions_stay_on_lustre(templates: Templates) -> Iterator[Problem]:
+    """Find associations by which an ``rm`` on Lustre deletes objects in S3."""
+    for association in templates.of_type(ASSOCIATION):
+        for event in association["S3"]["AutoExportPolicy"]["Events"].items:
+            if event.text == "DELETED":
+                yield Problem(
+                    event,
+                    "UC5208",
+                    "got DELETED, so that rm on the file system deletes checkpoints in S3",
+                    "NEW and CHANGED",
+                )
+
+
+def checkpoints_keep_versions(templates: Templates) -> Iterator[Problem]:
+    """Find buckets that a file system writes to and that lose what is overwritten, or that expire it."""
+    for bucket in _written_buckets(templates):
+        status = bucket["VersioningConfiguration"]["Status"]
+        if status.missing or status.text == "Suspended":
+            yield Problem(
+                status,
+                "UC5209",
+                "what the file system overwrites is gone",
+                "Enabled, with an expiry of old versions",
+            )
+        for rule in bucket["LifecycleConfiguration"]["Rules"].items:
+            for name in ("ExpirationInDays", "ExpirationDate"):
+                if not rule[name].missing and rule["Status"].text != "Disabled":
+                    yield Problem(
+                        rule[name],
+                        "UC5210",
+                        "objects expire that the file system may have released, so that S3 has the only copy",
+                        "NoncurrentVersionExpiration",
+                    )
+
+
+def _written_buckets(templates: Templates) -> list[Resource]:
+    found: dict[Resource, None] = {}
+    for association in templates.of_type(ASSOCIATION):
+        path = association["DataRepositoryPath"].value
+        if association["S3"]["AutoExportPolicy"].missing or not isinstance(path, Text):
+            continue
+        for part in path.parts:
+            target = templates.resource(part) if isinstance(part, Reference) and not part.attribute else None
+            if target is not None and target.type == BUCKET:
+                found[target] = None
+    return list(found)
+
+
+def tables_have_a_way_back(templates: Templates) -> Iterator[Problem]:
+    """Find tables without point-in-time recovery."""
+    for table in templates.of_type(_TABLE):
+        at = table["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
+        if at.missing or at.flag is False:
+            yield Problem(
+                at, "UC5212", "a wrong write cannot be taken back", "PointInTimeRecoveryEnabled: true"
+            )
+
+
+def keys_change(templates: Templates) -> Iterator[Problem]:
+    """Find symmetric keys that are never rotated."""
+    for key in templates.of_type(_KEY):
+        at, kind = key["EnableKeyRotation"], key["KeySpec"]
+        if (kind.missing or kind.text == "SYMMETRIC_DEFAULT") and (at.missing or at.flag is False):
+            yield Problem(at, "UC5213", "the key material never changes", "EnableKeyRotation: true")

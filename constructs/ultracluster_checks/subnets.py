@@ -1,0 +1,189 @@
+"""Subnets: in their VPC, in a zone of their Region, one for nodes with EFA, and with an address for everything in them."""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Final
+
+from ultracluster_catalog.addresses import RESERVED_PER_SUBNET
+from ultracluster_catalog.findings import FindingsError, quote
+from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.nic_layouts import addresses_per_node
+from ultracluster_catalog.zones import REGIONS, offered_zones, region_of_zone_id
+from ultracluster_checks.interfaces import SUBNET, interfaces_of, interfaces_with_efa
+from ultracluster_checks.machines import (
+    AUTO_SCALING_GROUP,
+    COMPUTE_ENVIRONMENT,
+    environment_types,
+    launch_template_of,
+    template_types,
+)
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.template import Property, Resource, Templates
+
+__all__ = [
+    "efa_nodes_are_in_one_subnet",
+    "nodes_have_addresses",
+    "subnets_fit_their_vpc",
+    "types_are_offered_in_their_zone",
+    "zone_of",
+    "zones_belong_to_their_region",
+]
+
+_VPC: Final = "AWS::EC2::VPC"
+_ZONE_NAME: Final = re.compile(r"([a-z]{2}(?:-[a-z]+)+-\d)(?:-[a-z]+-\d+)?[a-z]")
+
+
+def zones_belong_to_their_region(templates: Templates) -> Iterator[Problem]:
+    """Find zones of another Region than that of the template."""
+    for template in templates.all:
+        if template.region is None:
+            continue
+        for resource in template.resources.values():
+            for name in ("AvailabilityZone", "AvailabilityZoneId"):
+                at = resource[name]
+                region = _region_of(at)
+                if region not in {None, template.region}:
+                    yield Problem(
+                        at,
+                        "UC3102",
+                        f"{quote(at.text)} is in {region}, and the template is for {template.region}",
+                        f"a zone of {template.region}",
+                    )
+
+
+def _region_of(at: Property) -> str | None:
+    text = at.text
+    if text is None:
+        return None
+    if found := _ZONE_NAME.fullmatch(text):
+        return found[1] if found[1] in REGIONS else None
+    try:
+        return region_of_zone_id(text)
+    except FindingsError:
+        return None
+
+
+def zone_of(subnet: Resource) -> str | None:
+    """The zone of a subnet, as its id or its name; None if it is not known."""
+    return subnet["AvailabilityZoneId"].text or subnet["AvailabilityZone"].text
+
+
+def types_are_offered_in_their_zone(templates: Templates) -> Iterator[Problem]:
+    """Find on-demand and Spot nodes in zones that EC2 does not list their type in."""
+    for environment in templates.of_type(COMPUTE_ENVIRONMENT):
+        template = launch_template_of(environment)
+        if (
+            template is not None
+            and not template["LaunchTemplateData"]["CapacityReservationSpecification"].missing
+        ):
+            continue  # what is reserved is there, whatever the list says
+        for subnet in environment["ComputeResources"]["Subnets"].items:
+            zone = subnet.target["AvailabilityZoneId"].text if subnet.target else None
+            for machine in environment_types(environment) or [] if zone else []:
+                offered = offered_zones(machine.name)
+                if offered and zone not in offered:
+                    yield Problem(
+                        environment["ComputeResources"]["InstanceTypes"],
+                        "UC4106",
+                        f"EC2 does not list {machine.name} in {zone}",
+                        ", ".join(offered),
+                        "Use one of these zones, or check with `aws ec2 describe-instance-type-offerings`",
+                    )
+
+
+def subnets_fit_their_vpc(templates: Templates) -> Iterator[Problem]:
+    """Find subnets that reach out of their VPC, or into each other."""
+    placed: dict[Resource, list[tuple[Property, ipaddress.IPv4Network]]] = {}
+    for subnet in templates.of_type(SUBNET):
+        vpc, network = subnet["VpcId"].target, _network(subnet["CidrBlock"])
+        if vpc is None or vpc.type != _VPC or network is None:
+            continue
+        whole = _network(vpc["CidrBlock"])
+        associated = any(each["VpcId"].target is vpc for each in templates.of_type("AWS::EC2::VPCCidrBlock"))
+        if whole is not None and not associated and not network.subnet_of(whole):
+            yield Problem(
+                subnet["CidrBlock"],
+                "UC3105",
+                f"{network} is not inside {whole} of {vpc.logical_id}",
+                f"a part of {whole}",
+            )
+        placed.setdefault(vpc, []).append((subnet["CidrBlock"], network))
+    for subnets in placed.values():
+        for (one, first), (other, second) in combinations(subnets, 2):
+            if first.overlaps(second):
+                yield Problem(
+                    other,
+                    "UC3105",
+                    f"{second} overlaps {first} of {one.resource.logical_id}",
+                    "addresses that no other subnet has",
+                )
+
+
+def _network(at: Property) -> ipaddress.IPv4Network | None:
+    try:
+        return ipaddress.IPv4Network(at.text) if at.text else None
+    except ValueError:
+        return None
+
+
+def efa_nodes_are_in_one_subnet(templates: Templates) -> Iterator[Problem]:
+    """Find environments whose nodes have EFA and several subnets: EFA traffic does not leave a subnet."""
+    for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
+        at = _places(user)
+        if len(at.items) > 1 and interfaces_with_efa(user):
+            yield Problem(
+                at,
+                "UC3204",
+                f"nodes with EFA would be spread over {len(at.items)} subnets, and EFA traffic does not leave one",
+                "one subnet",
+            )
+
+
+def _places(user: Resource) -> Property:
+    return (
+        user["ComputeResources"]["Subnets"] if user.type == COMPUTE_ENVIRONMENT else user["VPCZoneIdentifier"]
+    )
+
+
+def nodes_have_addresses(templates: Templates) -> Iterator[Problem]:
+    """Find subnets with fewer addresses than the nodes that are launched into them take."""
+    needed: dict[Resource, int] = {}
+    for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
+        subnets = [each.target for each in _places(user).items]
+        nodes, per_node = _most_nodes(user), _addresses(user)
+        if len(subnets) == 1 and subnets[0] is not None and nodes and per_node:
+            needed[subnets[0]] = needed.get(subnets[0], 0) + nodes * per_node
+    for subnet, count in needed.items():
+        network = _network(subnet["CidrBlock"])
+        free = network.num_addresses - RESERVED_PER_SUBNET if network else count
+        if count > free:
+            yield Problem(
+                subnet["CidrBlock"],
+                "UC3002",
+                f"the nodes take {count} addresses, and {network} has {free}",
+                f"{count} addresses or more, and those of endpoints and file systems",
+                "Use a larger subnet, or efa-only interfaces, which take no address",
+            )
+
+
+def _most_nodes(user: Resource) -> int | None:
+    if user.type == AUTO_SCALING_GROUP:
+        return user["MaxSize"].number
+    machines = environment_types(user)
+    most = user["ComputeResources"]["MaxvCpus"].number
+    return most // min(machine.vcpus for machine in machines) if machines and most else None
+
+
+def _addresses(user: Resource) -> int | None:
+    template = launch_template_of(user)
+    interfaces = interfaces_of(template) if template else None
+    if template is None or interfaces is None:
+        return None
+    if not interfaces and not any(machine.name in INSTANCE_TYPES for machine in template_types(template)):
+        return None
+    task = (
+        1 if user.type == COMPUTE_ENVIRONMENT else 0
+    )  # a task of a multi-node job has an interface of its own
+    return addresses_per_node(interfaces) + task

@@ -1,0 +1,281 @@
+"""Templates as the rules see them: resources by type, and properties that are worked out and know where they are."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from ultracluster_checks.functions import resolve
+from ultracluster_checks.values import ABSENT, Reference, Text, Unknown
+
+__all__ = ["Property", "Resource", "Source", "Template", "Templates"]
+
+_NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.0+)?")
+_WORDS: Final = {"true": True, "false": False}
+_PARTITIONS: Final = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """A template as it was read.
+
+    Attributes:
+        name: How people call it: a file, or a stack.
+        body: The whole template, functions in their long form.
+        region: Region that it is deployed to. Default: not known.
+        lines: Line of each value by its path, from 1. Default: not known.
+    """
+
+    name: str
+    body: Mapping[str, Any]
+    region: str | None = None
+    lines: Mapping[tuple[str | int, ...], int] = field(default_factory=dict)
+
+    def location(self, path: tuple[str | int, ...]) -> str:
+        """File and line of a value, or of the nearest one around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return f"{self.name}:{self.lines[path]}" if path in self.lines else self.name
+
+
+class Templates:
+    """The templates that are looked at together: what one exports, another may import."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.all: Final = tuple(Template(self, number, source) for number, source in enumerate(sources))
+        self._under_way: set[str] = set()
+
+    def of_type(self, *types: str) -> Iterator["Resource"]:
+        """The resources of some types, in the order of the templates."""
+        for template in self.all:
+            yield from (each for each in template.resources.values() if each.type in types)
+
+    def resource(self, reference: Reference) -> "Resource":
+        """The resource that a reference is to."""
+        return self.all[reference.template].resources[reference.logical_id]
+
+    def exported(self, name: str) -> Any:
+        """What a template exports under a name; unknown when none of these does."""
+        template, value = self._exports.get(name, (None, None))
+        if template is None or name in self._under_way:
+            return Unknown()
+        self._under_way.add(name)
+        try:
+            return resolve(value, template)
+        finally:
+            self._under_way.discard(name)
+
+    @cached_property
+    def _exports(self) -> dict[str, tuple["Template", Any]]:
+        found: dict[str, tuple[Template, Any]] = {}
+        for template in self.all:
+            for output in _mapping(template.source.body.get("Outputs")).values():
+                name = resolve(_mapping(_mapping(output).get("Export")).get("Name"), template)
+                if isinstance(name, str):
+                    found.setdefault(name, (template, _mapping(output).get("Value")))
+        return found
+
+
+class Template:
+    """One template: its resources, and what names mean in it."""
+
+    def __init__(self, templates: Templates, number: int, source: Source) -> None:
+        self.templates: Final = templates
+        self.number: Final = number
+        self.source: Final = source
+        self.parameters: Final = {
+            name: _mapping(each) for name, each in _mapping(source.body.get("Parameters")).items()
+        }
+        self.resources: Final = {
+            logical_id: Resource(self, logical_id, body)
+            for logical_id, body in _mapping(source.body.get("Resources")).items()
+            if isinstance(body, dict) and isinstance(body.get("Type"), str)
+        }
+
+    @property
+    def region(self) -> str | None:
+        """Region that it is deployed to, if known."""
+        return self.source.region
+
+    def name(self, name: str) -> Any:
+        """What ``Ref`` gives for a name."""
+        if name in self.resources:
+            return Reference(self.number, name)
+        if name in self.parameters:
+            return self._default(name)
+        return self._pseudo.get(name, Unknown(name))
+
+    @cached_property
+    def _pseudo(self) -> Mapping[str, Any]:
+        region = self.region
+        if region is None:
+            return {"AWS::NoValue": ABSENT}
+        return {
+            "AWS::NoValue": ABSENT,
+            "AWS::Region": region,
+            "AWS::Partition": next(
+                (each for start, each in _PARTITIONS.items() if region.startswith(start)), "aws"
+            ),
+            "AWS::URLSuffix": "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com",
+        }
+
+    def attribute(self, logical_id: str, attribute: str) -> Any:
+        """What ``GetAtt`` gives."""
+        return Reference(self.number, logical_id, attribute) if logical_id in self.resources else Unknown()
+
+    def mapped(self, keys: list[Any]) -> Any:
+        """What ``FindInMap`` gives."""
+        value: Any = self.source.body.get("Mappings")
+        for key in keys:
+            if not isinstance(value, dict) or not isinstance(key, str | int) or str(key) not in value:
+                return Unknown()
+            value = value[str(key)]
+        return value
+
+    def imported(self, name: Any) -> Any:
+        """What ``ImportValue`` gives."""
+        return self.templates.exported(name) if isinstance(name, str) else Unknown()
+
+    def _default(self, name: str) -> Any:
+        parameter = self.parameters[name]
+        kind, default = str(parameter.get("Type")), parameter.get("Default")
+        if default is None or kind.startswith("AWS::SSM::") or isinstance(default, dict | list):
+            return Unknown(name)
+        if kind.startswith("List<") or kind == "CommaDelimitedList":
+            return [part.strip() for part in str(default).split(",")]
+        return default
+
+
+class Resource:
+    """One resource of a template.
+
+    Attributes:
+        template: The template that it is in.
+        logical_id: Its logical id.
+        type: Its type, such as ``AWS::EC2::LaunchTemplate``.
+        body: What stands under its logical id.
+    """
+
+    def __init__(self, template: Template, logical_id: str, body: Mapping[str, Any]) -> None:
+        self.template: Final = template
+        self.logical_id: Final = logical_id
+        self.type: Final[str] = body["Type"]
+        self.body: Final = body
+
+    @cached_property
+    def properties(self) -> "Property":
+        """Its properties."""
+        return Property(self, ("Properties",), resolve(self.body.get("Properties", {}), self.template))
+
+    def __getitem__(self, key: str) -> "Property":
+        return self.properties[key]
+
+    def attribute(self, key: str) -> "Property":
+        """Something beside its properties, such as ``DeletionPolicy``."""
+        value = self.body.get(key, ABSENT)
+        return Property(self, (key,), value if value is ABSENT else resolve(value, self.template))
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A value of a resource, worked out, and where it is.
+
+    Attributes:
+        resource: The resource that it belongs to.
+        path: Its keys and indexes below the resource.
+        value: What it is known to be.
+    """
+
+    resource: Resource
+    path: tuple[str | int, ...]
+    value: Any
+
+    def __getitem__(self, key: str) -> "Property":
+        """A member; absent when this is known not to have it, unknown when nobody can tell."""
+        if isinstance(self.value, dict):
+            value = self.value.get(key, ABSENT)
+        else:
+            value = ABSENT if self.missing else Unknown()
+        return Property(self.resource, (*self.path, key), value)
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is known not to be given."""
+        return self.value is ABSENT or self.value is None
+
+    @property
+    def known(self) -> bool:
+        """Whether it is given, and all of it known."""
+        return not self.missing and _is_known(self.value)
+
+    @property
+    def items(self) -> list["Property"]:
+        """The items of a list; none if it is no list, or not known to be one."""
+        values = self.value if isinstance(self.value, list) else []
+        return [Property(self.resource, (*self.path, index), value) for index, value in enumerate(values)]
+
+    @property
+    def one_or_more(self) -> list["Property"]:
+        """The items of a list, or the one value where a list may be left out, as in policies."""
+        return self.items if isinstance(self.value, list) else [] if self.missing else [self]
+
+    @property
+    def members(self) -> list["Property"]:
+        """The members of a mapping."""
+        return [self[key] for key in self.value] if isinstance(self.value, dict) else []
+
+    @property
+    def text(self) -> str | None:
+        """Text that is known completely."""
+        if isinstance(self.value, bool):
+            return str(self.value).lower()
+        return str(self.value) if isinstance(self.value, str | int | float) else None
+
+    @property
+    def pattern(self) -> str:
+        """Text with ``${…}`` where it is not known; empty if it is no text at all."""
+        if isinstance(self.value, Text | Reference | Unknown):
+            return str(self.value)
+        return self.text or ""
+
+    @property
+    def number(self) -> int | None:
+        """A whole number, also one that is written as text."""
+        if isinstance(self.value, bool):
+            return None
+        if isinstance(self.value, float) and self.value.is_integer():
+            return int(self.value)
+        if isinstance(self.value, str) and _NUMBER.fullmatch(self.value):
+            return int(self.value.partition(".")[0])
+        return self.value if isinstance(self.value, int) else None
+
+    @property
+    def flag(self) -> bool | None:
+        """Yes or no, also when it is written as text; None when it is missing, unknown or neither."""
+        if isinstance(self.value, str):
+            return _WORDS.get(self.value.lower())
+        return self.value if isinstance(self.value, bool) else None
+
+    @property
+    def target(self) -> Resource | None:
+        """The resource of these templates that it refers to."""
+        if isinstance(self.value, Reference):
+            return self.resource.template.templates.resource(self.value)
+        return None
+
+    def __str__(self) -> str:
+        path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in self.path)
+        return f"{self.resource.logical_id}{path}"
+
+
+def _is_known(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_known(part) for part in value.values())
+    if isinstance(value, list):
+        return all(_is_known(part) for part in value)
+    return not isinstance(value, Unknown | Text | Reference)
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,87 @@
+"""What a value of a template is known to be before it is deployed.
+
+Functions are worked out as far as the templates at hand allow: parameters by their defaults, ``Ref`` and ``GetAtt`` of a
+resource as a reference to it, ``Sub`` and ``Join`` as text with gaps. What stays unknown is no ground for a finding.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+__all__ = ["ABSENT", "Reference", "Text", "Unknown", "joined"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value that only a deployment knows.
+
+    Attributes:
+        name: The parameter or pseudo parameter that it comes from. Empty for anything else.
+    """
+
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"${{{self.name or '?'}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The id or an attribute of a resource of the templates at hand.
+
+    Attributes:
+        template: Number of its template, in the order in which they were given.
+        logical_id: Its logical id.
+        attribute: Name of the attribute; empty for what ``Ref`` gives.
+    """
+
+    template: int
+    logical_id: str
+    attribute: str = ""
+
+    def __str__(self) -> str:
+        return f"${{{'.'.join(part for part in (self.logical_id, self.attribute) if part)}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Text with gaps.
+
+    Attributes:
+        parts: Known text, and what stands in the gaps.
+    """
+
+    parts: tuple["str | Reference | Unknown", ...]
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Absent:
+    """Stands for a property that is not given."""
+
+
+ABSENT: Final = _Absent()
+
+
+def joined(parts: list[Any]) -> Any:
+    """Put parts of a text together: text if all of it is known, `Text` if there are gaps, else unknown."""
+    flat: list[str | Reference | Unknown] = []
+    for piece in [piece for part in parts for piece in _pieces(part)]:
+        if isinstance(piece, str) and flat and isinstance(flat[-1], str):
+            flat[-1] += piece
+        elif piece != "":
+            flat.append(piece)
+    if len(flat) > 1:
+        return Text(tuple(flat))
+    return flat[0] if flat else ""
+
+
+def _pieces(part: Any) -> tuple[str | Reference | Unknown, ...]:
+    if isinstance(part, Text):
+        return part.parts
+    if isinstance(part, bool):
+        return (str(part).lower(),)
+    if isinstance(part, int | float):
+        return (str(part),)
+    return (part if isinstance(part, str | Reference | Unknown) else Unknown(),)

@@ -1,0 +1,203 @@
+"""Reading templates that somebody wrote, or that a tool made: files of at most 1 MB, and folders of the CDK.
+
+The files are other people's. What could make reading them slow or ambiguous is refused with a line: folders and devices,
+large files, deep nesting, aliases, keys that stand twice.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_checks import Source
+from ultracluster_stacks.check.yaml_template import DEEPEST_NESTING, TemplateError, read_yaml_template
+
+__all__ = ["LARGEST_TEMPLATE", "read_templates"]
+
+LARGEST_TEMPLATE: Final = 1_000_000
+"""The largest template that CloudFormation takes, in bytes."""
+
+_STACK: Final = "aws:cloudformation:stack"
+_NESTED: Final = "cdk:cloud-assembly"
+
+
+def read_templates(paths: Sequence[Path], *, region: str | None = None) -> list[Source]:
+    """Read templates.
+
+    Args:
+        paths: Files, and cloud assemblies such as cdk.out.
+        region: Region that they are deployed to. Default: what an assembly says; of a file it is not known.
+
+    Returns:
+        The templates in the order of the paths, those of an assembly in the order of its manifest.
+
+    Raises:
+        FindingsError: Whatever cannot be read (UC9505 to UC9508, UC9510), all of it together.
+    """
+    sources: list[Source] = []
+    findings: list[Finding] = []
+    for path in paths:
+        try:
+            files = _assembly(path, path) if path.is_dir() else [(path, None)]
+            sources += [_read(file, region or own) for file, own in files]
+        except FindingsError as error:
+            findings += error.findings
+    if findings:
+        raise FindingsError(findings)
+    return sources
+
+
+def _assembly(folder: Path, whole: Path) -> list[tuple[Path, str | None]]:
+    """The templates of a cloud assembly and of those inside it, each with its Region."""
+    artifacts = _artifacts(folder, whole)
+    found: list[tuple[Path, str | None]] = []
+    for artifact in artifacts.values():
+        properties = artifact.get("properties")
+        if not isinstance(properties, dict):
+            continue
+        if artifact.get("type") == _STACK:
+            environment = str(artifact.get("environment", "")).rsplit("/", 1)[-1]
+            known = environment if environment and environment != "unknown-region" else None
+            found.append((_inside(folder, whole, properties.get("templateFile")), known))
+        elif artifact.get("type") == _NESTED:
+            found += _assembly(_inside(folder, whole, properties.get("directoryName")), whole)
+    return found
+
+
+def _artifacts(folder: Path, whole: Path) -> Mapping[str, Mapping[str, Any]]:
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        manifest = None
+    artifacts = manifest.get("artifacts") if isinstance(manifest, dict) else None
+    if not isinstance(artifacts, dict):
+        raise _refusal(
+            whole, "UC9510", "the folder has no manifest.json of the CDK", "cdk.out, or the files themselves"
+        )
+    return {name: each for name, each in artifacts.items() if isinstance(each, dict)}
+
+
+def _inside(folder: Path, whole: Path, name: object) -> Path:
+    """A file of an assembly, which may not lead out of it."""
+    path = folder / str(name)
+    if not isinstance(name, str) or not path.resolve().is_relative_to(whole.resolve()):
+        raise _refusal(whole, "UC9510", f"the manifest names {quote(name)}, which is not in the folder")
+    return path
+
+
+def _read(path: Path, region: str | None) -> Source:
+    text = _text(path)
+    lines: Mapping[tuple[str | int, ...], int]
+    try:
+        if text.lstrip()[:1] == "{":
+            body, lines = _json(text), _LinesOfJson(text)
+        else:
+            body, lines = read_yaml_template(text)
+    except TemplateError as error:
+        raise _refusal(path, error.code, error.problem, error.allowed, line=error.line) from None
+    if not isinstance(body, dict) or not isinstance(body.get("Resources"), dict):
+        raise _refusal(path, "UC9508", "there are no Resources at the top", "a CloudFormation template")
+    return Source(name=_name(path), body=body, region=region, lines=lines)
+
+
+def _text(path: Path) -> str:
+    try:
+        # O_NONBLOCK, so that a named pipe without a writer is refused rather than waited for.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise _refusal(path, "UC9505", "this is no regular file", "a template")
+            content = file.read(LARGEST_TEMPLATE + 1)
+    except OSError as error:
+        raise _refusal(path, "UC9505", f"the file cannot be read: {error.strerror}") from None
+    if len(content) > LARGEST_TEMPLATE:
+        raise _refusal(
+            path, "UC9505", "the file is larger than CloudFormation takes", "at most 1,000,000 bytes"
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _refusal(path, "UC9505", "this is not UTF-8", "text in UTF-8", line=line) from None
+
+
+def _json(text: str) -> Any:
+    try:
+        body = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise TemplateError("UC9506", f"this is not valid JSON: {error.msg}", line=error.lineno) from None
+    except RecursionError:
+        raise _too_deep() from None
+    except TemplateError:
+        raise
+    except ValueError as error:
+        raise TemplateError("UC9506", f"this is not valid JSON: {quote(str(error))}") from None
+    _refuse_depth(body)
+    return body
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TemplateError("UC9506", f"the key {quote(twice)} stands twice in a mapping", "each key once")
+    return members
+
+
+def _no_number(text: str) -> None:
+    raise TemplateError("UC9506", f"got {quote(text)}, which is no number of JSON")
+
+
+def _refuse_depth(body: Any) -> None:
+    level = [body]
+    for _ in range(DEEPEST_NESTING + 1):
+        level = [part for each in level if isinstance(each, dict | list) for part in _parts(each)]
+        if not level:
+            return
+    raise _too_deep()
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    yield from value.values() if isinstance(value, dict) else value
+
+
+def _too_deep() -> TemplateError:
+    return TemplateError("UC9507", f"nesting deeper than {DEEPEST_NESTING}", f"{DEEPEST_NESTING} levels")
+
+
+class _LinesOfJson(Mapping[tuple[str | int, ...], int]):
+    """The lines of a JSON file, looked for only when something was found in it: JSON is YAML too."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _lines(self) -> Mapping[tuple[str | int, ...], int]:
+        try:
+            return read_yaml_template(self._text)[1]
+        except TemplateError:  # such as a tab, which only JSON takes
+            return {}
+
+    def __getitem__(self, path: tuple[str | int, ...]) -> int:
+        return self._lines[path]
+
+    def __iter__(self) -> Iterator[tuple[str | int, ...]]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def _name(path: Path) -> str:
+    return ascii(os.fspath(path))[1:-1]
+
+
+def _refusal(
+    path: Path, code: str, problem: str, allowed: str = "", *, line: int | None = None
+) -> FindingsError:
+    location = _name(path) if line is None else f"{_name(path)}:{line}"
+    return FindingsError([Finding(code=code, problem=problem, allowed=allowed, location=location)])

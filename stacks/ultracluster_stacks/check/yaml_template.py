@@ -1,0 +1,165 @@
+"""Templates in YAML, with the short forms of functions (``!Ref``, ``!Sub``) written out, and the line of each value."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import yaml
+
+from ultracluster_catalog.findings import quote
+
+__all__ = ["DEEPEST_NESTING", "Lines", "TemplateError", "read_yaml_template"]
+
+DEEPEST_NESTING: Final = 60
+"""How deep mappings and lists may stand in each other; the deepest of our templates needs 17."""
+
+Lines = dict[tuple[str | int, ...], int]
+
+# The parser of libyaml is ten times as fast; PyYAML has it wherever there is a wheel.
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STANDARD: Final = "tag:yaml.org,2002:"
+_PLAIN_TAGS: Final = {f"{_STANDARD}{name}" for name in ("bool", "float", "int", "map", "null", "seq", "str")}
+_SAME_NAME: Final = {"Ref", "Condition"}
+
+
+class TemplateError(ValueError):
+    """A template that cannot be read, or only in several ways.
+
+    Attributes:
+        code: Code of the rule.
+        problem: What is wrong.
+        allowed: What would be right; empty if not said.
+        line: Line from 1. None if not known.
+    """
+
+    def __init__(self, code: str, problem: str, allowed: str = "", *, line: int | None = None) -> None:
+        super().__init__(problem)
+        self.code = code
+        self.problem = problem
+        self.allowed = allowed
+        self.line = line
+
+
+def read_yaml_template(text: str) -> tuple[Any, Lines]:
+    """Read a template in YAML, or in JSON.
+
+    Args:
+        text: The template.
+
+    Returns:
+        Its values, functions in their long form, and the line of each.
+
+    Raises:
+        TemplateError: If it is not valid, has aliases, unknown tags, keys that stand twice, nesting deeper than 60 or
+            more than one document.
+    """
+    reader = _Reader()
+    try:
+        return reader.read(yaml.parse(text, Loader=_LOADER)), reader.lines
+    except yaml.MarkedYAMLError as error:
+        line = None if error.problem_mark is None else error.problem_mark.line + 1
+        raise TemplateError("UC9506", f"this is not valid YAML: {error.problem}", line=line) from None
+    except yaml.YAMLError as error:
+        raise TemplateError("UC9506", f"this is not valid YAML: {quote(str(error))}") from None
+
+
+class _Scalars(yaml.SafeLoader):
+    """Plain values as CloudFormation reads them: by YAML 1.1, but a date such as 2010-09-09 stays text."""
+
+
+_Scalars.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag in _PLAIN_TAGS]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+class _Reader:
+    """Builds values from parser events; `lines` fills as a side effect."""
+
+    def __init__(self) -> None:
+        self.lines: Lines = {}
+        self._scalars: Any = _Scalars("")  # untyped in PyYAML
+
+    def read(self, events: Iterator[yaml.Event]) -> Any:
+        values: Any = None
+        documents = 0
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise TemplateError("UC9506", "a second document starts", "one", line=_line(event))
+                values = self._value(next(events), events, ())
+        return values
+
+    def _value(self, event: yaml.Event, events: Iterator[yaml.Event], path: tuple[str | int, ...]) -> Any:
+        line = _line(event)
+        self.lines.setdefault(path, line)
+        if len(path) > DEEPEST_NESTING:
+            problem = f"nesting deeper than {DEEPEST_NESTING}"
+            raise TemplateError("UC9507", problem, f"{DEEPEST_NESTING} levels", line=line)
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            problem = "got an anchor or an alias, which CloudFormation does not take"
+            raise TemplateError("UC9507", problem, "the value itself", line=line)
+        tag = getattr(event, "tag", None)
+        if isinstance(event, yaml.MappingStartEvent):
+            value: Any = self._mapping(events, path)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = self._sequence(events, path)
+        elif isinstance(event, yaml.ScalarEvent):
+            value = self._scalar(event)
+        else:
+            raise TemplateError("UC9506", "this is not valid YAML: a value is missing", line=line)
+        return value if tag in {None, "!"} or tag in _PLAIN_TAGS else _function(str(tag), value, line)
+
+    def _mapping(self, events: Iterator[yaml.Event], path: tuple[str | int, ...]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for event in events:
+            if isinstance(event, yaml.MappingEndEvent):
+                break
+            line = _line(event)
+            if not isinstance(event, yaml.ScalarEvent):
+                raise TemplateError("UC9506", "a key is no text", "text", line=line)
+            key = event.value
+            if key == "<<" and event.implicit[0]:
+                raise TemplateError("UC9507", "got the merge key <<", "the values themselves", line=line)
+            if key in values:
+                raise TemplateError(
+                    "UC9506", f"the key {quote(key)} stands twice", "each key once", line=line
+                )
+            self.lines[*path, key] = line
+            values[key] = self._value(next(events), events, (*path, key))
+        return values
+
+    def _sequence(self, events: Iterator[yaml.Event], path: tuple[str | int, ...]) -> list[Any]:
+        values: list[Any] = []
+        for event in events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                break
+            values.append(self._value(event, events, (*path, len(values))))
+        return values
+
+    def _scalar(self, event: yaml.ScalarEvent) -> Any:
+        text = event.value
+        tag = (
+            event.tag
+            if event.tag in _PLAIN_TAGS
+            else self._scalars.resolve(yaml.ScalarNode, text, event.implicit)
+        )
+        if tag == f"{_STANDARD}str" or not (event.implicit[0] or event.tag in _PLAIN_TAGS):
+            return text
+        try:
+            return self._scalars.construct_object(yaml.ScalarNode(tag, text))
+        except (ValueError, yaml.YAMLError):
+            return text  # such as a number of 5,000 digits: no rule takes it for one
+
+
+def _function(tag: str, argument: Any, line: int) -> dict[str, Any]:
+    name = tag.removeprefix("!")
+    if tag == name or not name.isalnum():
+        raise TemplateError(
+            "UC9506", f"got the tag {quote(tag)}", "functions such as !Ref and !Sub", line=line
+        )
+    return {name if name in _SAME_NAME else f"Fn::{name}": argument}
+
+
+def _line(event: yaml.Event) -> int:
+    return 1 if event.start_mark is None else event.start_mark.line + 1

@@ -1,0 +1,173 @@
+"""Reading other people's templates: every form of a function, every line, and nothing that hangs or is read in two ways."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ultracluster_catalog.findings import FindingsError
+from ultracluster_stacks.check import read_templates
+from ultracluster_stacks.check.yaml_template import read_yaml_template
+
+GOOD = {"Resources": {"Bucket": {"Type": "AWS::S3::Bucket"}}}
+
+
+def refused(path: Path, text: str | bytes) -> str:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(FindingsError) as caught:
+        read_templates([path])
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("!Ref A", {"Ref": "A"}),
+        ("!Condition A", {"Condition": "A"}),
+        ("!GetAtt A.B", {"Fn::GetAtt": "A.B"}),
+        ("!GetAtt [A, B]", {"Fn::GetAtt": ["A", "B"]}),
+        ("!Sub '${A}'", {"Fn::Sub": "${A}"}),
+        ("!Sub ['${A}', {A: 1}]", {"Fn::Sub": ["${A}", {"A": 1}]}),
+        ("!Join ['', [a, !Ref B]]", {"Fn::Join": ["", ["a", {"Ref": "B"}]]}),
+        ("!Base64 {Ref: A}", {"Fn::Base64": {"Ref": "A"}}),
+        ("!If [A, !Ref 'AWS::NoValue', 1]", {"Fn::If": ["A", {"Ref": "AWS::NoValue"}, 1]}),
+        ("2010-09-09", "2010-09-09"),
+        ("'-1'", "-1"),
+        ("-1", -1),
+        ("yes", True),
+        ("1.5", 1.5),
+        ("~", None),
+        ("!!str 12", "12"),
+        ("!!int '12'", 12),
+        ("9" * 5000, "9" * 5000),
+    ],
+)
+def test_a_value_is_read_as_cloudformation_reads_it(short: str, long: Any) -> None:
+    assert read_yaml_template(f"a: {short}\n")[0] == {"a": long}
+
+
+@pytest.mark.parametrize("name", ["it.yaml", "it.json"])
+def test_every_value_has_its_line(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(
+        json.dumps(GOOD, indent=1)
+        if name.endswith("json")
+        else "# a\nResources:\n  Bucket:\n    Type: AWS::S3::Bucket\n"
+    )
+    (source,) = read_templates([path])
+
+    assert source.body == GOOD
+    assert source.location(("Resources", "Bucket", "Type")) == f"{path}:4"
+    assert source.location(("Resources", "Bucket", "Properties", "x", 0)) == f"{path}:3"
+
+
+def test_json_that_is_no_yaml_has_no_lines(tmp_path: Path) -> None:
+    path = tmp_path / "it.json"
+    path.write_text(json.dumps(GOOD, indent="\t"))
+    (source,) = read_templates([path])
+
+    assert source.location(("Resources",)).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"\xff\xfe", "UC9505: it.yaml:1: this is not UTF-8"),
+        ("{", "UC9506: it.yaml:1: this is not valid JSON"),
+        ('{"Resources": NaN}', "UC9506"),
+        ('{"Resources": {}, "Resources": {}}', "UC9506: it.yaml: the key 'Resources' stands twice"),
+        ("a: [", "UC9506: it.yaml:2: this is not valid YAML"),
+        ("a: 1\na: 2", "UC9506: it.yaml:2: the key 'a' stands twice"),
+        ("a: !!binary aGk=", "UC9506: it.yaml:1: got the tag 'tag:yaml.org,2002:binary'"),
+        ("a: !!python/object/apply:os.system [id]", "UC9506"),
+        ("a: !<tag:x> 1", "UC9506"),
+        ("? [a]\n: 1", "UC9506: it.yaml:1: a key is no text"),
+        ("Resources: {}\n---\nResources: {}", "UC9506: it.yaml:2: a second document starts"),
+        ("a: &a [1]\nb: *a", "UC9507: it.yaml:1: got an anchor or an alias"),
+        ("a: {<<: {b: 1}}", "UC9507: it.yaml:1: got the merge key <<"),
+        ("[" * 5000, "UC9507: it.yaml:1: nesting deeper than 60"),
+        ('{"a": ' * 100 + "1" + "}" * 100, "UC9507: it.yaml: nesting deeper than 60"),
+        ('{"a": ' * 100_000, "UC9507: it.yaml: nesting deeper than 60"),
+        ("", "UC9508: it.yaml: there are no Resources at the top"),
+        ("[1]", "UC9508"),
+        ("Resources: [1]", "UC9508"),
+    ],
+)
+def test_what_cannot_be_read_in_one_way_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | bytes, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert refused(Path("it.yaml"), text).startswith(said)
+
+
+def test_nesting_of_60_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "it.yaml"
+    path.write_text("Resources: {}\na: " + "[" * 59 + "]" * 59)
+
+    assert read_templates([path])
+
+
+def test_a_file_of_a_megabyte_is_read_and_a_larger_one_refused(tmp_path: Path) -> None:
+    path = tmp_path / "it.json"
+    text = json.dumps(GOOD)
+    path.write_text(text + " " * (1_000_000 - len(text)))
+    assert read_templates([path])
+
+    assert "UC9505" in refused(path, text + " " * (1_000_001 - len(text)))
+
+
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FindingsError) as caught:
+        read_templates([pipe, tmp_path / "nothing", Path("/dev/null"), tmp_path])
+
+    assert [finding.code for finding in caught.value.findings] == ["UC9505", "UC9505", "UC9505", "UC9510"]
+
+
+def _assembly(folder: Path, artifacts: dict[str, Any]) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "manifest.json").write_text(json.dumps({"artifacts": artifacts}))
+    return folder
+
+
+def _stack(file: str, environment: str) -> dict[str, Any]:
+    return {
+        "type": "aws:cloudformation:stack",
+        "environment": environment,
+        "properties": {"templateFile": file},
+    }
+
+
+def test_the_templates_of_an_assembly_know_their_regions(tmp_path: Path) -> None:
+    inner = _assembly(tmp_path / "assembly-it", {"b": _stack("b.json", "aws://unknown-account/us-west-2")})
+    outer = {
+        "a": _stack("a.json", "aws://unknown-account/unknown-region"),
+        "inner": {"type": "cdk:cloud-assembly", "properties": {"directoryName": inner.name}},
+        "tree": {"type": "cdk:tree"},
+        "odd": 1,
+    }
+    _assembly(tmp_path, outer)
+    for file in (tmp_path / "a.json", inner / "b.json"):
+        file.write_text(json.dumps(GOOD))
+
+    assert [source.region for source in read_templates([tmp_path])] == [None, "us-west-2"]
+    assert [source.region for source in read_templates([tmp_path], region="us-east-1")] == ["us-east-1"] * 2
+
+
+@pytest.mark.parametrize(
+    "artifacts", [{"a": _stack("../../etc/passwd", "aws://x/us-east-1")}, {"a": _stack("/etc/passwd", "")}]
+)
+def test_a_manifest_cannot_lead_out_of_its_folder(tmp_path: Path, artifacts: dict[str, Any]) -> None:
+    with pytest.raises(FindingsError, match="UC9510"):
+        read_templates([_assembly(tmp_path, artifacts)])
+
+
+@pytest.mark.parametrize("text", ["[", "[1]", '{"artifacts": []}', "{}"])
+def test_a_folder_without_a_manifest_is_no_assembly(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(FindingsError, match="UC9510"):
+        read_templates([tmp_path])
