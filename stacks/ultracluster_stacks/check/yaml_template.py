@@ -10,7 +10,7 @@ from ultracluster_catalog.findings import quote
 __all__ = ["DEEPEST_NESTING", "Lines", "TemplateError", "read_yaml_template"]
 
 DEEPEST_NESTING: Final = 60
-"""How deep mappings and lists may stand in each other; the deepest of our templates needs 17."""
+"""How deep mappings and lists may stand in each other; the deepest of our templates needs 14."""
 
 Lines = dict[tuple[str | int, ...], int]
 
