@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ultracluster.neuron_ami import NeuronAmi
     from ultracluster.quota_share import QuotaShare
     from ultracluster.sagemaker_training_queue import SageMakerTrainingQueue
+    from ultracluster.template_check import TemplateCheck
     from ultracluster.training_image_repository import PublicGalleryCache, TrainingImageRepository
 
 __all__ = [
@@ -94,6 +95,7 @@ __all__ = [
     "SingleNodeJob",
     "SmokeTrain",
     "SpotCapacity",
+    "TemplateCheck",
     "TrainingImageRepository",
     "TrainingQueue",
     "UltraCluster",
@@ -114,6 +116,7 @@ _LATER = {
     "PublicGalleryCache": "ultracluster.training_image_repository",
     "QuotaShare": "ultracluster.quota_share",
     "SageMakerTrainingQueue": "ultracluster.sagemaker_training_queue",
+    "TemplateCheck": "ultracluster.template_check",
     "TrainingImageRepository": "ultracluster.training_image_repository",
     "acknowledge_nag": "ultracluster.nag",
 }

@@ -102,6 +102,7 @@ RULES: dict[str, Rule] = {
     "UC3204": Rule("Nodes with EFA are in one subnet."),
     "UC3205": Rule("A launch template with network interfaces names its security groups there."),
     "UC3206": Rule("No security group lets everybody in."),
+    "UC3207": Rule("A network interface is of a type that EC2 has."),
     # UC4, compute and capacity
     "UC4001": Rule("An instance type is one that the catalogue knows."),
     "UC4002": Rule("A layout of network interfaces is one of the named ones."),

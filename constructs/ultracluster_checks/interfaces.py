@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_catalog.findings import quote
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.nic_layouts import NetworkInterface, check_network_interfaces, check_task_interface
 from ultracluster_checks.machines import (
@@ -20,6 +21,7 @@ from ultracluster_checks.template import Property, Resource, Templates
 __all__ = [
     "SUBNET",
     "groups_are_at_the_interfaces",
+    "interface_types_exist",
     "interfaces_are_legal",
     "interfaces_go_with_their_node",
     "interfaces_of",
@@ -30,6 +32,11 @@ __all__ = [
 SUBNET: Final = "AWS::EC2::Subnet"
 
 _PLACE: Final = re.compile(r"nic_layout\[(\d+)\](?:\.(\w+))?")
+_TYPES: Final = (
+    "interface",
+    "efa",
+    "efa-only",
+)  # LaunchTemplateInstanceNetworkInterfaceSpecification, botocore 1.44.5
 _PROPERTIES: Final = {
     "card": "NetworkCardIndex",
     "device": "DeviceIndex",
@@ -46,7 +53,7 @@ def interfaces_of(template: Resource) -> list[NetworkInterface] | None:
     for item in at.items:
         card, device = _index(item["NetworkCardIndex"]), _index(item["DeviceIndex"])
         kind = "interface" if item["InterfaceType"].missing else item["InterfaceType"].text
-        if card is None or device is None or kind not in {"interface", "efa", "efa-only"}:
+        if card is None or device is None or kind not in _TYPES:
             return None
         interfaces.append(NetworkInterface(card=card, device=device, interface_type=kind))  # type: ignore[arg-type]
     return interfaces or None
@@ -83,6 +90,15 @@ def _judged(
             where = at.items[int(place[1])]
             where = where[_PROPERTIES[place[2]]] if place[2] else where
         yield Problem(where, finding.code, finding.problem, finding.allowed, finding.remedy)
+
+
+def interface_types_exist(templates: Templates) -> Iterator[Problem]:
+    """Find types of interfaces that EC2 does not have; CloudFormation takes any text."""
+    for template in templates.of_type(LAUNCH_TEMPLATE):
+        for item in launch_data(template)["NetworkInterfaces"].items:
+            kind = item["InterfaceType"]
+            if kind.text is not None and kind.text not in _TYPES:
+                yield Problem(kind, "UC3207", f"got {quote(kind.text)}", ", ".join(_TYPES))
 
 
 def no_public_addresses(templates: Templates) -> Iterator[Problem]:

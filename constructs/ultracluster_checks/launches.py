@@ -176,7 +176,7 @@ def reservations_are_named_by_id(templates: Templates) -> Iterator[Problem]:
 
 
 def instance_types_are_known(templates: Templates) -> Iterator[Problem]:
-    """Find instance types of the Trainium and Inferentia families that do not exist."""
+    """Find sizes of Trainium and Inferentia families that do not exist."""
     for at in _type_names(templates):
         if catalogued(at) is False:
             yield Problem(at, "UC4001", f"got {quote(at.text)}", _like(str(at.text)))
@@ -192,8 +192,8 @@ def _type_names(templates: Templates) -> Iterator[Property]:
 
 
 def _like(name: str) -> str:
-    family = name.lower().removeprefix("ml.")[:3]
-    return ", ".join(known for known in INSTANCE_TYPES if known.startswith(family))
+    family = name.lower().removeprefix("ml.").partition(".")[0]
+    return ", ".join(known for known in INSTANCE_TYPES if known.startswith(f"{family}."))
 
 
 def images_are_pinned(templates: Templates) -> Iterator[Problem]:

@@ -27,7 +27,8 @@ LAUNCH_TEMPLATE: Final = "AWS::EC2::LaunchTemplate"
 COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
 AUTO_SCALING_GROUP: Final = "AWS::AutoScaling::AutoScalingGroup"
 
-_ACCELERATED: Final = re.compile(r"(?:ml\.)?(?:trn|inf)[0-9]\w*\.\w+", re.IGNORECASE)
+_ACCELERATED: Final = re.compile(r"(?:ml\.)?((?:trn|inf)[0-9]\w*)\.\w+", re.IGNORECASE)
+_FAMILIES: Final = {name.partition(".")[0] for name in INSTANCE_TYPES}
 
 
 def launch_data(template: Resource) -> Property:
@@ -104,8 +105,9 @@ def template_types(template: Resource) -> list[InstanceType]:
 
 
 def catalogued(name: Property) -> bool | None:
-    """Whether an instance type is one of the catalogue; None when it is no type of ours, or not known."""
+    """Whether an instance type is one of the catalogue; None when its family is not in it, or it is not known."""
     text = name.text
-    if text is None or not _ACCELERATED.fullmatch(text):
-        return None
+    found = _ACCELERATED.fullmatch(text or "")
+    if found is None or found[1].lower() not in _FAMILIES:
+        return None  # a type of tomorrow, or somebody's own
     return text in INSTANCE_TYPES

@@ -34,16 +34,16 @@ _SNAPSHOTS: Final = {
     "AWS::Redshift::Cluster",
 }
 _STATEFUL: Final = {
-    BUCKET: "objects",
-    _TABLE: "items",
-    _KEY: "the key, without which nothing that it encrypted can be read",
-    "AWS::DynamoDB::GlobalTable": "items",
-    "AWS::EC2::Volume": "files",
-    "AWS::EFS::FileSystem": "files",
-    "AWS::FSx::FileSystem": "files",
-    "AWS::Logs::LogGroup": "logs",
-    "AWS::RDS::DBCluster": "rows",
-    "AWS::RDS::DBInstance": "rows",
+    BUCKET: "objects are lost",
+    _TABLE: "items are lost",
+    _KEY: "nothing that the key encrypted can be read",
+    "AWS::DynamoDB::GlobalTable": "items are lost",
+    "AWS::EC2::Volume": "files are lost",
+    "AWS::EFS::FileSystem": "files are lost",
+    "AWS::FSx::FileSystem": "files are lost",
+    "AWS::Logs::LogGroup": "logs are lost",
+    "AWS::RDS::DBCluster": "rows are lost",
+    "AWS::RDS::DBInstance": "rows are lost",
 }
 _BLOCKS: Final = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
 _PUBLIC_LISTS: Final = ("PublicRead", "PublicReadWrite", "AuthenticatedRead")
@@ -58,12 +58,9 @@ def data_is_retained(templates: Templates) -> Iterator[Problem]:
             ("UpdateReplacePolicy", "an update replaces it"),
         ):
             at = resource.attribute(name)
-            if at.missing or at.text in {"Delete", "Snapshot"} - kept:
-                yield (
-                    Problem(at, "UC5201", f"{_STATEFUL[resource.type]} are lost when {when}", "Retain")
-                    if resource.type != _KEY
-                    else Problem(at, "UC5201", f"{_STATEFUL[resource.type]}, is lost when {when}", "Retain")
-                )
+            if at.missing or at.text not in {*kept, None}:
+                lost = _STATEFUL[resource.type]
+                yield Problem(at, "UC5201", f"{lost} when {when}", "Retain")
 
 
 def buckets_are_private(templates: Templates) -> Iterator[Problem]:

@@ -55,6 +55,7 @@ CHECKS: Final = (
         interfaces.interfaces_are_legal,
         ("UC4010", "UC4011", "UC4012", "UC4013", "UC4014", "UC4015", "UC4016", "UC4017"),
     ),
+    Check(interfaces.interface_types_exist, ("UC3207",)),
     Check(interfaces.no_public_addresses, ("UC3202",)),
     Check(interfaces.interfaces_go_with_their_node, ("UC3203",)),
     Check(interfaces.groups_are_at_the_interfaces, ("UC3205",)),

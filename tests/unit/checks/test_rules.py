@@ -13,6 +13,7 @@ REGION = "us-east-2"
 
 # What the rules say of the seeded defects in templates of other people; what is not here is for the schemas.
 SEEDED = {
+    "a deletion policy that does not exist": "UC5201",
     "a Lustre deployment type that does not exist": "UC5001 UC5005",
     "two subnets that overlap": "UC3105",
     "an event of an association that does not exist": "UC5026",
@@ -131,6 +132,7 @@ def _statement(**members: Any) -> dict[str, Any]:
 
 # Code, template, edits.
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("UC3207", "batch-efa", {f"{_LT}/NetworkInterfaces/3/InterfaceType": "efa_only"}),
     ("UC4001", "block-nodes", {f"{_LT}/InstanceType": "trn2.96xlarge"}),
     ("UC4001", "block-nodes", {f"{_LT}/InstanceType": "ml.trn2.48xlarge"}),
     ("UC4001", "block-nodes", {f"{_LT}/InstanceType": "Trn2.48xlarge"}),
@@ -252,6 +254,7 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ),
 )
 
+# A family of tomorrow may have any size.
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     # Just inside of a bound.
     ("batch-efa", {f"{_LT}/NetworkInterfaces/5/DeviceIndex": 4}),
@@ -283,6 +286,7 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
         "lustre-data",
         {"Bucket/LifecycleConfiguration": {"Rules": [{"Status": "Disabled", "ExpirationInDays": 30}]}},
     ),
+    ("block-nodes", {f"{_LT}/InstanceType": "trn9.48xlarge"}),
     # The same, written in another way.
     ("batch-efa", {f"{_CE}/SecurityGroupIds": {"Fn::Split": [",", {"Fn::GetAtt": ["EfaGroup", "GroupId"]}]}}),
     ("batch-efa", {f"{_CE}/LaunchTemplate/Version": "3"}),
@@ -441,3 +445,10 @@ def test_every_rule_is_broken_by_some_edit() -> None:
 def test_a_rule_is_in_the_table_once() -> None:
     assert len({check.find for check in CHECKS}) == len(CHECKS)
     assert NEVER_LEFT_OUT <= CODES
+
+
+@pytest.mark.parametrize(("size", "broken"), [(16 * 1024, False), (16 * 1024 + 1, True)])
+def test_user_data_has_16_kib_at_most(foreign: dict[str, Source], size: int, broken: bool) -> None:
+    data = "MIME-Version: 1.0\n".ljust(size, "#")
+
+    assert ("UC4209" in _codes(foreign, "batch-efa", {f"{_LT}/UserData": {"Fn::Base64": data}})) is broken
