@@ -78,6 +78,14 @@ def test_metadata_that_leaves_nothing_out_is_a_finding(skip: Any) -> None:
     assert {"UC9509", "UC5201"} <= found
 
 
+def test_a_credential_is_found_whatever_the_metadata_says() -> None:
+    skip = {"ultracluster": {"skip": {"UC6409": "only a test"}}}
+    variables = {"Environment": {"Variables": {"DB_PASSWORD": "correct horse"}}}
+    function = {"Type": "AWS::Lambda::Function", "Properties": variables, "Metadata": skip}
+
+    assert {"UC6409", "UC9509"} <= codes(source(Function=function))
+
+
 def test_names_of_a_template_cannot_hide_in_a_finding() -> None:
     report = check_templates([Source(name="it", body={"Resources": {"B\x1b[2J\u202e": BUCKET}})])
 

@@ -132,6 +132,22 @@ def _statement(**members: Any) -> dict[str, Any]:
 
 # Code, template, edits.
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("UC3002", "block-nodes", {"Subnet/CidrBlock": "10.60.0.0/28", "AutoScalingGroup/MaxSize": "12"}),
+    (
+        "UC4020",
+        "batch-efa",
+        {path: value for path, value in _BLOCK_ON_BATCH.items() if not path.endswith("PlacementGroup")},
+    ),
+    ("UC4216", "batch-efa", {f"{_CE}/LaunchTemplate/Version": DROP}),
+    ("UC5205", "lustre-data", {"BucketPolicy/PolicyDocument/Statement/0/Effect": "Allow"}),
+    (
+        "UC6101",
+        "batch-efa",
+        {
+            "/Parameters/Nodes/Default": 5,
+            "JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": "0:",
+        },
+    ),
     ("UC3207", "batch-efa", {f"{_LT}/NetworkInterfaces/3/InterfaceType": "efa_only"}),
     ("UC4001", "block-nodes", {f"{_LT}/InstanceType": "trn2.96xlarge"}),
     ("UC4001", "block-nodes", {f"{_LT}/InstanceType": "ml.trn2.48xlarge"}),
