@@ -525,7 +525,7 @@ RULES: dict[str, Rule] = {
     "UC9505": Rule("A template to check is a regular file that can be read, of at most 1 MB, in UTF-8."),
     "UC9506": Rule("A template to check is well-formed JSON or YAML, with each key once."),
     "UC9507": Rule("A template to check has no aliases, and nothing in it is nested deeper than 60 levels."),
-    "UC9508": Rule("A template to check has resources."),
+    "UC9508": Rule("A template to check has resources, at most 500."),
     "UC9509": Rule("What a check leaves out is a rule that may be left out, with a reason."),
     "UC9510": Rule("A folder to check is a cloud assembly."),
     # UC96, rollouts in waves, and templates without the CDK

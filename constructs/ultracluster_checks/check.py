@@ -73,7 +73,8 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
     problems: list[Problem] = list(_wrong_metadata(templates))
     left_out: list[LeftOut] = []
     found = {_key(problem): problem for check in CHECKS for problem in check.find(templates)}
-    for problem in sorted(found.values(), key=_place):
+    places = {each: place for place, each in enumerate(_resources(templates))}
+    for problem in sorted(found.values(), key=lambda each: places[each.at.resource]):
         reason = _own_skips(problem.at.resource).get(problem.code) or skip.get(problem.code)
         if isinstance(reason, str) and reason.strip() and problem.code not in NEVER_LEFT_OUT:
             left_out.append(LeftOut(problem.finding(), reason))
@@ -87,9 +88,9 @@ def _key(problem: Problem) -> tuple[int, str, str, str]:
     return problem.at.resource.template.number, str(problem.at), problem.code, problem.problem
 
 
-def _place(problem: Problem) -> tuple[int, int]:
-    template = problem.at.resource.template
-    return template.number, list(template.resources).index(problem.at.resource.logical_id)
+def _resources(templates: Templates) -> Iterator[Resource]:
+    for template in templates.all:
+        yield from template.resources.values()
 
 
 def _own_skips(resource: Resource) -> Mapping[str, object]:
@@ -103,14 +104,13 @@ def _skips(resource: Resource) -> Property:
 
 def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
     """Find metadata by which nothing is left out."""
-    for template in templates.all:
-        for resource in template.resources.values():
-            skips = _skips(resource)
-            if not skips.missing and not isinstance(skips.value, dict):
-                yield Problem(skips, "UC9509", f"got {quote(skips.value)}", "a mapping of codes to reasons")
-            for member in skips.members:
-                for finding in _refusals(str(member.path[-1]), member.value):
-                    yield Problem(member, finding.code, finding.problem, finding.allowed)
+    for resource in _resources(templates):
+        skips = _skips(resource)
+        if not skips.missing and not isinstance(skips.value, dict):
+            yield Problem(skips, "UC9509", f"got {quote(skips.value)}", "a mapping of codes to reasons")
+        for member in skips.members:
+            for finding in _refusals(str(member.path[-1]), member.value):
+                yield Problem(member, finding.code, finding.problem, finding.allowed)
 
 
 def _refusals(code: str, reason: object) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ultracluster_catalog.instance_type import CAPACITY_BLOCK, InstanceType
@@ -66,8 +67,17 @@ def launch_template_of(user: Resource) -> Resource | None:
 
 def users_of(template: Resource) -> list[Resource]:
     """The compute environments and Auto Scaling groups that launch from a launch template."""
-    users = template.template.templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP)
-    return [user for user in users if launch_template_of(user) is template]
+    return _users(template.template.templates).get(template, [])
+
+
+@lru_cache(maxsize=1)
+def _users(templates: Templates) -> dict[Resource, list[Resource]]:
+    found: dict[Resource, list[Resource]] = {}
+    for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
+        template = launch_template_of(user)
+        if template is not None:
+            found.setdefault(template, []).append(user)
+    return found
 
 
 def is_block(data: Property) -> bool:

@@ -150,21 +150,17 @@ def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
 
 def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
     """Find rights to buy capacity that are not held to an approved, tagged order."""
-    documents = list(_identity_documents(templates))
-    for resource, document in documents:
-        holders = _holders(resource)
-        denied = [
-            statement
-            for other, theirs in documents
-            if other is resource or holders & _holders(other)
-            for statement in theirs["Statement"].one_or_more
-            if statement["Effect"].text == "Deny"
-        ]
+    for resource, document in _identity_documents(templates):
         for statement in _allowing(document):
             for action in statement["Action"].one_or_more:
                 bought = [each for each in _BUYING if _covers(action, each)]
+                if (
+                    not bought or action.text == "*"
+                ):  # which is refused as such, not for each thing that it holds
+                    continue
+                denied = _denied(templates, resource)
                 free = [each for each in bought if not _is_held(each, statement, denied)]
-                if free and not _is_plain_wildcard(action):
+                if free:
                     yield Problem(
                         action,
                         "UC6425",
@@ -174,14 +170,21 @@ def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
                     )
 
 
+def _denied(templates: Templates, resource: Resource) -> list[Property]:
+    """What is denied to those who have a policy."""
+    holders = _holders(resource)
+    return [
+        statement
+        for other, document in _identity_documents(templates)
+        if holders & _holders(other)
+        for statement in document["Statement"].one_or_more
+        if statement["Effect"].text == "Deny"
+    ]
+
+
 def _holders(resource: Resource) -> set[Resource]:
     roles = {each.target for name in ("Roles", "Users", "Groups") for each in resource[name].items}
     return {resource} | {role for role in roles if role is not None}
-
-
-def _is_plain_wildcard(action: Property) -> bool:
-    """``*`` is refused as such, and not once more for each thing that it holds."""
-    return action.text == "*"
 
 
 def _is_held(action: str, statement: Property, denied: list[Property]) -> bool:

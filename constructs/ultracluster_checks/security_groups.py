@@ -3,6 +3,7 @@
 import ipaddress
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from ultracluster_catalog.findings import quote
@@ -67,12 +68,18 @@ def group_rules(group: Resource, direction: _Direction) -> list[GroupRule]:
         group: A security group of the templates.
         direction: Whether they let traffic in or out.
     """
-    alone = [
-        rule.properties
-        for rule in group.template.templates.of_type(_ALONE[direction])
-        if rule["GroupId"].target is group
-    ]
+    alone = _alone(group.template.templates, direction).get(group, [])
     return [GroupRule(at, direction) for at in (*group[_LIST[direction]].items, *alone)]
+
+
+@lru_cache(maxsize=2)
+def _alone(templates: Templates, direction: _Direction) -> dict[Resource, list[Property]]:
+    found: dict[Resource, list[Property]] = {}
+    for rule in templates.of_type(_ALONE[direction]):
+        group = rule["GroupId"].target
+        if group is not None:
+            found.setdefault(group, []).append(rule.properties)
+    return found
 
 
 def nobody_lets_everybody_in(templates: Templates) -> Iterator[Problem]:

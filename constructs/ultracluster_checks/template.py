@@ -47,9 +47,17 @@ class Templates:
         self._under_way: set[str] = set()
 
     def of_type(self, *types: str) -> Iterator["Resource"]:
-        """The resources of some types, in the order of the templates."""
+        """The resources of some types, those of a type in the order of the templates."""
+        for each in types:
+            yield from self._by_type.get(each, ())
+
+    @cached_property
+    def _by_type(self) -> dict[str, list["Resource"]]:
+        found: dict[str, list[Resource]] = {}
         for template in self.all:
-            yield from (each for each in template.resources.values() if each.type in types)
+            for resource in template.resources.values():
+                found.setdefault(resource.type, []).append(resource)
+        return found
 
     def resource(self, reference: Reference) -> "Resource":
         """The resource that a reference is to."""

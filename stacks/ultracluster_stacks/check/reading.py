@@ -16,10 +16,13 @@ from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_checks import Source
 from ultracluster_stacks.check.yaml_template import DEEPEST_NESTING, TemplateError, read_yaml_template
 
-__all__ = ["LARGEST_TEMPLATE", "read_templates"]
+__all__ = ["LARGEST_TEMPLATE", "MOST_RESOURCES", "read_templates"]
 
 LARGEST_TEMPLATE: Final = 1_000_000
 """The largest template that CloudFormation takes, in bytes."""
+
+MOST_RESOURCES: Final = 500
+"""The most resources of one template that CloudFormation takes."""
 
 _STACK: Final = "aws:cloudformation:stack"
 _NESTED: Final = "cdk:cloud-assembly"
@@ -101,6 +104,9 @@ def _read(path: Path, region: str | None) -> Source:
         raise _refusal(path, error.code, error.problem, error.allowed, line=error.line) from None
     if not isinstance(body, dict) or not isinstance(body.get("Resources"), dict):
         raise _refusal(path, "UC9508", "there are no Resources at the top", "a CloudFormation template")
+    if len(body["Resources"]) > MOST_RESOURCES:
+        problem = f"there are {len(body['Resources'])} Resources"
+        raise _refusal(path, "UC9508", problem, f"at most {MOST_RESOURCES}, as CloudFormation takes")
     return Source(name=_name(path), body=body, region=region, lines=lines)
 
 

@@ -12,6 +12,8 @@ __all__ = ["DEEPEST_NESTING", "Lines", "TemplateError", "read_yaml_template"]
 DEEPEST_NESTING: Final = 60
 """How deep mappings and lists may stand in each other; the deepest of our templates needs 14."""
 
+_DEEPEST_LINE: Final = 30  # no rule looks deeper, and each line takes memory for its path
+
 Lines = dict[tuple[str | int, ...], int]
 
 # The parser of libyaml is ten times as fast; PyYAML has it wherever there is a wheel.
@@ -92,7 +94,8 @@ class _Reader:
 
     def _value(self, event: yaml.Event, events: Iterator[yaml.Event], path: tuple[str | int, ...]) -> Any:
         line = _line(event)
-        self.lines.setdefault(path, line)
+        if len(path) <= _DEEPEST_LINE:
+            self.lines.setdefault(path, line)
         if len(path) > DEEPEST_NESTING:
             problem = f"nesting deeper than {DEEPEST_NESTING}"
             raise TemplateError("UC9507", problem, f"{DEEPEST_NESTING} levels", line=line)
@@ -125,7 +128,8 @@ class _Reader:
                 raise TemplateError(
                     "UC9506", f"the key {quote(key)} stands twice", "each key once", line=line
                 )
-            self.lines[*path, key] = line
+            if len(path) < _DEEPEST_LINE:
+                self.lines[*path, key] = line
             values[key] = self._value(next(events), events, (*path, key))
         return values
 

@@ -119,6 +119,15 @@ def test_a_file_of_a_megabyte_is_read_and_a_larger_one_refused(tmp_path: Path) -
     assert "UC9505" in refused(path, text + " " * (1_000_001 - len(text)))
 
 
+def test_500_resources_are_read_and_more_refused(tmp_path: Path) -> None:
+    path = tmp_path / "it.json"
+    bucket = GOOD["Resources"]["Bucket"]
+    path.write_text(json.dumps({"Resources": {f"B{n}": bucket for n in range(500)}}))
+    assert read_templates([path])
+
+    assert "UC9508" in refused(path, json.dumps({"Resources": {f"B{n}": bucket for n in range(501)}}))
+
+
 def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
