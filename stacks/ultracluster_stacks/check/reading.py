@@ -13,16 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.service_limits import TEMPLATE_RESOURCES, TEMPLATE_SIZE_BYTES
 from ultracluster_checks import Source
 from ultracluster_stacks.check.yaml_template import DEEPEST_NESTING, TemplateError, read_yaml_template
 
-__all__ = ["LARGEST_TEMPLATE", "MOST_RESOURCES", "read_templates"]
-
-LARGEST_TEMPLATE: Final = 1_000_000
-"""The largest template that CloudFormation takes, in bytes."""
-
-MOST_RESOURCES: Final = 500
-"""The most resources of one template that CloudFormation takes."""
+__all__ = ["read_templates"]
 
 _STACK: Final = "aws:cloudformation:stack"
 _NESTED: Final = "cdk:cloud-assembly"
@@ -104,9 +99,9 @@ def _read(path: Path, region: str | None) -> Source:
         raise _refusal(path, error.code, error.problem, error.allowed, line=error.line) from None
     if not isinstance(body, dict) or not isinstance(body.get("Resources"), dict):
         raise _refusal(path, "UC9508", "there are no Resources at the top", "a CloudFormation template")
-    if len(body["Resources"]) > MOST_RESOURCES:
+    if len(body["Resources"]) > TEMPLATE_RESOURCES:
         problem = f"there are {len(body['Resources'])} Resources"
-        raise _refusal(path, "UC9508", problem, f"at most {MOST_RESOURCES}, as CloudFormation takes")
+        raise _refusal(path, "UC9508", problem, f"at most {TEMPLATE_RESOURCES}, as CloudFormation takes")
     return Source(name=_name(path), body=body, region=region, lines=lines)
 
 
@@ -116,12 +111,15 @@ def _text(path: Path) -> str:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise _refusal(path, "UC9505", "this is no regular file", "a template")
-            content = file.read(LARGEST_TEMPLATE + 1)
+            content = file.read(TEMPLATE_SIZE_BYTES + 1)
     except OSError as error:
         raise _refusal(path, "UC9505", f"the file cannot be read: {error.strerror}") from None
-    if len(content) > LARGEST_TEMPLATE:
+    if len(content) > TEMPLATE_SIZE_BYTES:
         raise _refusal(
-            path, "UC9505", "the file is larger than CloudFormation takes", "at most 1,000,000 bytes"
+            path,
+            "UC9505",
+            "the file is larger than CloudFormation takes",
+            f"at most {TEMPLATE_SIZE_BYTES:,} bytes",
         )
     try:
         return content.decode("utf-8-sig")
