@@ -8,7 +8,8 @@ from ultracluster_checks.values import ABSENT, Unknown, joined
 
 __all__ = ["Scope", "resolve"]
 
-_PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^}]*)\}")
+# No brace in a name, so that a text of nothing but "${" is not read to its end from each of them.
+_PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^{}]*)\}")
 
 
 class Scope(Protocol):

@@ -31,8 +31,9 @@ JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 
 _RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")
 _ECR: Final = re.compile(
-    r"(?P<account>\d{12}|\$\{[^}]*\})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
+    r"(?P<account>\d{12}|\$\{[^{}]*\})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
 )
+_GAP: Final = re.compile(r"\$\{[^{}]*\}")
 _MOST_ATTEMPTS: Final = 10
 _SHORTEST_TIMEOUT_SECONDS: Final = 60
 _MOST_NODES: Final = 1000
@@ -206,9 +207,9 @@ def images_stay_the_same(templates: Templates) -> Iterator[Problem]:
         at = container.at["Image"]
         image = at.pattern
         name = image.rsplit("/", 1)[-1]
-        if not image or "@" in image or (image.endswith("}") and ":" not in re.sub(r"\$\{[^}]*\}", "", name)):
+        bare = _GAP.sub("", name)
+        if not image or "@" in image or (image.endswith("}") and ":" not in bare):
             continue  # a digest, or a tag that only a deployment knows
-        bare = re.sub(r"\$\{[^}]*\}", "", name)
         if name.endswith(":latest") or ":" not in bare:
             yield Problem(
                 at,

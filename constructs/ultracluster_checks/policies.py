@@ -30,8 +30,8 @@ _ALONE: Final = (
     "AWS::IAM::RolePolicy",
     "AWS::IAM::UserPolicy",
 )
+# Not those of VPC endpoints, which give no right of their own.
 _OF_RESOURCES: Final = {
-    "AWS::EC2::VPCEndpoint": "PolicyDocument",
     "AWS::ECR::Repository": "RepositoryPolicyText",
     "AWS::IAM::Role": "AssumeRolePolicyDocument",
     "AWS::KMS::Key": "KeyPolicy",
@@ -93,8 +93,6 @@ def actions_are_named(templates: Templates) -> Iterator[Problem]:
 def principals_are_named(templates: Templates) -> Iterator[Problem]:
     """Find policies of roles, buckets, keys and topics that allow something to everybody."""
     for resource in templates.of_type(*_OF_RESOURCES):
-        if resource.type == "AWS::EC2::VPCEndpoint":
-            continue  # its own default; it gives no right of its own
         for statement in _allowing(resource[_OF_RESOURCES[resource.type]]):
             principal = statement["Principal"]
             named = [principal, *principal["AWS"].one_or_more] if not principal.missing else []

@@ -1,5 +1,6 @@
 """What a value of a template is known to be."""
 
+import time
 from typing import Any
 
 import pytest
@@ -152,3 +153,10 @@ def test_yes_and_no_may_be_written_as_text(value: Any, flag: bool | None) -> Non
 
 def test_a_property_says_where_it_is() -> None:
     assert str(judged({"a": [1, {"b": 2}]})["a"].items[1]["b"]) == "It.Properties.value.a[1].b"
+
+
+def test_a_long_text_of_openings_is_read_in_no_time() -> None:
+    started = time.process_time()
+
+    assert judged({"Fn::Sub": "${" * 300_000}).text is not None
+    assert time.process_time() - started < 2
