@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def check(
         list[str] | None,
         typer.Option(metavar="CODE=REASON", help="Leave out a rule, for a reason. May be repeated."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Look in templates for what costs paid hours, loses data or opens doors; changes nothing.
 

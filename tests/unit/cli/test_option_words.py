@@ -21,9 +21,10 @@ OF_A_COMMAND = {
     "--parameter": 2,
     "--price": 2,
     "--profile": 2,  # with a rollout, and without
-    "--region": 8,
+    "--region": 9,
     "--regions": 3,
     "--reservation-id": 2,
+    "--skip": 2,  # a check of an account, or a rule for templates with the reason
     "--timeout": 2,
     "--ultraservers": 2,
     "--wave": 2,
