@@ -70,7 +70,7 @@ check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; pri
 audit: env ## Known vulnerabilities of everything that the locks name, and licences; needs the way out to api.osv.dev
 	"$(BIN)/python" -m tests.security.audit
 
-mutation: env .ultracluster/mutation/.stamp ## Count the changes of the code that no test notices; PART=plan for one part (an hour for all)
+mutation: env .ultracluster/mutation/.stamp ## Count the changes of the code that no test notices; PART=plan for one part (hours for all)
 	"$(BIN)/python" tests/mutation/mutate.py $(PART) $(if $(AGAIN),--again) $(if $(EVERY),--every $(EVERY))
 
 fuzz-parser: env .ultracluster/fuzz/.stamp ## Fuzz the reader of rollout files with atheris, for SECONDS=60

@@ -59,6 +59,7 @@ PARTS: Final = {
             "tests/unit/runtime/test_ec2_driver.py",
             "tests/unit/runtime/test_buy.py",
             "tests/unit/runtime/test_evidence.py",
+            "tests/unit/runtime/test_ledger_reads.py",
             "tests/unit/runtime/test_quotes.py",
             "tests/unit/runtime/test_reconcile.py",
         ),

@@ -251,6 +251,20 @@ def test_when_nobody_knows_and_nothing_can_be_read_the_order_stays_sending() -> 
     assert outcome.quote.offering_id == "cb-good"
 
 
+def test_what_reading_finds_after_a_lost_answer_is_told_with_the_quote() -> None:
+    nothing: Page[Any] = Page(items=())
+    under_way = replace(APPROVED, state=OrderState.SENDING, sent_at=START, region="us-east-2", nonce="mine")
+
+    _, outcome = buying(
+        ReadRecord=[APPROVED, under_way],
+        Send=Unclear("time-out"),
+        DescribeReservations=[nothing, Page(items=(reservation(1),))],
+    )
+
+    assert (outcome.record.state, outcome.record.reason) == (OrderState.PAID, "found in EC2")
+    assert outcome.quote.offering_id == "cb-good"
+
+
 @pytest.mark.parametrize("state", [OrderState.REVOKED, OrderState.CLOSED, OrderState.CANCELLED])
 def test_an_order_that_is_over_is_not_bought(state: OrderState) -> None:
     asked, line = buying(replace(APPROVED, state=state, reason="a person said so"))

@@ -285,3 +285,33 @@ def test_shows_all_problems_at_once() -> None:
 
 def test_another_zone_of_utc_is_no_utc() -> None:
     assert "UC7008" in codes(extension_order(expected_end=OWNED_END.astimezone(ZoneInfo("Europe/Berlin"))))
+
+
+TIME = "got '2026-12-01'. Allowed: a time in UTC, such as 2026-12-01T11:30:00Z."
+REGION_NAME = "got 'Ohio'. Allowed: a Region's name such as us-east-2."
+
+
+@pytest.mark.parametrize(
+    ("order", "line"),
+    [
+        (on_demand_order(end="2026-12-01"), f"UC7008: end: {TIME}"),
+        (on_demand_order(region="Ohio"), f"UC7003: region: {REGION_NAME}"),
+        (extension_order(expected_end="2026-12-01"), f"UC7008: expected_end: {TIME}"),
+        (extension_order(region="Ohio"), f"UC7003: region: {REGION_NAME}"),
+        (
+            block_order(month_cap=Decimal(0)),
+            "UC7006: month_cap: got Decimal('0'). Allowed: a Decimal above zero with at most two decimals",
+        ),
+        (
+            block_order(instance_type=None, ultraserver_type="trn2"),
+            "UC7010: ultraserver_type: got 'trn2'. Allowed: an UltraServer type such as u-trn2x64.",
+        ),
+    ],
+)
+def test_names_the_term_that_is_wrong(order: Order, line: str) -> None:
+    assert line in said(order)
+
+
+def test_judges_every_zone_and_takes_a_block_of_an_hour() -> None:
+    assert codes(block_order(zone_ids=("us-east-2a", "usw2-az1"))) == ["UC3003", "UC7004"]
+    assert codes(block_order(min_hours=1)) == []
