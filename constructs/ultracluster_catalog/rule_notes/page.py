@@ -25,6 +25,7 @@ the entry of a rule, `ultracluster rules` lists all of them, and `--json` gives 
 * All findings of a file, or of a construct, are shown together, each with its place.
 * Examples of rollout files are keys of one cluster, or a whole file. The tests run each of them through the loader, and each example in
   Python through the constructs: the first one breaks the rule, the second one keeps it. A situation in words names the test that shows it.
+* A source with a date was read then. A source without one names where the fact is published; it was not read again for this page.
 
 ## Switch a warning off
 
