@@ -27,8 +27,9 @@ _Value = Annotated[
     str,
     Form(
         code="UC2107",
-        pattern=f"{_CHARACTER}{{0,256}}",
-        allowed="at most 256 letters, digits, spaces and + - = . _ : / @",
+        # Tags of a stack have a value: CreateStack of CloudFormation, botocore 1.44.5.
+        pattern=f"{_CHARACTER}{{1,256}}",
+        allowed="1 to 256 letters, digits, spaces and + - = . _ : / @",
     ),
 ]
 
