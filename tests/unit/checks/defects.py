@@ -1,7 +1,7 @@
 """Seeded defects: small edits of good templates, each one a mistake that people make.
 
 They were written down before the rules that look for them, from the reference of bad inputs and the pitfalls of the field.
-A base is one of our stacks (``quickstart`` and ``jobs``, synthesized) or a template as people write them (foreign/*.yaml).
+A base is a stack of our quick start, as tests/golden keeps it, or a template as people write them (foreign/*.yaml).
 """
 
 import copy
