@@ -50,7 +50,7 @@ class ClusterKey(Construct):
         caller = {"kms:CallerAccount": Aws.ACCOUNT_ID}
         everybody = iam.AnyPrincipal()  # of the account, by the conditions
         for statement in (
-            # CloudWatch Logs User Guide, "Encrypt log data with KMS", read 2026-11.
+            # CloudWatch Logs User Guide, "Encrypt log data in CloudWatch Logs", read 2026-11-22.
             _allow(
                 "Logs",
                 iam.ServicePrincipal(f"logs.{region}.amazonaws.com"),
@@ -61,7 +61,7 @@ class ClusterKey(Construct):
                     }
                 },
             ),
-            # As in the policy of the key that AWS manages for EBS: whoever may launch instances or attach volumes. The
+            # Taken as what suffices (docs/live-checks.md, L104): whoever may launch instances or attach volumes. The
             # service-linked roles that launch for AWS Batch cannot be named, since a key that names one which is not there yet is refused.
             _allow(
                 "Volumes",
@@ -93,7 +93,7 @@ class ClusterKey(Construct):
                 "Alarms", iam.ServicePrincipal("cloudwatch.amazonaws.com"), _PUBLISH, {"StringEquals": own}
             ),
             _allow("Budgets", iam.ServicePrincipal("budgets.amazonaws.com"), _PUBLISH, {"StringEquals": own}),
-            # EventBridge does not say for whom it publishes (EventBridge User Guide, encrypted topics, read 2026-11).
+            # Taken as in capacity_guard.py: what EventBridge sends to a topic does not say for whom it publishes.
             _allow("Events", iam.ServicePrincipal("events.amazonaws.com"), _PUBLISH, None),
         ):
             self._key.add_to_resource_policy(statement)

