@@ -1,6 +1,6 @@
 """The topic that people subscribe to for queues that a job at their head holds up."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_kms as kms
@@ -8,20 +8,30 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster import TrainingQueue
+from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["notify_of_blocked_queues"]
 
 
 def notify_of_blocked_queues(
-    scope: Construct, queues: Sequence[TrainingQueue], *, kms_key: kms.IKey | None
+    scope: Construct,
+    config: ClusterConfig,
+    *,
+    own: TrainingQueue,
+    further: Mapping[str, TrainingQueue],
+    kms_key: kms.IKey | None,
 ) -> None:
-    """Send AWS Batch's events about blocked queues to one topic; without queues there is none.
+    """Send AWS Batch's events about blocked queues to one topic; where nobody wants to be told there is none.
 
     Args:
         scope: The stack of the queues.
-        queues: The queues that somebody wants to be told of.
+        config: The cluster, which says of which queues somebody wants to be told.
+        own: The queue of the cluster.
+        further: Its other queues by their names.
         kms_key: Key that encrypts the topic. None for none.
     """
+    queues = [own] if config.queue.notify_blocked else []
+    queues += [further[queue.name] for queue in config.further_queues if queue.notify_blocked]
     if not queues:
         return
     target = targets.SnsTopic(sns.Topic(scope, "BlockedQueues", enforce_ssl=True, master_key=kms_key))

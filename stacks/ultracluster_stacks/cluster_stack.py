@@ -79,8 +79,6 @@ class ClusterStack(cdk.Stack):
             )
             for queue in config.further_queues
         }
-        watched = [queues[each.name] for each in config.further_queues if each.notify_blocked]
-        told = [cluster.queue, *watched] if config.queue.notify_blocked else watched
-        notify_of_blocked_queues(self, told, kms_key=key)
+        notify_of_blocked_queues(self, config, own=cluster.queue, further=queues, kms_key=key)
         define_budget(self, config, queues=[cluster.queue, *queues.values()], kms_key=key)
         define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)

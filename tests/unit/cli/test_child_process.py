@@ -42,8 +42,11 @@ def alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    status = Path(f"/proc/{pid}/stat")  # a zombie that nobody has waited for is gone, too
-    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # it went meanwhile, or this machine has no /proc
+        return not Path("/proc").exists()
+    return status.rpartition(")")[2].split()[0] != "Z"  # a zombie that nobody has waited for is gone, too
 
 
 @pytest.fixture
