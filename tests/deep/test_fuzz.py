@@ -113,6 +113,7 @@ def drawn(count: int) -> list[dict[str, Any]]:
 def test_three_hundred_clusters_that_the_models_allow(
     local_aws_server: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tried: Tried
 ) -> None:
+    print(f"UC_FUZZ_SEED={SEED}")  # noqa: T201 - pytest shows it of a test that fails before its row is made
     chosen = drawn(2 * CLUSTERS)[:CLUSTERS]
     assert len(chosen) == CLUSTERS
     # What is linted and deployed comes first.

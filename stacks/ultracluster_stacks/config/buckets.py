@@ -16,10 +16,10 @@ BucketName = Annotated[
     Form(
         code="UC5110",
         # Amazon S3 User Guide, "General purpose bucket naming rules", read 2026-11.
-        pattern=r"(?!xn--|sthree-|amzn-s3-demo-)(?!.*\.\.)(?![0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$)"
+        pattern=r"(?!xn--|sthree-|amzn-s3-demo-)(?!.*(?:\.\.|\.-|-\.))(?![0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$)"
         r"(?!.*(?:-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]",
-        allowed="the name of a bucket: 3 to 63 lower case letters, digits, dots and hyphens, no IP address, and none of "
-        "the beginnings and ends that S3 keeps for itself",
+        allowed="the name of a bucket: 3 to 63 lower case letters, digits, dots and hyphens, no dot beside another or a hyphen, no "
+        "IP address, and none of the beginnings and ends that S3 keeps for itself",
     ),
 ]
 

@@ -41,6 +41,8 @@ def test_takes_new_and_existing_buckets(findings: Findings, line: str) -> None:
         ("checkpoints: {noncurrent_days: 3651}", "UC5111", "checkpoints.noncurrent_days"),
         ("checkpoints: {bucket_name: Ours}", "UC5110", "checkpoints.bucket_name"),
         ("checkpoints: {bucket_name: ab}", "UC5110", "checkpoints.bucket_name"),
+        ("checkpoints: {bucket_name: ours.-57}", "UC5110", "checkpoints.bucket_name"),
+        ("checkpoints: {bucket_name: ours-.57}", "UC5110", "checkpoints.bucket_name"),
         ("checkpoints: {bucket_name: ours, noncurrent_days: 9}", "UC5112", "checkpoints.noncurrent_days"),
         ("datasets: [{bucket_name: ours}]", "UC1021", "datasets[0].name"),
         ("datasets: [{name: c4}, {name: c4}]", "UC5113", "datasets[1].name"),
