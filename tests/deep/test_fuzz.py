@@ -10,15 +10,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.bare_environment import bare_environment
 from tests.fuzz.many import judged, sources
 from tests.fuzz.mutations import damaged
 from tests.fuzz.test_fuzz import linted, needs_nothing, synthesize
-from tests.fuzz.valid_rollouts import clusters
+from tests.fuzz.valid_rollouts import drawn
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, read_assembly
@@ -91,30 +89,11 @@ def test_damaged_files_in_processes_of_their_own(tmp_path: Path, tried: Tried) -
     assert mib < MOST_MIB
 
 
-def drawn(count: int) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-
-    @seed(SEED)
-    @settings(
-        max_examples=count,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(clusters())
-    def draw(cluster: dict[str, Any]) -> None:
-        found[json.dumps(cluster, sort_keys=True)] = cluster
-
-    draw()
-    return list(found.values())
-
-
 def test_three_hundred_clusters_that_the_models_allow(
     local_aws_server: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tried: Tried
 ) -> None:
     print(f"UC_FUZZ_SEED={SEED}")  # noqa: T201 - pytest shows it of a test that fails before its row is made
-    chosen = drawn(2 * CLUSTERS)[:CLUSTERS]
+    chosen = drawn(2 * CLUSTERS, by=SEED)[:CLUSTERS]
     assert len(chosen) == CLUSTERS
     # What is linted and deployed comes first.
     chosen.sort(key=lambda each: (not needs_nothing(each), -len(json.dumps(each))))

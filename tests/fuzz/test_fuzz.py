@@ -2,18 +2,16 @@
 
 import json
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 from tests.cfn_lint import lint
 from tests.fuzz.many import judged, run, sources, tried
 from tests.fuzz.mutations import damaged
-from tests.fuzz.valid_rollouts import clusters
+from tests.fuzz.valid_rollouts import drawn
 
 from ultracluster_catalog.findings import Severity
 from ultracluster_local import LocalAws
@@ -65,27 +63,6 @@ def test_undamaged_files_are_taken(text: str, tmp_path: Path) -> None:
 )
 def test_another_end_is_seen(exit_code: int, out: str, err: str) -> None:
     assert judged(exit_code, out, err)
-
-
-@cache
-def drawn(count: int) -> list[dict[str, Any]]:
-    """Clusters that are all different, the same in each run."""
-    found: dict[str, dict[str, Any]] = {}
-
-    @settings(
-        max_examples=count,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(clusters())
-    def draw(cluster: dict[str, Any]) -> None:
-        found[json.dumps(cluster, sort_keys=True)] = cluster
-
-    draw()
-    return list(found.values())
 
 
 def write(path: Path, chosen: list[dict[str, Any]]) -> None:

@@ -5,11 +5,13 @@ change that it does not take is left out.
 """
 
 import copy
+import json
 import typing
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any, Literal, get_args, get_origin
 
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
@@ -18,7 +20,7 @@ from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.cluster_rules import cluster_problems
 from ultracluster_stacks.config.field_rules import Between, Form, Known
 
-__all__ = ["clusters"]
+__all__ = ["clusters", "drawn"]
 
 _IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20"
 _BASE: Mapping[str, Any] = {
@@ -123,6 +125,26 @@ def clusters(draw: st.DrawFn, *, most_changes: int = 16) -> dict[str, Any]:
         if _is_taken(changed):
             cluster = changed
     return cluster
+
+
+def drawn(count: int, *, by: int | None = None) -> list[dict[str, Any]]:
+    """At most `count` clusters that are all different, drawn by a seed; without one, the same in each run."""
+    found: dict[str, dict[str, Any]] = {}
+
+    @settings(
+        max_examples=count,
+        derandomize=by is None,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(clusters())
+    def draw(cluster: dict[str, Any]) -> None:
+        found[json.dumps(cluster, sort_keys=True)] = cluster
+
+    (draw if by is None else seed(by)(draw))()
+    return list(found.values())
 
 
 def _is_taken(cluster: Mapping[str, Any]) -> bool:
