@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_catalog.given_files import read_given_json
 
 __all__ = ["Toolchain", "find_toolchain", "with_own_folders"]
 
@@ -84,6 +85,34 @@ def with_own_folders(
 
 
 def _fitting_version(cdk: Path, path: str) -> str:
+    said = _installed_version(cdk) or _asked_version(cdk, path)
+    found = re.match(r"(\d+)\.(\d+)\.\d+", said)
+    if found and int(found[1]) == _MAJOR and int(found[2]) >= _OLDEST_MINOR:
+        return found[0]
+    raise FindingsError(
+        [
+            Finding(
+                code="UC9005",
+                problem=f"the CDK CLI {quote(str(cdk))} is of version {quote(said)}",
+                allowed=f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}",
+                remedy=_INSTALL,
+            )
+        ]
+    )
+
+
+def _installed_version(cdk: Path) -> str | None:
+    """The version that npm has installed, which is there to read; asking it takes a second. None for any other way."""
+    try:
+        package = read_given_json(cdk.resolve().parent.parent / "package.json")
+    except (OSError, ValueError):
+        return None
+    if not isinstance(package, dict) or package.get("name") != "aws-cdk":
+        return None
+    return str(package.get("version"))
+
+
+def _asked_version(cdk: Path, path: str) -> str:
     asked = subprocess.run(
         [cdk, "--version"],
         env=os.environ | {"PATH": path, "CDK_DISABLE_CLI_TELEMETRY": "true"},
@@ -92,17 +121,4 @@ def _fitting_version(cdk: Path, path: str) -> str:
         text=True,
         check=False,
     )
-    said = asked.stdout.strip()
-    found = re.match(r"(\d+)\.(\d+)\.\d+", said)
-    if found and int(found[1]) == _MAJOR and int(found[2]) >= _OLDEST_MINOR:
-        return found[0]
-    raise FindingsError(
-        [
-            Finding(
-                code="UC9005",
-                problem=f"the CDK CLI {quote(str(cdk))} is of version {quote(said or asked.stderr.strip())}",
-                allowed=f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}",
-                remedy=_INSTALL,
-            )
-        ]
-    )
+    return asked.stdout.strip() or asked.stderr.strip()

@@ -23,6 +23,7 @@ ACCESS_KEY = "local-aws-access-key"
 SECRET_KEY = "local-aws-secret-key"  # noqa: S105 - fake on purpose; no service outside this machine takes it
 
 _DROPPED_PREFIXES = ("AWS_", "CDK_")
+_KEPT = frozenset({"CDK_VALIDATION"})  # says whether the CDK checks templates, and names no account
 
 
 def require_loopback(endpoint: str) -> str:
@@ -86,8 +87,8 @@ def local_variables(*, endpoint: str, region: str) -> dict[str, str]:
 def child_environment(*, endpoint: str, region: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
     """Build an environment in which AWS SDKs and the CDK CLI can reach the local AWS and nothing else.
 
-    Every variable that could name a real account (``AWS_*``, ``CDK_*``) or lead through a proxy is dropped,
-    configuration files are pointed at nothing and the instance metadata service is switched off.
+    Every variable that could name a real account (``AWS_*``, ``CDK_*`` but ``CDK_VALIDATION``) or lead through a
+    proxy is dropped, configuration files are pointed at nothing and the instance metadata service is switched off.
 
     Args:
         endpoint: Address of the local AWS; must be a loopback one.
@@ -106,7 +107,7 @@ def without_aws(source: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in source.items()
-        if not name.upper().startswith(_DROPPED_PREFIXES) and name.upper() not in _PROXIES
+        if name in _KEPT or not (name.upper().startswith(_DROPPED_PREFIXES) or name.upper() in _PROXIES)
     }
 
 

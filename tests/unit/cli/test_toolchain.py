@@ -1,6 +1,7 @@
 """The right CDK CLI is found, and a missing or wrong one is said before anything starts."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -54,6 +55,43 @@ def test_takes_the_cdk_of_the_search_path_where_the_project_has_none(
     assert find_toolchain(tmp_path).version == "2.1146.0"
 
 
+@pytest.mark.parametrize(
+    ("package", "version"),
+    [
+        ('{"name": "aws-cdk", "version": "2.1148.1"}', "2.1148.1"),
+        ('{"name": "somebody-elses", "version": "2.1148.1"}', "2.1146.0"),
+        ('["aws-cdk"]', "2.1146.0"),
+        ("{", "2.1146.0"),
+    ],
+)
+def test_reads_the_version_that_npm_has_installed_and_asks_any_other_cdk(
+    tmp_path: Path, python_folder: Path, package: str, version: str
+) -> None:
+    program(python_folder / "node", "v24.19.0")
+    installed = program(tmp_path / "node_modules" / "aws-cdk" / "bin" / "cdk", "2.1146.0 (build asked)")
+    (installed.parent.parent / "package.json").write_text(package)
+    link = tmp_path / "node_modules" / ".bin" / "cdk"
+    link.parent.mkdir()
+    link.symlink_to("../aws-cdk/bin/cdk")
+
+    assert find_toolchain(tmp_path).version == version
+
+
+def test_refuses_an_installed_version_without_asking_it(tmp_path: Path, python_folder: Path) -> None:
+    program(python_folder / "node", "v24.19.0")
+    program(tmp_path / "node_modules" / "aws-cdk" / "bin" / "cdk", "2.1148.1 (build asked)")
+    (tmp_path / "node_modules" / "aws-cdk" / "package.json").write_text(
+        '{"name": "aws-cdk", "version": "3.0.0"}'
+    )
+    (tmp_path / "node_modules" / ".bin").mkdir()
+    (tmp_path / "node_modules" / ".bin" / "cdk").symlink_to("../aws-cdk/bin/cdk")
+
+    with pytest.raises(FindingsError, match=r"3\.0\.0") as error:
+        find_toolchain(tmp_path)
+
+    assert codes(error) == ["UC9005"]
+
+
 def test_says_everything_that_is_missing_at_once(tmp_path: Path, python_folder: Path) -> None:
     assert python_folder.exists()
     with pytest.raises(FindingsError, match="make env") as error:
@@ -79,8 +117,21 @@ def test_refuses_a_version_that_cannot_read_our_assemblies(
 
 
 @pytest.mark.synth
-def test_the_pinned_cdk_cli_of_this_repository_fits(request: pytest.FixtureRequest) -> None:
-    assert find_toolchain(request.config.rootpath).version == "2.1148.1"
+def test_the_pinned_cdk_cli_of_this_repository_fits_and_is_what_its_package_says(
+    request: pytest.FixtureRequest,
+) -> None:
+    toolchain = find_toolchain(request.config.rootpath)
+
+    said = subprocess.run(
+        [toolchain.cdk, "--version"],
+        env=os.environ | {"PATH": toolchain.path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert toolchain.version == "2.1148.1"
+    assert said.stdout.startswith("2.1148.1 ")
 
 
 def test_tools_write_into_our_folder(tmp_path: Path) -> None:
