@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from typing import Any, ClassVar
 
 __all__ = [
@@ -165,7 +166,17 @@ _MONEY = frozenset({"max_fee", "month_cap", "hourly_price"})
 _LISTS = frozenset({"regions", "zone_ids", "request_hours"})
 
 
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+@cache
+def _names(kind: type[Order]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
 def _encode(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int)):
+        return value
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     if isinstance(value, Decimal):
@@ -187,8 +198,8 @@ def _decode(name: str, value: Any) -> Any:
 
 def terms_of(order: Order) -> str:
     """Write an order's terms in their one canonical form: JSON with sorted keys."""
-    terms = {field.name: _encode(getattr(order, field.name)) for field in fields(order)}
-    return json.dumps({"kind": order.kind, **terms}, sort_keys=True, separators=(",", ":"))
+    terms = {name: _encode(getattr(order, name)) for name in _names(type(order))}
+    return _canonical({"kind": order.kind, **terms})
 
 
 def parse_terms(text: str) -> Order:

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from tests.unit.runtime.simulator import ACCOUNT, OWNED, OWNED_END, REGION, START
@@ -83,9 +84,10 @@ def offering(**changes: Any) -> Offering:
     return Offering(**{**terms, **changes})
 
 
-def offerings_with_traps() -> list[Offering]:
+@cache
+def offerings_with_traps() -> tuple[Offering, ...]:
     """Offerings of which only one keeps the terms; the others break one term each, and are cheaper."""
-    return [
+    return (
         offering(offering_id="cb-eur", currency="EUR", fee=Decimal(100)),
         offering(offering_id="cb-few", instance_count=8, fee=Decimal(90000)),
         offering(offering_id="cb-other", instance_type="trn1.32xlarge", fee=Decimal(50000)),
@@ -94,7 +96,7 @@ def offerings_with_traps() -> list[Offering]:
         offering(offering_id="cb-dear", fee=Decimal(200001)),
         offering(),
         offering(offering_id="cb-good-too", fee=Decimal("195000.00")),
-    ]
+    )
 
 
 def ultraserver_offering() -> Offering:

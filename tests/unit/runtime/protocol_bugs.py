@@ -1,8 +1,13 @@
 """Plausible mistakes in the purchase protocol, each as a change of its source. The sweeps must find every one."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType, ModuleType
 
-__all__ = ["BUGS", "Bug"]
+__all__ = ["BUGS", "Bug", "made"]
 
 
 @dataclass(frozen=True)
@@ -27,13 +32,13 @@ class Bug:
 BUGS = (
     Bug(
         "sends-before-it-writes",
-        "purchase.py",
+        "purchase",
         "    reply = yield Advance(before=record, after=sending)\n",
         "    sent = yield Send(request=quote.request, not_after=record.order.expires_at)\n    reply = yield Advance(before=record, after=sending)\n",
     ),
     Bug(
         "sends-again-when-unclear",
-        "purchase.py",
+        "purchase",
         "    sent = yield Send(request=quote.request, not_after=not_after)\n",
         "    sent = yield Send(request=quote.request, not_after=not_after)\n"
         "    if not isinstance(sent, Bought | Refused):\n"
@@ -41,128 +46,155 @@ BUGS = (
     ),
     Bug(
         "takes-an-unclear-write-for-a-written-one",
-        "purchase.py",
+        "purchase",
         "    if not isinstance(reply, Committed):\n        yield from settle(",
         "    if False:\n        yield from settle(",
     ),
     Bug(
         "ignores-that-another-was-first",
-        "purchase.py",
+        "purchase",
         "    if isinstance(reply, ConditionFailed):\n        if",
         "    reply = Committed() if isinstance(reply, ConditionFailed) else reply\n    if False:\n        if",
     ),
     Bug(
         "sends-however-long-it-slept",
-        "purchase.py",
+        "purchase",
         "min(now + SEND_WITHIN, record.order.expires_at)",
         "record.order.expires_at",
     ),
     Bug(
         "buys-on-an-expired-approval",
-        "purchase.py",
+        "purchase",
         "    if now >= record.order.expires_at:\n",
         "    if False:\n",
-        also=(("purchase.py", "min(now + SEND_WITHIN, record.order.expires_at)", "now + SEND_WITHIN"),),
+        also=(("purchase", "min(now + SEND_WITHIN, record.order.expires_at)", "now + SEND_WITHIN"),),
     ),
-    Bug("trusts-any-clock", "purchase.py", "> MOST_CLOCK_SKEW:", "> MOST_CLOCK_SKEW * 999:"),
+    Bug("trusts-any-clock", "purchase", "> MOST_CLOCK_SKEW:", "> MOST_CLOCK_SKEW * 999:"),
     Bug(
         "takes-a-normal-answer-for-a-dry-run",
-        "purchase.py",
+        "purchase",
         "    if isinstance(reply, AnsweredNormally):\n",
         "    if isinstance(reply, AnsweredNormally):\n        return\n    if isinstance(reply, AnsweredNormally):\n",
     ),
     Bug(
         "takes-a-refused-dry-run-for-permission",
-        "purchase.py",
+        "purchase",
         "    if not isinstance(reply, Allowed):\n",
         "    if not isinstance(reply, Allowed):\n        return\n    if not isinstance(reply, Allowed):\n",
     ),
-    Bug("forgets-to-look-before-buying", "purchase.py", "if earlier.verdict is not None:", "if False:"),
-    Bug("buys-in-any-account", "purchase.py", "if account != record.order.account:", "if False:"),
+    Bug("forgets-to-look-before-buying", "purchase", "if earlier.verdict is not None:", "if False:"),
+    Bug("buys-in-any-account", "purchase", "if account != record.order.account:", "if False:"),
     Bug(
         "buys-without-confirmation",
-        "purchase.py",
+        "purchase",
         "    if not (yield Confirm(",
         "    if None is (yield Confirm(",
     ),
     Bug(
         "keeps-the-first-reservation-only",
-        "purchase.py",
+        "purchase",
         "ids = tuple(sorted({*sent.reservation_ids}))",
         "ids = tuple(sorted({*sent.reservation_ids}))[:1]",
     ),
     Bug(
         "takes-any-error-answer-for-a-no",
-        "aws_errors.py",
+        "aws_errors",
         "        and _status(error) in _CLIENT_ERRORS\n        and _code(error) in REFUSED_BEFORE_EXECUTION\n",
         "",
     ),
     Bug(
         "takes-a-time-out-for-a-no",
-        "aws_errors.py",
+        "aws_errors",
         "    return Unclear(_message(error))\n\n\ndef after_dry_run",
         '    return Refused("Timeout", _message(error))\n\n\ndef after_dry_run',
     ),
     Bug(
         "takes-an-empty-page-for-the-end",
-        "listing.py",
+        "listing",
         "        if not token:",
         "        if not token or not page.items:",
     ),
     Bug(
         "takes-a-failed-read-for-nothing",
-        "listing.py",
+        "listing",
         "    if isinstance(reply, Unanswered):\n",
         "    if isinstance(reply, Unanswered) and not isinstance(effect, ReadRecord):\n        return Page(items=())\n"
         "    if isinstance(reply, Unanswered):\n",
     ),
-    Bug("accepts-edited-terms", "listing.py", "if order_token(record.order) != record.token:", "if False:"),
+    Bug("accepts-edited-terms", "listing", "if order_token(record.order) != record.token:", "if False:"),
     Bug(
         "overlooks-a-pending-payment",
-        "evidence.py",
+        "evidence",
         "if item.order_name == order.name}",
         'if item.order_name == order.name and item.state in {"active", "scheduled"}}',
     ),
-    Bug(
-        "overlooks-the-tag", "evidence.py", "if item.order_name == order.name}", "if item.order_name is None}"
-    ),
+    Bug("overlooks-the-tag", "evidence", "if item.order_name == order.name}", "if item.order_name is None}"),
     Bug(
         "overlooks-who-bought-an-extension",
-        "evidence.py",
+        "evidence",
         "or record.state in _GAVE_UP:",
         "or False:",
     ),
     Bug(
         "gives-up-to-approved",
-        "reconcile.py",
+        "reconcile",
         "            record = yield from settle(record, OrderState.UNKNOWN, reason=reason)\n",
         "            again = replace(record, state=OrderState.APPROVED, holds_lock=False, version=record.version + 1)\n"
         "            yield Advance(before=record, after=again)\n",
     ),
     Bug(
         "settles-the-attempt-of-another",
-        "reconcile.py",
+        "reconcile",
         "            if record.nonce != nonce:\n                return record\n",
         "",
     ),
     Bug(
         "keeps-the-lock-of-a-failed-order",
-        "reconcile.py",
+        "reconcile",
         "holds_lock=record.holds_lock and target in HOLDS_LOCK",
         "holds_lock=record.holds_lock",
     ),
-    Bug("buys-above-the-cap", "quotes.py", "elif fee > order.max_fee:", "elif False:"),
-    Bug("buys-in-another-currency", "quotes.py", "if currency != order.currency:", "if False:"),
-    Bug("buys-in-another-zone", "quotes.py", "    if order.zone_ids and not (", "    if False and not ("),
-    Bug("buys-another-size", "quotes.py", "or offering.instance_count != order.count:", "or False:"),
+    Bug("buys-above-the-cap", "quotes", "elif fee > order.max_fee:", "elif False:"),
+    Bug("buys-in-another-currency", "quotes", "if currency != order.currency:", "if False:"),
+    Bug("buys-in-another-zone", "quotes", "    if order.zone_ids and not (", "    if False and not ("),
+    Bug("buys-another-size", "quotes", "or offering.instance_count != order.count:", "or False:"),
     Bug(
         "extends-whatever-the-end",
-        "quotes.py",
+        "quotes",
         "    if found.end != order.expected_end or",
         "    if",
-        also=(("quotes.py", "        if offer.start != order.expected_end:\n", "        if False:\n"),),
+        also=(("quotes", "        if offer.start != order.expected_end:\n", "        if False:\n"),),
     ),
-    Bug(
-        "extends-while-one-is-pending", "quotes.py", "    if any(item.status == _PENDING", "    if any(False"
-    ),
+    Bug("extends-while-one-is-pending", "quotes", "    if any(item.status == _PENDING", "    if any(False"),
 )
+
+
+@contextmanager
+def made(bug: Bug) -> Iterator[None]:
+    """The protocol with a bug in it: the functions that everybody has imported run the code of the changed source."""
+    kept = []
+    try:
+        for name in dict.fromkeys(module for module, _, _ in bug.changes):
+            module = import_module(f"ultracluster_runtime.{name}")
+            for function, changed in _changed(module, bug):
+                kept.append((function, function.__code__))
+                function.__code__ = changed.__code__
+        yield
+    finally:
+        for function, code in kept:
+            function.__code__ = code
+
+
+def _changed(module: ModuleType, bug: Bug) -> Iterator[tuple[FunctionType, FunctionType]]:
+    """Each function of a module, as it is and as the bug makes it."""
+    assert module.__file__ is not None
+    source = Path(module.__file__).read_text()
+    for name, old, new in bug.changes:
+        if module.__name__.endswith(f".{name}"):
+            assert source.count(old) == 1, f"{bug.name} no longer fits {name}: update the bug"
+            source = source.replace(old, new)
+    scratch = ModuleType(module.__name__)
+    exec(compile(source, module.__file__, "exec"), scratch.__dict__)  # noqa: S102 - our own source
+    for name, changed in vars(scratch).items():
+        if isinstance(changed, FunctionType) and changed.__module__ == module.__name__:
+            yield vars(module)[name], changed

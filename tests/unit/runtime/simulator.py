@@ -4,7 +4,7 @@ It replaces boto3 and AWS; it is not AWS. Faults are raised as the exceptions th
 product's own reading of them (`ultracluster_runtime.aws_errors`), so that a wrong reading shows here.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -37,6 +37,7 @@ OWNED = "cr-0000000000000000f"
 OWNED_END = START + timedelta(days=10)
 LAG = timedelta(minutes=90)
 PAYMENT = timedelta(hours=1)
+_A_CALL = timedelta(seconds=1)
 CLEAR = timedelta(hours=3)  # longer than any lag, delay and payment
 
 
@@ -44,7 +45,7 @@ class ProcessDiedError(Exception):
     """The process that runs the protocol is gone."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Bought:
     """One purchase that EC2 executed."""
 
@@ -67,6 +68,7 @@ class World:
     Attributes:
         faults: Which fault strikes which call, by the number of the call.
         choose_fault: Chooses a fault for an effect instead.
+        late: What is under way: when it arrives, the method that it calls then, and with what.
     """
 
     faults: dict[int, str] = field(default_factory=dict)
@@ -74,11 +76,11 @@ class World:
     records: dict[str, Record] = field(default_factory=dict)
     locks: dict[str, str] = field(default_factory=dict)
     months: dict[str, Decimal] = field(default_factory=dict)
-    offerings: list[Offering] = field(default_factory=list)
+    offerings: tuple[Offering, ...] = ()
     extension_end: datetime = OWNED_END
     bought: list[Bought] = field(default_factory=list)
     sends: dict[str, int] = field(default_factory=dict)
-    late: list[tuple[datetime, Callable[[], Any]]] = field(default_factory=list)
+    late: list[tuple[datetime, Callable[..., Any], tuple[Any, ...]]] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     payment_fails: bool = False
     segments: int = 1
@@ -86,16 +88,44 @@ class World:
     choose_fault: Callable[[Any], str] | None = None
     confirmed: bool = True
 
+    # States
+
+    def copy(self) -> "World":
+        """The same state in a world of its own, where no call was made yet and nothing is planned to fail."""
+        return replace(
+            self,
+            faults={},
+            records=self.records.copy(),
+            locks=self.locks.copy(),
+            months=self.months.copy(),
+            bought=self.bought.copy(),
+            sends=self.sends.copy(),
+            late=self.late.copy(),
+            calls=[],
+        )
+
+    @property
+    def state(self) -> Hashable:
+        """All that can make a difference to what happens from here on, when no process runs."""
+        return (
+            self.now,
+            self.extension_end,
+            *map(tuple, (self.bought, self.late)),
+            *(frozenset(kept.items()) for kept in (self.records, self.locks, self.months, self.sends)),
+        )
+
     # Time
 
     def pass_time(self, duration: timedelta) -> None:
         """Let time pass; what was under way arrives on its way."""
         until = self.now + duration
-        for due, act in sorted(self.late, key=lambda item: item[0]):
-            if due <= until:
-                self.now = max(self.now, due)
-                self.late.remove((due, act))
-                act()
+        if self.late:
+            for arrival in sorted(self.late, key=lambda item: item[0]):
+                due, act, arguments = arrival
+                if due <= until:
+                    self.now = max(self.now, due)
+                    self.late.remove(arrival)
+                    act(self, *arguments)
         self.now = max(self.now, until)
 
     # Calls
@@ -109,7 +139,7 @@ class World:
             return None
         if isinstance(effect, effects.Confirm):
             return self.confirmed
-        self.pass_time(timedelta(seconds=1))
+        self.pass_time(_A_CALL)
         fault = self.faults.get(len(self.calls), "")
         if self.choose_fault:
             fault = self.choose_fault(effect)
@@ -161,18 +191,16 @@ class World:
             )
 
     def _advance(self, effect: effects.Advance, fault: str) -> Any:
-        def execute() -> Any:
-            return self.advance(effect.before, effect.after)
-
+        transaction = (effect.before, effect.after)
         if fault == "late-after":
-            self.late.append((self.now + timedelta(minutes=10), execute))
+            self.late.append((self.now + timedelta(minutes=10), World.advance, transaction))
         elif fault in {"lost-reply-after", "500-after", "parse-error-after"}:
-            execute()
+            self.advance(*transaction)
         if fault in EXCEPTIONS:
             return aws_errors.after_transaction(EXCEPTIONS[fault](), ("state",))
         if fault == "duplicate":  # delivered twice, and the second answer arrives
-            execute()
-        return execute()
+            self.advance(*transaction)
+        return self.advance(*transaction)
 
     def advance(self, before: Record, after: Record) -> Any:
         """The transaction of `ultracluster_runtime.ledger`; a test holds the two against each other."""
@@ -207,9 +235,8 @@ class World:
 
     def _send(self, request: Request, fault: str, name: str) -> Any:
         if fault == "late-after":
-            self.late.append(
-                (self.now + timedelta(minutes=10), lambda: self.execute(request, timedelta(0), name))
-            )
+            arrives = self.now + timedelta(minutes=10)
+            self.late.append((arrives, World.execute, (request, timedelta(0), name)))
             return aws_errors.after_sending(EXCEPTIONS[fault]())
         if fault.endswith("-after") and fault != "die-after":
             self.execute(request, timedelta(0), name)

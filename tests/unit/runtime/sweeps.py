@@ -2,8 +2,9 @@
 
 import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from tests.unit.runtime.faults import faults_of
@@ -21,39 +22,32 @@ from tests.unit.runtime.worlds import (
 
 from ultracluster_runtime.effects import Advance, Send
 
+TURNS = (timedelta(minutes=5), timedelta(minutes=40))
+"""How long it takes until somebody tries again, each time that somebody buys."""
 
-def live(world: World) -> int:
-    """One life of the orders: buy, try again soon, try again later, reconcile; and buy once more in the end.
 
-    Returns:
-        How many calls there were in which a fault could strike.
-    """
-    names = sorted(world.records)
-    for turn, pause in enumerate((timedelta(minutes=5), timedelta(minutes=40))):
-        for name in names:
-            start(world, name, f"nonce-{turn}").run()
-            check(world)
-        world.pass_time(pause)
-    reach = len(world.calls)
+def live(world: World) -> None:
+    """One life of the orders: buy, try again soon, try again later, reconcile; and buy once more in the end."""
+    for number in range(len(TURNS)):
+        _buy_all(world, number)
+    _end(world)
+
+
+def _buy_all(world: World, turn: int) -> None:
+    for name in sorted(world.records):
+        start(world, name, f"nonce-{turn}").run()
+        check(world)
+    world.pass_time(TURNS[turn])
+
+
+def _end(world: World) -> None:
     reconcile_all(world)
     check_settled(world)
-    for name in names:
+    for name in sorted(world.records):
         if world.sends.get(name):
             start(world, name, "nonce-again").run()
     reconcile_all(world)
     check_settled(world)
-    return reach
-
-
-def _faults_in(make: Callable[[], World], faults: dict[int, str]) -> Iterator[dict[int, str]]:
-    """Every way of adding one later fault to a life with these faults."""
-    world = make()
-    world.faults = dict(faults)
-    reach = live(world)
-    first = max(faults, default=-1) + 1
-    for number in range(first, reach):
-        for fault in faults_of(world.calls[number]):
-            yield {**faults, number: fault}
 
 
 def sweep_single_faults(make: Callable[[], World]) -> int:
@@ -62,11 +56,7 @@ def sweep_single_faults(make: Callable[[], World]) -> int:
     Returns:
         The number of lives.
     """
-    lives = 0
-    for faults in _faults_in(make, {}):
-        _live_with(make, faults)
-        lives += 1
-    return lives
+    return _Lives().from_here(make(), turn=0, faults=1)
 
 
 def sweep_pairs_of_faults(make: Callable[[], World]) -> int:
@@ -75,44 +65,71 @@ def sweep_pairs_of_faults(make: Callable[[], World]) -> int:
     Returns:
         The number of lives.
     """
-    lives = 0
-    for first in _faults_in(make, {}):
-        for faults in _faults_in(make, first):
-            _live_with(make, faults)
-            lives += 1
-    return lives
+    return _Lives().from_here(make(), turn=0, faults=2)
 
 
-def _live_with(make: Callable[[], World], faults: dict[int, str]) -> None:
-    world = make()
-    world.faults = dict(faults)
-    try:
-        live(world)
-    except Violation as violation:
-        raise Violation(f"{violation} (faults {faults})") from None
+class _Lives:
+    """Every life with so many faults, as a tree: what lives have in common is lived once.
+
+    Between two processes a world is its state and nothing else. So lives that part at a fault share all before it, and
+    lives whose faults led to the same state, such as a read that was repeated for one reason or another, share the rest.
+    """
+
+    def __init__(self) -> None:
+        self._counted: dict[Hashable, int] = {}
+
+    def from_here(self, world: World, *, turn: int, faults: int) -> int:
+        """Live on from the beginning of a turn, with each choice of so many faults.
+
+        Returns:
+            The number of lives.
+        """
+        here = (turn, faults, world.state)
+        if here not in self._counted:
+            if turn == len(TURNS):
+                _end(world.copy())
+                self._counted[here] = 0 if faults else 1
+            else:
+                self._counted[here] = sum(self._through(world, turn, faults, {}))
+        return self._counted[here]
+
+    def _through(self, world: World, turn: int, faults: int, struck: dict[int, str]) -> Iterator[int]:
+        """Live through a turn with these faults, and each choice of later ones."""
+        after = world.copy()
+        after.faults = struck
+        try:
+            _buy_all(after, turn)
+            yield self.from_here(after, turn=turn + 1, faults=faults)
+        except Violation as violation:
+            raise Violation(f"{violation} (in turn {turn}: {struck})") from None
+        if faults:
+            for number in range(max(struck, default=-1) + 1, len(after.calls)):
+                for fault in faults_of(after.calls[number]):
+                    yield from self._through(world, turn, faults - 1, {**struck, number: fault})
 
 
 def _run_schedule(
     world: World, names: tuple[str, str], cuts: tuple[int, int], pause: timedelta
-) -> tuple[int, int]:
+) -> tuple[bool, bool]:
     """The first process runs `cuts[0]` steps, the second `cuts[1]`, the first to its end, the second to its end.
 
     Returns:
-        How many steps each took before the end.
+        Whether the first and the second were still under way when they were cut off.
     """
     processes = [start(world, name, f"nonce-{number}") for number, name in enumerate(names)]
-    steps = [0, 0]
-    for process, limit in ((0, cuts[0]), (1, cuts[1]), (0, 10**6), (1, 10**6)):
-        for _ in range(limit):
-            if not processes[process].step():
+    for process, cut in zip(processes, cuts, strict=True):
+        for _ in range(cut):
+            if not process.step():
                 break
-            steps[process] += 1
         check(world)
-        if limit < 10**6:
-            world.pass_time(pause)
+        world.pass_time(pause)
+    cut_off = (not processes[0].done, not processes[1].done)
+    for process in processes:
+        process.run()
+        check(world)
     reconcile_all(world)
     check_settled(world)
-    return steps[0], steps[1]
+    return cut_off
 
 
 PAUSES = (timedelta(seconds=1), timedelta(seconds=45), timedelta(minutes=31))
@@ -125,14 +142,23 @@ def sweep_schedules(make: Callable[[], World], names: tuple[str, str]) -> int:
     Returns:
         The number of schedules.
     """
+    return sum(_sweep_cuts(make, names, pause) for pause in PAUSES)
+
+
+def _sweep_cuts(make: Callable[[], World], names: tuple[str, str], pause: timedelta) -> int:
+    """Cut both at every step; to cut one off after its end is no other schedule than to cut it off at its end."""
     schedules = 0
-    for pause in PAUSES:
-        for cuts in _every_cut(make, names):
+    for first in itertools.count():
+        for second in itertools.count():
             try:
-                _run_schedule(make(), names, cuts, pause)
+                first_cut_off, second_cut_off = _run_schedule(make(), names, (first, second), pause)
             except Violation as violation:
-                raise Violation(f"{violation} (schedule {cuts}, pause {pause})") from None
+                raise Violation(f"{violation} (schedule {first, second}, pause {pause})") from None
             schedules += 1
+            if not second_cut_off:
+                break
+        if not first_cut_off:
+            break
     return schedules
 
 
@@ -148,29 +174,22 @@ def sweep_schedules_with_a_fault(make: Callable[[], World], names: tuple[str, st
         start(probe, names[0], "nonce").run()
         (first_struck, *_) = (effect for effect in probe.calls if isinstance(effect, struck))
         for fault in faults_of(first_struck):
-            for cuts in _every_cut(make, names):
-                world = make()
-                world.choose_fault = _strike_once(struck, fault)
-                try:
-                    _run_schedule(world, names, cuts, PAUSES[0])
-                except Violation as violation:
-                    raise Violation(f"{violation} (schedule {cuts}, {fault} at {struck.__name__})") from None
-                schedules += 1
+            try:
+                schedules += _sweep_cuts(partial(_struck_once, make, struck, fault), names, PAUSES[0])
+            except Violation as violation:
+                raise Violation(f"{violation} ({fault} at {struck.__name__})") from None
     return schedules
 
 
-def _every_cut(make: Callable[[], World], names: tuple[str, str]) -> Iterator[tuple[int, int]]:
-    longest = max(_run_schedule(make(), names, (10**6 - 1, 0), timedelta(0))) + 2
-    yield from itertools.product(range(longest), repeat=2)
-
-
-def _strike_once(struck: type, fault: str) -> Callable[[Any], str]:
+def _struck_once(make: Callable[[], World], struck: type, fault: str) -> World:
     left = [fault]
 
     def choose(effect: Any) -> str:
         return left.pop() if left and isinstance(effect, struck) else ""
 
-    return choose
+    world = make()
+    world.choose_fault = choose
+    return world
 
 
 def random_life(seed: int) -> None:

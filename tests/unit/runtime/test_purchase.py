@@ -61,9 +61,8 @@ def test_buys_the_lowest_fee_that_keeps_the_terms() -> None:
 
 def test_buys_by_another_ranking_when_the_order_says_so() -> None:
     world = world_of([block_order(prefer="start")])
-    world.offerings.append(
-        offering(offering_id="cb-sooner", start=START + timedelta(days=1), fee=Decimal(199999))
-    )
+    sooner = offering(offering_id="cb-sooner", start=START + timedelta(days=1), fee=Decimal(199999))
+    world.offerings += (sooner,)
     assert bought(world).record.offering_id == "cb-sooner"
 
 
@@ -81,7 +80,7 @@ def test_the_record_says_what_a_rollout_needs() -> None:
         (world_of([block_order(expires_at=START)]), "UC7024"),
         (world_of([block_order(account="999999999999")]), "UC7026"),
         (world_of([block_order(max_fee=Decimal(99))]), "UC7027"),
-        (world_of([block_order()], offerings=[]), "UC7027"),
+        (world_of([block_order()], offerings=()), "UC7027"),
         (world_of([block_order()], clock_ahead=timedelta(minutes=5, seconds=2)), "UC7030"),
         (world_of([block_order()], confirmed=False), "UC7034"),
         (world_of([block_order()], choose_fault=strike(DryRun, "refused-4xx")), "UC7031"),

@@ -35,7 +35,7 @@ SCENARIOS: dict[str, Callable[[], World]] = {
     "payment-fails": lambda: world_of([block_order()], payment_fails=True),
     "extension": lambda: world_of([extension_order()]),
     "on-demand": lambda: world_of([on_demand_order()]),
-    "ultraserver": lambda: world_of([_ULTRASERVERS], segments=2, offerings=[ultraserver_offering()]),
+    "ultraserver": lambda: world_of([_ULTRASERVERS], segments=2, offerings=(ultraserver_offering(),)),
 }
 
 
