@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Final
 
 from ultracluster_runtime.window import BlockWindow
@@ -90,7 +91,7 @@ class Job:
     nodes: frozenset[str]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Facts:
     """What was seen at one wake-up. None stands for what could not be seen; nothing is done about it then.
 
@@ -116,7 +117,7 @@ class Facts:
     jobs: tuple[Job, ...] | None
     extension_pending: bool | None
 
-    @property
+    @cached_property
     def window(self) -> BlockWindow | None:
         """The block's clock; None when it has none."""
         return self.reservation.window(self.checkpoint_lead) if self.reservation else None

@@ -95,7 +95,10 @@ class Memory:
             instances: Instances that it has.
         """
         known = self if end == self.end else replace(self, told={}, notices=frozenset())
-        return replace(known, start=start, end=end, instances=max(self.instances, instances))
+        instances = max(self.instances, instances)
+        if (start, end, instances) == (known.start, known.end, known.instances):
+            return known
+        return replace(known, start=start, end=end, instances=instances)
 
     def sampled(self, now: datetime, *, busy: int) -> "Memory":
         """Count the time since the last look as used by `busy` nodes and idle on the others.
@@ -110,12 +113,10 @@ class Memory:
         passed = min(now, self.end) - since
         if passed <= timedelta(0):
             return self
-        known = replace(self, sampled_at=now)
-        if passed > LONGEST_SAMPLE:
-            return known
-        seconds = passed // timedelta(seconds=1)
+        seconds = 0 if passed > LONGEST_SAMPLE else passed // timedelta(seconds=1)
         return replace(
-            known,
+            self,
+            sampled_at=now,
             observed_seconds=self.observed_seconds + seconds * self.instances,
             busy_seconds=self.busy_seconds + seconds * min(busy, self.instances),
         )

@@ -2,10 +2,10 @@
 
 import itertools
 import random
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Hashable
 from datetime import timedelta
 
-from tests.unit.runtime.lifecycle_world import NODES, Block, Faults, Live, Violation, World, reports
+from tests.unit.runtime.lifecycle_world import CLEAN, NODES, Block, Faults, Live, Violation, World, reports
 
 from ultracluster_runtime.lifecycle.actions import Notify, SetEnvironment, SetQueue
 
@@ -15,7 +15,7 @@ Wakes = Callable[[int, Block], list[Faults]]
 
 KINDS = {
     "lost": [],
-    "doubled": [Faults(), Faults()],
+    "doubled": [CLEAN, CLEAN],
     "crash at 0": [Faults(crash=0)],
     "crash at 1": [Faults(crash=1)],
     "crash at 2": [Faults(crash=2)],
@@ -36,13 +36,20 @@ SKEWS = (timedelta(seconds=-60), timedelta(0), timedelta(seconds=60))
 
 
 def _clean(_minute: int, _block: Block) -> list[Faults]:
-    return [Faults()]
+    return [CLEAN]
 
 
-def run(world: World, wakes: Wakes = _clean, *, begin: int, until: int, jobs: bool = True) -> None:
+def run(
+    world: World, wakes: Wakes = _clean, *, begin: int, until: int, lived: set[Hashable] | None = None
+) -> None:
+    """Live minute by minute. Where a state of `lived` is met, the rest has been lived; states that are new join them."""
     world.minute = begin
     while world.minute < until:
-        if jobs and world.minute % 3 == 0:
+        if lived is not None:
+            if (state := world.state) in lived:
+                return
+            lived.add(state)
+        if world.minute % 3 == 0:
             world.submit()
         for block in world.blocks:
             for faults in wakes(world.minute, block):
@@ -88,7 +95,7 @@ def extensions(live: Live | None = None) -> None:
         world.minute = 90
         while world.minute < 440:
             world.submit()
-            block.wake(world, Faults())
+            block.wake(world, CLEAN)
             world.pass_minute()
             if world.minute == paid:
                 survivors = sum(how == "terminated" for how in world.ended.values())
@@ -144,18 +151,18 @@ def neighbours(live: Live | None = None) -> None:
 
 def single_faults(live: Live | None = None) -> None:
     """Every kind of fault at every wake-up around the start, the signal and the drain, under either skew."""
-    for skew, (name, kind) in itertools.product(SKEWS[::2], KINDS.items()):
-        for struck in (*range(18, 24), *range(178, 184), *range(196, 212)):
-            block = Block(name="a", start=20, end=240, skew=skew)
-            world = World(block, live=live, tolerance=4, seed=struck)
-
-            def wakes(
-                minute: int, _block: Block, struck: int = struck, kind: list[Faults] = kind
-            ) -> list[Faults]:
-                return kind if minute == struck else [Faults()]
-
+    minutes = (*range(18, 24), *range(178, 184), *range(196, 212))
+    for skew, struck in itertools.product(SKEWS[::2], minutes):
+        begin, until = (17, 30) if struck < 30 else (172, 222)
+        block = Block(name="a", start=20, end=240, skew=skew)
+        world = World(block, live=live, tolerance=4, seed=struck)
+        run(world, begin=begin, until=struck)
+        after: set[Hashable] = set()
+        for name, kind in {"nothing": [CLEAN], **KINDS}.items():
+            unlucky = world.copy()
             try:
-                run(world, wakes, begin=17 if struck < 30 else 172, until=30 if struck < 30 else 222)
+                run(unlucky, _always(kind), begin=struck, until=struck + 1)
+                run(unlucky, begin=struck + 1, until=until, lived=after)
             except Violation as violation:
                 raise Violation(f"{name} at {struck}, skew {skew}: {violation}") from violation
 
@@ -165,7 +172,7 @@ def without_memory(live: Live | None = None) -> None:
     for faults in (Faults(no_memory=True), Faults(no_save=True)):
         block = Block(name="a", start=20, end=240)
         world = World(block, live=live, tolerance=1)
-        run(world, _always(faults), begin=0, until=260)
+        run(world, _always([faults]), begin=0, until=260)
         nobody_is_left_to_ec2(world)
         world.check_notices(block, {}, extra=0)
 
@@ -191,12 +198,12 @@ def nobody_is_left_to_ec2(world: World) -> None:
         raise Violation(f"jobs ended as {sorted(set(ends))}")
 
 
-def _always(faults: Faults) -> Wakes:
-    return lambda _minute, _block: [faults]
+def _always(kind: list[Faults]) -> Wakes:
+    return lambda _minute, _block: kind
 
 
 def _lost(minutes: Container[int]) -> Wakes:
-    return lambda minute, _: [] if minute in minutes else [Faults()]
+    return lambda minute, _: [] if minute in minutes else [CLEAN]
 
 
 def outages(live: Live | None = None) -> None:
@@ -265,7 +272,7 @@ def random_life(seed: int, live: Live | None = None) -> None:
         nonlocal faults
         if disturbed[block.name] >= 4 or chance.random() < 0.5:
             disturbed[block.name] = 0
-            return [Faults()] * chance.choice((1, 1, 1, 2))
+            return [CLEAN] * chance.choice((1, 1, 1, 2))
         disturbed[block.name] += 1
         faults += 1
         return [*chance.choice(list(KINDS.values()))]

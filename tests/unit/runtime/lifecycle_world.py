@@ -5,9 +5,11 @@ counts what happens to jobs.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from ultracluster_runtime.lifecycle import machine
@@ -22,7 +24,19 @@ from ultracluster_runtime.lifecycle.actions import (
 from ultracluster_runtime.lifecycle.facts import Facts, Job, Queue, Reservation
 from ultracluster_runtime.lifecycle.memory import Memory
 
-__all__ = ["EPOCH", "MINUTE", "Block", "Crash", "Faults", "Live", "Violation", "World", "at", "reports"]
+__all__ = [
+    "CLEAN",
+    "EPOCH",
+    "MINUTE",
+    "Block",
+    "Crash",
+    "Faults",
+    "Live",
+    "Violation",
+    "World",
+    "at",
+    "reports",
+]
 
 EPOCH = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -41,11 +55,15 @@ class Crash(BaseException):
     """The function is killed in the middle."""
 
 
+@cache
 def at(minute: float) -> datetime:
     return EPOCH + minute * MINUTE
 
 
-@dataclass(kw_only=True)
+_reservation = cache(Reservation)  # it is never changed, and the same in very many minutes
+
+
+@dataclass(frozen=True, kw_only=True)
 class Faults:
     """What goes wrong in one wake-up: `action N` fails before or after it took effect, or the function dies there."""
 
@@ -58,9 +76,8 @@ class Faults:
     no_save: bool = False
     stale: int = 0  # minutes by which the reservation is shown too old
 
-    @property
-    def clean(self) -> bool:
-        return self == Faults()
+
+CLEAN = Faults()
 
 
 @dataclass(kw_only=True)
@@ -97,7 +114,7 @@ class Block:
     def reservation_at(self, minute: int) -> Reservation | None:
         if self.known_until is not None and minute >= self.known_until:
             return None
-        return Reservation(
+        return _reservation(
             state=self.state_at(minute),
             is_block=True,
             ultraserver=self.ultraserver,
@@ -169,7 +186,7 @@ class Block:
             world.live(facts, memory, perform=perform, save=save)
         except Crash:
             return
-        if faults.clean:
+        if faults == CLEAN:
             world.check_after_clean_wake(self, facts)
 
 
@@ -204,6 +221,32 @@ class World:
         self._random = random.Random(seed)  # noqa: S311 - chance that can be repeated
         self._serial = 0
         self._wrong: dict[str, int] = {}
+
+    # States
+
+    def copy(self) -> "World":
+        """The same state in a world of its own."""
+        other = copy(self)
+        other.blocks = tuple(
+            replace(block, nodes=block.nodes.copy(), told=block.told.copy(), notices=block.notices.copy())
+            for block in self.blocks
+        )
+        for name in ("running", "started", "ended", "warnings", "_wrong", "_random"):
+            setattr(other, name, copy(getattr(self, name)))
+        return other
+
+    @property
+    def state(self) -> Hashable:
+        """All that can make a difference to what happens from here on; not what is over, such as jobs that ended."""
+        return (
+            (self.minute, self.queue_enabled, self.waiting, self._serial, self._random.getstate()),
+            (len(self.started), *((job, nodes, self.started[job]) for job, nodes in self.running.items())),
+            frozenset((what, minutes) for what, minutes in self._wrong.items() if minutes),
+            *(
+                (block.enabled, block.memory, tuple(block.nodes.items()), frozenset(block.told.items()))
+                for block in self.blocks
+            ),
+        )
 
     # AWS
 
