@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import cache
 from typing import Any, ClassVar
 
 __all__ = [
@@ -161,17 +160,13 @@ class OnDemandOrder(Order):
 
 
 _KINDS: Mapping[str, type[Order]] = {kind.kind: kind for kind in (BlockOrder, ExtensionOrder, OnDemandOrder)}
+_TERMS = {name: tuple(field.name for field in fields(kind)) for name, kind in _KINDS.items()}
 _TIMES = frozenset({"expires_at", "start_after", "start_before", "end_by", "expected_end", "end"})
 _MONEY = frozenset({"max_fee", "month_cap", "hourly_price"})
 _LISTS = frozenset({"regions", "zone_ids", "request_hours"})
 
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
-
-
-@cache
-def _names(kind: type[Order]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
 
 
 def _encode(value: Any) -> Any:
@@ -198,7 +193,7 @@ def _decode(name: str, value: Any) -> Any:
 
 def terms_of(order: Order) -> str:
     """Write an order's terms in their one canonical form: JSON with sorted keys."""
-    terms = {name: _encode(getattr(order, name)) for name in _names(type(order))}
+    terms = {name: _encode(getattr(order, name)) for name in _TERMS[order.kind]}
     return _canonical({"kind": order.kind, **terms})
 
 
