@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import botocore
 import botocore.config
 import botocore.loaders
 import botocore.session
@@ -48,6 +49,12 @@ def service_model(service: str) -> Any:
     return _session().get_service_model(service)
 
 
+def _address(request: Any, signing_name: str, region_name: str, **_: Any) -> None:
+    """Say whom a request is for where a signature says it; nobody looks at the signature, which takes a tenth of a call."""
+    scope = f"{ACCESS_KEY}/20261122/{region_name}/{signing_name}/aws4_request"
+    request.headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=0"
+
+
 class Clients:
     """A cache of clients for one endpoint.
 
@@ -82,10 +89,13 @@ class Clients:
                         connect_timeout=5,
                         read_timeout=120,
                         proxies={},
+                        user_agent="ultracluster-local",  # else it is put together for each request
                         s3={"addressing_style": "path"},
                         max_pool_connections=32,
                     ),
                 )
                 if self._answer:
                     client.meta.events.register("before-send", self._answer)
+                    client.meta.events.register("choose-signer", lambda **_: botocore.UNSIGNED)
+                    client.meta.events.register("before-sign", _address)
             return client

@@ -1,17 +1,14 @@
 """Puts our extension into moto, once for each process; the list of every moto internal that we touch."""
 
 import functools
-from collections.abc import Callable, Iterable
 from typing import Any
 
-from moto import backends
 from moto.awslambda.models import LambdaFunction
 from moto.batch.responses import BatchResponse
 from moto.budgets.responses import BudgetsResponse
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.cloudtrail.responses import CloudTrailResponse
 from moto.cloudwatch.responses import CloudWatchResponse
-from moto.core import responses
 from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import ActionResult, BaseResponse
 from moto.ec2.responses import EC2Response
@@ -19,7 +16,7 @@ from moto.ecr.responses import ECRResponse
 from moto.fsx.responses import FSxResponse
 from moto.servicequotas.responses import ServiceQuotasResponse
 
-from ultracluster_local import lambda_runtime
+from ultracluster_local import lambda_runtime, moto_costs
 from ultracluster_local.cloudformation import api, change_set_api, drift_api, stack_set_api
 from ultracluster_local.services import (
     batch,
@@ -59,9 +56,7 @@ _UNKNOWN_CALL = "InvalidAction"
 @functools.cache
 def install() -> None:
     """Extend moto: our calls, our CloudFormation, functions as local processes, honest refusals."""
-    # moto lists its folder and the methods of a class for each request: each takes a tenth of the time of a deployment.
-    backends.list_of_moto_modules = functools.cache(_listed(backends.list_of_moto_modules))
-    responses.method_names_from_class = functools.cache(responses.method_names_from_class)
+    moto_costs.install()
     # Only our own stacks and change sets: what moto's engine would half-do must be refused.
     for name, member in list(vars(CloudFormationResponse).items()):
         if callable(member) and not name.startswith("_") and name not in _KEPT_OF_CLOUDFORMATION:
@@ -102,10 +97,6 @@ def install() -> None:
     sqs.install()
     LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
-
-
-def _listed(modules: Callable[[], Iterable[str]]) -> Callable[[], tuple[str, ...]]:
-    return lambda: tuple(modules())
 
 
 _KEPT_OF_CLOUDFORMATION = frozenset({"cloudformation_backend", "cfnresponse"})

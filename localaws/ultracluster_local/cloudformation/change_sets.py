@@ -81,7 +81,7 @@ class _Plan:
     def _attribute(self, name: str, attribute: str) -> Any:
         if name in self.new_ids or name in self.modified or name not in self.stack.resources:
             return UNKNOWN
-        return self.stack.resources[name].attributes.get(attribute, UNKNOWN)
+        return self.stack.resources[name].attributes().get(attribute, UNKNOWN)
 
     def changes(self) -> Iterator[dict[str, Any]]:
         kept = set()

@@ -1,6 +1,7 @@
 """One run over one stack: creates, updates and replaces its resources in order, and can undo all of it."""
 
 import dataclasses
+import functools
 import logging
 import uuid
 from collections.abc import Callable, Mapping
@@ -40,6 +41,14 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
             return None
         value = value.get(part)
     return value
+
+
+def _attributes(
+    context: Context, physical_id: str, properties: Mapping[str, Any]
+) -> Callable[[], Mapping[str, Any]]:
+    """Read what ``Fn::GetAtt`` gives when something asks, and once: of most resources nothing does."""
+    provider = provider_of(context.resource_type)
+    return functools.cache(lambda: provider.attributes(context, physical_id, properties))
 
 
 class Deployment:
@@ -87,8 +96,9 @@ class Deployment:
         resource = self.stack.resources.get(name)
         if resource is None:
             raise ValidationError(f"Template error: {name} is referred to, and not created")
-        if attribute in resource.attributes:
-            return resource.attributes[attribute]
+        attributes = resource.attributes()
+        if attribute in attributes:
+            return attributes[attribute]
         raise ValidationError(
             f"Requested attribute {attribute} does not exist in schema for {resource.resource_type}"
         )
@@ -148,19 +158,12 @@ class Deployment:
         properties: Mapping[str, Any],
         status: str,
     ) -> StackResource:
-        provider = provider_of(context.resource_type)
-        try:
-            attributes = provider.attributes(context, physical_id, properties)
-        except EXPECTED:
-            # The resource is there: without this it would be left behind.
-            provider.delete(context, physical_id, properties)
-            raise
         return StackResource(
             logical_id=context.logical_id,
             resource_type=context.resource_type,
             physical_id=physical_id,
             properties=properties,
-            attributes=attributes,
+            attributes=_attributes(context, physical_id, properties),
             definition=definition,
             status=status,
             changed=CLOCK.now(),
@@ -201,13 +204,11 @@ class Deployment:
             self.leftovers.append((old, "UpdateReplacePolicy"))
             self.undo.append(lambda: self._undo_create(made, old))
         else:
-            # On record before its attributes are read: a failure from here on must be undone too.
             self.undo.append(lambda: self._undo_update(old, properties))
-            attributes = provider_of(kind).attributes(context, physical_id, properties)
             made = dataclasses.replace(
                 old,
                 properties=properties,
-                attributes=attributes,
+                attributes=_attributes(context, physical_id, properties),
                 definition=definition,
                 status="UPDATE_COMPLETE",
                 changed=CLOCK.now(),
@@ -231,9 +232,8 @@ class Deployment:
         kind, logical_id = old.resource_type, old.logical_id
         self.stack.record(logical_id, kind, "UPDATE_IN_PROGRESS", physical_id=old.physical_id)
         context = self._context(logical_id, kind, old.attempt)
-        provider = provider_of(kind)
-        provider.update(context, old.physical_id, properties, old.properties)
-        attributes = provider.attributes(context, old.physical_id, old.properties)
+        provider_of(kind).update(context, old.physical_id, properties, old.properties)
+        attributes = _attributes(context, old.physical_id, old.properties)
         self.stack.resources[logical_id] = dataclasses.replace(old, attributes=attributes)
         self.stack.record(logical_id, kind, "UPDATE_COMPLETE", physical_id=old.physical_id)
 

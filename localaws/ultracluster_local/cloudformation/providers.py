@@ -183,6 +183,7 @@ class ApiProvider(Provider):
         prepare: Turns properties into what the operations take. Default: as they are.
         tagging: How tags change. Default: they cannot.
         tags_later: Whether tags are set after creation instead of by it.
+        tags_as: Kind that a tag specification names, for creations of EC2 that take tags in that way.
         renames: CloudFormation's name to where `reads` shows the value, where the two differ.
         missing: Error codes that mean that the resource is gone.
     """
@@ -200,6 +201,7 @@ class ApiProvider(Provider):
     prepare: Callable[[Context, dict[str, Any]], dict[str, Any]] | None = None
     tagging: Tagging | None = None
     tags_later: bool = False
+    tags_as: str = ""
     renames: Mapping[str, str] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
 
@@ -213,19 +215,24 @@ class ApiProvider(Provider):
         source, path = (request, path[1:]) if path.startswith("=") else (answer, path)
         physical_id = str(jmespath.search(path, source))
         if self.tags_later and self.tagging:
-            own = [
-                *properties.get("Tags", []),
-                *({"Key": k, "Value": v} for k, v in context.stack_tags().items()),
-            ]
+            own = self._own_tags(context, properties)
             self.tagging.apply(context, self._target(context, physical_id, properties), [], own)
         return physical_id
+
+    @staticmethod
+    def _own_tags(context: Context, properties: Properties) -> list[Mapping[str, str]]:
+        stack_tags = ({"Key": key, "Value": value} for key, value in context.stack_tags().items())
+        return [*properties.get("Tags", []), *stack_tags]
 
     def _request(self, context: Context, properties: Properties, operation: str) -> dict[str, Any]:
         prepared = dict(properties)
         if self.generates and self.generates[0] not in prepared:
             prepared[self.generates[0]] = context.generated_name(limit=self.generates[1])
-        if self.tags_later:
+        if self.tags_later or self.tags_as:
             prepared.pop("Tags", None)
+        if self.tags_as:
+            tags = self._own_tags(context, properties)
+            prepared["TagSpecifications"] = [{"ResourceType": self.tags_as, "Tags": tags}]
         if self.prepare:
             prepared = self.prepare(context, prepared)
         shape = service_model(self.service).operation_model(operation).input_shape

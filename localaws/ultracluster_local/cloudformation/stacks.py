@@ -1,7 +1,7 @@
 """What CloudFormation remembers: stacks, their resources and events, change sets."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -25,7 +25,7 @@ class StackResource:
         resource_type: Such as ``AWS::EC2::VPC``.
         physical_id: What ``Ref`` gives.
         properties: Its properties, resolved.
-        attributes: What ``Fn::GetAtt`` gives.
+        attributes: Reads what ``Fn::GetAtt`` gives.
         definition: Its part of the template, unresolved: policies, metadata.
     """
 
@@ -33,7 +33,7 @@ class StackResource:
     resource_type: str
     physical_id: str
     properties: Mapping[str, Any]
-    attributes: Mapping[str, Any]
+    attributes: Callable[[], Mapping[str, Any]]
     definition: Mapping[str, Any]
     status: str
     changed: datetime

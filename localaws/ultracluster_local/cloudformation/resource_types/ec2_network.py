@@ -136,7 +136,7 @@ PROVIDERS: Mapping[str, Provider] = {
         },
         prepare=_without("EnableDnsSupport", "EnableDnsHostnames"),
         tagging=EC2_TAGS,
-        tags_later=True,
+        tags_as="vpc",
     ),
     "AWS::EC2::Subnet": _Subnet(
         service="ec2",
@@ -150,7 +150,7 @@ PROVIDERS: Mapping[str, Provider] = {
         },
         prepare=_without("MapPublicIpOnLaunch"),
         tagging=EC2_TAGS,
-        tags_later=True,
+        tags_as="subnet",
     ),
     "AWS::EC2::VPCEndpoint": _VpcEndpoint(
         service="ec2",
@@ -165,7 +165,7 @@ PROVIDERS: Mapping[str, Provider] = {
         },
         renames={"SecurityGroupIds": "Groups[].GroupId"},
         tagging=EC2_TAGS,
-        tags_later=True,
+        tags_as="vpc-endpoint",
     ),
     "AWS::EC2::FlowLog": ApiProvider(
         service="ec2",
@@ -176,6 +176,6 @@ PROVIDERS: Mapping[str, Provider] = {
         attribute_paths={"Id": "FlowLogId"},
         prepare=_flow_log,
         tagging=EC2_TAGS,
-        tags_later=True,
+        tags_as="vpc-flow-log",
     ),
 }

@@ -105,7 +105,7 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("DescribeRouteTables", "RouteTableIds[]", "RouteTables[0]"),
         attribute_paths={"RouteTableId": "RouteTableId"},
         tagging=EC2_TAGS,
-        tags_later=True,
+        tags_as="route-table",
     ),
     "AWS::EC2::Route": _Route(),
     "AWS::EC2::SubnetRouteTableAssociation": _SubnetRouteTable(
@@ -124,7 +124,7 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("DescribeInternetGateways", "InternetGatewayIds[]", "InternetGateways[0]"),
         attribute_paths={"InternetGatewayId": "InternetGatewayId"},
         tagging=EC2_TAGS,
-        tags_later=True,
+        tags_as="internet-gateway",
     ),
     "AWS::EC2::VPCGatewayAttachment": _GatewayAttachment(),
     "AWS::EC2::NatGateway": ApiProvider(
@@ -136,7 +136,7 @@ PROVIDERS: Mapping[str, Provider] = {
         attribute_paths={"NatGatewayId": "NatGatewayId"},
         renames={"AllocationId": "NatGatewayAddresses[0].AllocationId"},
         tagging=EC2_TAGS,
-        tags_later=True,
+        tags_as="natgateway",
     ),
     "AWS::EC2::EIP": ApiProvider(
         service="ec2",

@@ -162,7 +162,7 @@ PROVIDERS: Mapping[str, Provider] = {
             if key not in {"SecurityGroupIngress", "SecurityGroupEgress"}
         },
         tagging=EC2_TAGS,
-        tags_later=True,
+        tags_as="security-group",
     ),
     "AWS::EC2::SecurityGroupIngress": _SecurityGroupRule("Ingress"),
     "AWS::EC2::SecurityGroupEgress": _SecurityGroupRule("Egress"),
