@@ -35,6 +35,7 @@ def _listed(modules: Callable[[], Iterable[str]]) -> Callable[[], tuple[str, ...
 def _by_host(find: Callable[[Any, str | None], Any]) -> Callable[[Any, str | None], Any]:
     found: dict[str | None, Any] = {}
 
+    @functools.wraps(find)
     def known(application: Any, host: str | None) -> Any:
         if host not in found:
             found[host] = find(application, host)
@@ -48,6 +49,7 @@ def _random_digits(size: int = 8) -> str:
 
 
 def _of_one(describe_tags: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(describe_tags)
     def describe(backend: Any, filters: dict[str, list[str]] | None = None) -> Any:
         match filters:
             case {"resource-id": [str() as resource_id], **others} if (

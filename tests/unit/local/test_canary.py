@@ -13,12 +13,12 @@ TOUCHED = {
     # ultracluster_local/moto_costs.py
     "moto.backends.list_of_moto_modules": None,  # kept, and not read for each request
     "moto.core.responses.method_names_from_class": ["clazz"],  # likewise
-    "moto.ec2.models.tags.TagBackend.describe_tags": ["backend", "filters"],  # ours, which asks moto's
+    "moto.ec2.models.tags.TagBackend.describe_tags": ["self", "filters"],
     "moto.ec2.utils.EC2_PREFIX_TO_RESOURCE": None,
     "moto.ec2.utils.get_prefix": ["resource_id"],
     "moto.ec2.utils.random.getrandbits": None,
     "moto.ec2.utils.random_resource_id": ["size"],
-    "moto.moto_server.werkzeug_app.DomainDispatcherApplication.get_backend_for_host": None,
+    "moto.moto_server.werkzeug_app.DomainDispatcherApplication.get_backend_for_host": ["self", "host"],
     # ultracluster_local/install.py
     "moto.awslambda.models.LambdaFunction._invoke_lambda": None,  # ours takes its place
     "moto.batch.responses.BatchResponse._get_action": ["self"],
