@@ -5,7 +5,6 @@ it leaves behind can stop the next `up`, and no other process is ever taken for 
 """
 
 import fcntl
-import gc
 import json
 import os
 import shutil
@@ -230,10 +229,7 @@ def _serve(directory: Path, port: int) -> int:
             sys.stderr.write("another local AWS runs in this directory\n")
             return 1
         try:
-            gc.disable()  # while moto is imported, which stays
             local = LocalAws(port=port, directory=directory).start()
-            gc.freeze()
-            gc.enable()
         except FindingsError as error:
             sys.stderr.write(f"{error}\n")
             return 2

@@ -23,24 +23,28 @@ PACKAGES = {
 }
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("wheel")
+def uv(*arguments: str | Path) -> None:
+    """Run uv, which builds and unpacks a wheel in a third of the time that pip takes, without a way out."""
     subprocess.run(
         [
             sys.executable,
             "-m",
-            "pip",
-            "wheel",
+            "uv",
+            *arguments,
             "--quiet",
-            "--no-deps",
-            "--no-build-isolation",
-            "-w",
-            directory,
-            ROOT,
+            "--offline",
+            "--no-cache",
+            "--python",
+            sys.executable,
         ],
         check=True,
     )
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("wheel")
+    uv("build", "--wheel", "--no-build-isolation", "--out-dir", directory, ROOT)
     (built,) = directory.glob("*.whl")
     return built
 
@@ -56,10 +60,7 @@ def test_the_wheel_holds_our_packages_and_nothing_called_constructs(wheel: Path)
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("site")
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", directory, wheel],
-        check=True,
-    )
+    uv("pip", "install", "--no-deps", "--target", directory, wheel)
     return directory
 
 
@@ -110,7 +111,8 @@ def test_a_new_project_passes_its_own_tests_and_deploys_from_the_wheel(
     run("-m", "ultracluster_cli", "init", str(project), "--name", "ours", "--nodes", "2", folder=tmp_path)
     (project / "node_modules").symlink_to(ROOT / "node_modules")  # in place of npm ci
 
-    assert "1 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
+    own_folder = f"--basetemp={tmp_path / 'pytest'}"  # or it would tidy up among those of this run
+    assert "1 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider", own_folder, "tests")
     told = json.loads(run("-m", "ultracluster_cli", "deploy", "--local", "--json"))
     (cluster,) = told["clusters"]
     assert cluster["nodes"] == 2

@@ -74,7 +74,7 @@ class _Osv(BaseHTTPRequestHandler):
 @pytest.fixture
 def osv() -> Iterator[HTTPServer]:
     server = HTTPServer(("127.0.0.1", 0), _Osv)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server
     server.shutdown()

@@ -98,8 +98,7 @@ def test_the_app_by_hand_defines_the_resources_of_our_quick_start(tmp_path: Path
 def _assembly(shop: Workshop, case: Case) -> Path:
     done = subprocess.run(
         case.command,
-        # The packages that jsii has unpacked for the other tests already.
-        env=bare_environment(HOME=str(Path.home())) | dict(case.variables),
+        env=bare_environment() | dict(case.variables),
         cwd=case.directory,
         text=True,
         capture_output=True,

@@ -1,5 +1,4 @@
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,9 +43,6 @@ def test_synthesis_keeps_nothing_in_the_home_directory(
         QUICKSTART,
         tmp_path / "cdk.out",
         HOME=str(home),
-        JSII_RUNTIME_PACKAGE_CACHE_ROOT=os.environ.get(
-            "JSII_RUNTIME_PACKAGE_CACHE_ROOT", str(tmp_path / "jsii")
-        ),
         cached=False,
     )
     assert done.returncode == 0, done.stderr
