@@ -63,9 +63,21 @@ def killed(project: Path) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def deployed(project: Path, killed: list[int]) -> dict[str, Any]:
-    """The summary of a deployment after the one that was killed."""
+def background(project: Path, killed: list[int]) -> Iterator[None]:
+    """A local AWS in the background, which one that was killed does not hinder."""
     assert killed
+    up = ultracluster(project, "local", "up")
+    try:
+        assert up.returncode == 0, up.stderr
+        yield
+    finally:
+        ultracluster(project, "local", "down")
+
+
+@pytest.fixture(scope="module")
+def deployed(project: Path, background: None) -> dict[str, Any]:
+    """The summary of a deployment after the one that was killed."""
+    del background
     outcome = ultracluster(project, "deploy", "--local", "--json")
     assert outcome.returncode == 0, outcome.stderr
     told: dict[str, Any] = json.loads(outcome.stdout)
@@ -123,18 +135,12 @@ def test_nothing_is_written_but_into_the_ignored_folders(project: Path, deployed
 
 
 @pytest.fixture(scope="module")
-def twice(project: Path, deployed: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """The summary of a second deployment to a local AWS in the background, and what was said meanwhile."""
+def twice(project: Path, deployed: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The summary of a second deployment to the same local AWS, and what was said meanwhile."""
     assert deployed
-    up = ultracluster(project, "local", "up")
-    try:
-        assert up.returncode == 0, up.stderr
-        assert ultracluster(project, "deploy", "--local", "--json").returncode == 0
-        again = ultracluster(project, "deploy", "--local", "--json")
-        assert again.returncode == 0, again.stderr
-        yield json.loads(again.stdout), again.stderr
-    finally:
-        ultracluster(project, "local", "down")
+    again = ultracluster(project, "deploy", "--local", "--json")
+    assert again.returncode == 0, again.stderr
+    return json.loads(again.stdout), again.stderr
 
 
 def test_a_second_deployment_to_the_same_local_aws_changes_nothing(twice: tuple[dict[str, Any], str]) -> None:

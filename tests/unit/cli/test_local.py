@@ -24,10 +24,11 @@ def folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def test_a_life_from_up_to_down(run: Run, folder: Path) -> None:
-    up = run("local", "up", "--json")
+    up = run("local", "up", "--region", "us-west-2", "--json")
     told = json.loads(up.stdout)
 
     assert up.code == 0
+    assert told["environment"]["AWS_REGION"] == "us-west-2"
     assert list(told) == ["running", "endpoint", "pid", "log", "environment"]
     assert told["environment"]["AWS_ENDPOINT_URL"] == told["endpoint"]
     assert Path(told["log"]).is_relative_to(folder / ".ultracluster")
@@ -60,10 +61,19 @@ def test_where_nothing_runs_every_command_says_so(run: Run, folder: Path) -> Non
     assert run("local", "reset").code == 2
 
 
-def test_a_shell_can_take_over_the_environment(run: Run, folder: Path) -> None:
+def test_up_prints_lines_that_a_shell_can_take_over_and_no_real_credentials(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert folder.exists()
-    told = json.loads(run("local", "up", "--region", "us-west-2", "--json").stdout)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "real-secret")
+
+    up = run("local", "up")
+    told = json.loads(run("local", "status", "--json").stdout)
     lines = run("local", "env", "--region", "us-west-2").stdout
+
+    assert f"export AWS_ENDPOINT_URL={told['endpoint']}\n" in up.stdout
+    assert "real-secret" not in up.stdout + up.stderr + lines
+    assert up.stdout == lines.replace("us-west-2", "us-east-2")
 
     assert all(line.startswith(("export ", "unset ")) for line in lines.splitlines())
     shell = subprocess.run(
@@ -74,18 +84,6 @@ def test_a_shell_can_take_over_the_environment(run: Run, folder: Path) -> None:
         check=True,
     )
     assert shell.stdout == f"{told['endpoint']} us-west-2 none"
-
-
-def test_up_prints_lines_that_name_the_endpoint_and_no_real_credentials(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert folder.exists()
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "real-secret")
-
-    up = run("local", "up")
-
-    assert "export AWS_ENDPOINT_URL=http://localhost:" in up.stdout
-    assert "real-secret" not in up.stdout + up.stderr
 
 
 def test_reset_empties_it_and_up_bootstraps_the_region(run: Run, folder: Path) -> None:
