@@ -1,12 +1,16 @@
-"""Every ready rollout, synthesized as users do it, deployed to the local AWS in process, and read back through boto3."""
+"""Every ready rollout, synthesized as app.py does it, deployed to the local AWS in process, and read back through boto3."""
 
 import json
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bare_environment import bare_environment
 from tests.cfn_lint import lint
-from tests.unit.stacks.conftest import ROOT, synthesize_rollout, synthesized_templates
+from tests.unit.stacks.conftest import ROOT, synthesized_templates
 
 from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.resource_types import unsupported_types
@@ -24,12 +28,40 @@ def rollout(request: pytest.FixtureRequest) -> Path:
     return Path(request.param)
 
 
+# What app.py does, for one rollout after the other: the CDK starts once, and reads its rules of templates once.
+APP = """
+import json, os, sys
+from ultracluster_stacks.synthesis import main
+
+context = json.loads(os.environ["CDK_CONTEXT_JSON"])
+for rollout, directory in zip(sys.argv[1::2], sys.argv[2::2]):
+    os.environ |= {"CDK_OUTDIR": directory, "CDK_CONTEXT_JSON": json.dumps(context | {"rollout": rollout})}
+    if main():
+        sys.exit(f"{rollout} was refused")
+"""
+
+
 @pytest.fixture(scope="module")
-def assembly(rollout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp(rollout.stem) / "cdk.out"
-    done = synthesize_rollout(rollout, directory, cached=False, validated=True)
+def assemblies(tmp_path_factory: pytest.TempPathFactory) -> Mapping[Path, Path]:
+    folder = tmp_path_factory.mktemp("rollouts")
+    found = {path: folder / path.stem for path in ROLLOUTS}
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    named = [str(path) for pair in found.items() for path in pair]
+    done = subprocess.run(
+        [sys.executable, "-c", APP, *named],
+        env=bare_environment(CDK_CONTEXT_JSON=json.dumps(context)),
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
-    return directory
+    return found
+
+
+@pytest.fixture(scope="module")
+def assembly(rollout: Path, assemblies: Mapping[Path, Path]) -> Path:
+    return assemblies[rollout]
 
 
 def test_the_local_aws_has_every_resource_type_that_we_emit(assembly: Path) -> None:
