@@ -1,8 +1,6 @@
 """The life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
 
-from aws_cdk import Duration, Stack
-from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_events as events
+from aws_cdk import Aws, Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
@@ -13,14 +11,7 @@ from constructs import Construct
 from ultracluster.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
 from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.function_code import function_code
-from ultracluster.small_function import (
-    every_minute,
-    function_log,
-    let_alarm_tell,
-    small_function,
-    tell,
-    write_log,
-)
+from ultracluster.small_function import SmallFunction, function_log, tell, write_log
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.capacity_blocks import BLOCK_DELIVERED_EVENTS, BLOCK_EXPIRATION_WARNING_EVENTS
 from ultracluster_catalog.findings import Finding, FindingsError, quote
@@ -105,16 +96,28 @@ class BlockLifecycle(Construct):
         self._kms_key = kms_key
         self._topic_key = None if topic else kms_key
         self._topic = topic or sns.Topic(self, "Notices", enforce_ssl=True, master_key=kms_key)
-        self._memory = ssm.StringParameter(
-            self, "Memory", string_value="{}", description="What the life cycle of the block remembers"
-        )
+        # L1: for the ARN of an L2 one the CDK loads its table of all Regions.
+        self._memory = ssm.CfnParameter(
+            Construct(self, "Memory"),
+            "Resource",
+            type="String",
+            value="{}",
+            description="What the life cycle of the block remembers",
+        ).ref
         self._function = self._define_function(lead)
         self._wake_up()
-        let_alarm_tell(self._define_alarm(), self._topic)
+        self._function.alarm_on_errors(
+            "Alarm",
+            description=f"Nobody looks after the Capacity Block {block.reservation_id}: for "
+            f"{_SILENT_MINUTES} minutes its function failed or did not run",
+            minutes=_SILENT_MINUTES,
+            treat_missing_data="breaching",
+            topic=self._topic,
+        )
 
-    def _define_function(self, lead: Duration) -> lambda_.Function:
+    def _define_function(self, lead: Duration) -> SmallFunction:
         group = function_log(self, self._kms_key)
-        return small_function(
+        return SmallFunction(
             self,
             log_group=group,
             description="Looks after one Capacity Block",
@@ -122,13 +125,13 @@ class BlockLifecycle(Construct):
             policy_name="Lifecycle",
             statements=[write_log(group), *self._statements()],
             handler="ultracluster_runtime.lifecycle.handler.handler",
-            code=function_code(_MODULES),
+            code=function_code(self, _MODULES),
             environment={
                 "UC_RESERVATION_ID": self._block.reservation_id,
                 "UC_COMPUTE_ENVIRONMENT": self._environment.arn,
                 "UC_JOB_QUEUE": self._queue.job_queue_arn,
                 "UC_TOPIC": self._topic.topic_arn,
-                "UC_MEMORY": self._memory.parameter_name,
+                "UC_MEMORY": self._memory,
                 "UC_CHECKPOINT_LEAD_SECONDS": str(lead.to_seconds()),
             },
             timeout_seconds=_TIMEOUT,
@@ -138,7 +141,7 @@ class BlockLifecycle(Construct):
         )
 
     def _statements(self) -> list[iam.PolicyStatement]:
-        stack = Stack.of(self)
+        in_region = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
         return [
             _allow(
                 "Look",
@@ -158,9 +161,7 @@ class BlockLifecycle(Construct):
                 "FindNodesOfJobs",
                 "ecs:DescribeContainerInstances",
                 # AWS Batch names the ECS cluster of a compute environment only after it has made it.
-                resources=[
-                    stack.format_arn(service="ecs", resource="container-instance", resource_name="*/*")
-                ],
+                resources=[f"arn:{Aws.PARTITION}:ecs:{in_region}:container-instance/*/*"],
             ),
             _allow(
                 "OpenAndCloseEnvironment",
@@ -172,57 +173,41 @@ class BlockLifecycle(Construct):
                 "EndJobs",
                 "batch:TerminateJob",
                 # Ids of jobs are not known before, and they carry only the tags that a submission gives them.
-                resources=[stack.format_arn(service="batch", resource="job", resource_name="*")],
+                resources=[f"arn:{Aws.PARTITION}:batch:{in_region}:job/*"],
             ),
             _allow(
                 "RunShellScript",
                 "ssm:SendCommand",
-                resources=[
-                    stack.format_arn(
-                        service="ssm", account="", resource="document", resource_name="AWS-RunShellScript"
-                    )
-                ],
+                resources=[f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}::document/AWS-RunShellScript"],
             ),
             _allow(
                 "OnNodesOfTheBlock",
                 "ssm:SendCommand",
-                resources=[stack.format_arn(service="ec2", resource="instance", resource_name="*")],
+                resources=[f"arn:{Aws.PARTITION}:ec2:{in_region}:instance/*"],
                 conditions={
                     "StringEquals": {f"ssm:resourceTag/{RESERVATION_TAG}": self._block.reservation_id}
                 },
             ),
             _allow(
-                "Remember", "ssm:GetParameter", "ssm:PutParameter", resources=[self._memory.parameter_arn]
+                "Remember",
+                "ssm:GetParameter",
+                "ssm:PutParameter",
+                resources=[f"arn:{Aws.PARTITION}:ssm:{in_region}:parameter/{self._memory}"],
             ),
             *tell("Notify", self._topic, self._topic_key),
         ]
 
     def _wake_up(self) -> None:
-        target = every_minute(self, self._function, description="Wakes up what looks after a Capacity Block")
+        self._function.wake_up_every_minute(description="Wakes up what looks after a Capacity Block")
         # Events are best effort; they only make the function look earlier than within the minute.
-        events.Rule(
-            self,
+        self._function.wake_up_at(
             "BlockEvents",
             description="EC2's events about a Capacity Block, under both names that AWS documents",
-            event_pattern=events.EventPattern(
-                source=["aws.ec2"],
-                detail_type=[*BLOCK_DELIVERED_EVENTS, *BLOCK_EXPIRATION_WARNING_EVENTS],
-                detail={"capacity-reservation-id": [self._block.reservation_id]},
-            ),
-            targets=[target],
-        )
-
-    def _define_alarm(self) -> cloudwatch.Alarm:
-        return cloudwatch.Alarm(
-            self,
-            "Alarm",
-            alarm_description=f"Nobody looks after the Capacity Block {self._block.reservation_id}: for "
-            f"{_SILENT_MINUTES} minutes its function failed or did not run",
-            metric=self._function.metric_errors(period=Duration.minutes(1), statistic="Sum"),
-            threshold=1,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-            evaluation_periods=_SILENT_MINUTES,
-            treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
+            event_pattern={
+                "source": ["aws.ec2"],
+                "detail-type": [*BLOCK_DELIVERED_EVENTS, *BLOCK_EXPIRATION_WARNING_EVENTS],
+                "detail": {"capacity-reservation-id": [self._block.reservation_id]},
+            },
         )
 
     def watch(self, queue: TrainingQueue) -> None:
@@ -235,7 +220,7 @@ class BlockLifecycle(Construct):
             queue: The queue.
         """
         self._further_queues.append(queue.job_queue_arn)
-        self._function.add_environment("UC_FURTHER_JOB_QUEUES", ",".join(self._further_queues))
+        self._function.set_variable("UC_FURTHER_JOB_QUEUES", ",".join(self._further_queues))
 
     @property
     def block(self) -> CapacityBlock:
@@ -245,7 +230,7 @@ class BlockLifecycle(Construct):
     @property
     def function(self) -> lambda_.IFunction:
         """The function that looks after the block."""
-        return self._function
+        return self._function.function
 
     @property
     def topic(self) -> sns.ITopic:

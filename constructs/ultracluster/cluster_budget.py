@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from aws_cdk import Aws, Duration, Stack
+from aws_cdk import Aws, Stack
 from aws_cdk import aws_budgets as budgets
-from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
-from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from ultracluster.small_function import function_log, let_alarm_tell, small_function, tell, write_log
+from ultracluster.small_function import SmallFunction, function_log, tell, write_log
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG, check_budget
 from ultracluster_catalog.cluster_tag import CLUSTER_TAG
@@ -100,7 +98,14 @@ class ClusterBudget(Construct):
         if self._function is not None:
             # A notification has one topic; the function tells the others when it has closed the queues.
             closing = self._define_topic("Closing")
-            closing.add_subscription(subscriptions.LambdaSubscription(self._function))
+            sns.CfnSubscription(
+                self,
+                "Subscription",
+                topic_arn=closing.topic_arn,
+                protocol="lambda",
+                endpoint=self._function.arn,
+            )
+            self._function.let_call("ByClosing", principal="sns.amazonaws.com", source_arn=closing.topic_arn)
             told["ACTUAL", close_at_percent] = closing
         self._budget = budgets.CfnBudget(
             self,
@@ -155,10 +160,10 @@ class ClusterBudget(Construct):
         )
         return topic
 
-    def _define_closing(self, queues: Sequence[TrainingQueue]) -> lambda_.Function:
+    def _define_closing(self, queues: Sequence[TrainingQueue]) -> SmallFunction:
         arns = [each.job_queue_arn for each in queues]
         group = function_log(self, self._kms_key)
-        function = small_function(
+        function = SmallFunction(
             self,
             log_group=group,
             description="Closes job queues when a budget is spent",
@@ -172,7 +177,7 @@ class ClusterBudget(Construct):
                 write_log(group),
             ],
             handler="index.handler",
-            code=lambda_.Code.from_inline(_source()),
+            code=lambda_.CfnFunction.CodeProperty(zip_file=_source()),
             environment={
                 "UC_JOB_QUEUES": ",".join(arns),
                 "UC_TOPIC": self._topic.topic_arn,
@@ -180,18 +185,14 @@ class ClusterBudget(Construct):
             },
             timeout_seconds=_TIMEOUT,
         )
-        alarm = cloudwatch.Alarm(
-            self,
+        function.alarm_on_errors(
             "NotClosed",
-            alarm_description="A budget is spent, and its queues could not be closed: close them by hand, with "
+            description="A budget is spent, and its queues could not be closed: close them by hand, with "
             "aws batch update-job-queue --state DISABLED, and see the function's log",
-            metric=function.metric_errors(period=Duration.minutes(1), statistic="Sum"),
-            threshold=1,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-            evaluation_periods=1,
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            minutes=1,
+            treat_missing_data="notBreaching",
+            topic=self._topic,
         )
-        let_alarm_tell(alarm, self._topic)
         return function
 
     @property
@@ -202,7 +203,7 @@ class ClusterBudget(Construct):
     @property
     def function(self) -> lambda_.IFunction | None:
         """The function that closes the queues; None where none is closed."""
-        return self._function
+        return self._function.function if self._function else None
 
     @property
     def topic(self) -> sns.ITopic:

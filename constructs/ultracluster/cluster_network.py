@@ -10,6 +10,7 @@ from constructs import Construct
 
 from ultracluster.efa_rules import add_efa_rules
 from ultracluster.nat_gateway import define_nat_gateway
+from ultracluster.security_group import define_security_group
 from ultracluster.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.cluster_subnet import (
     FILE_SYSTEM_ADDRESSES,
@@ -36,6 +37,10 @@ class ClusterNetwork(Construct):
     NAT gateway and no internet gateway: nodes reach AWS services through interface endpoints and S3 through a
     gateway endpoint.
     """
+
+    # L2 constructs that are made only when somebody asks: they are much to load, and nothing of ours needs more than ids.
+    _vpc: ec2.IVpc | None = None
+    _security_group: ec2.ISecurityGroup | None = None
 
     @takes_plain_numbers
     def __init__(
@@ -91,23 +96,29 @@ class ClusterNetwork(Construct):
             self, "RouteTableAssociation", route_table_id=routes.ref, subnet_id=subnet.ref
         )
         self._subnet_id = subnet.ref
-        self._vpc = ec2.Vpc.from_vpc_attributes(
-            self,
-            "ImportedVpc",
-            vpc_id=vpc.ref,
-            vpc_cidr_block=cidr,
-            availability_zones=[subnet.attr_availability_zone],
-            isolated_subnet_ids=None if nat_gateway else [subnet.ref],
-            isolated_subnet_route_table_ids=None if nat_gateway else [routes.ref],
-            private_subnet_ids=[subnet.ref] if nat_gateway else None,
-            private_subnet_route_table_ids=[routes.ref] if nat_gateway else None,
-        )
-        self._security_group: ec2.ISecurityGroup = self._define_security_group()
-        self._define_endpoints(vpc.ref, subnet.ref, routes.ref)
+        self._vpc_id = vpc.ref
+        self._security_group_id = self._define_security_group()
+        self._define_endpoints(routes.ref)
+
+        def import_vpc() -> ec2.IVpc:
+            ids, tables = [subnet.ref], [routes.ref]
+            return ec2.Vpc.from_vpc_attributes(
+                self,
+                "ImportedVpc",
+                vpc_id=vpc.ref,
+                vpc_cidr_block=cidr,
+                availability_zones=[subnet.attr_availability_zone],
+                isolated_subnet_ids=None if nat_gateway else ids,
+                isolated_subnet_route_table_ids=None if nat_gateway else tables,
+                private_subnet_ids=ids if nat_gateway else None,
+                private_subnet_route_table_ids=tables if nat_gateway else None,
+            )
+
+        self._import_vpc = import_vpc
         if nat_gateway:
             define_nat_gateway(
                 self,
-                vpc_id=vpc.ref,
+                vpc_id=self._vpc_id,
                 public_cidr=public_subnet_cidr(cidr),
                 zone_id=zone_id,
                 route_table_id=routes.ref,
@@ -177,46 +188,58 @@ class ClusterNetwork(Construct):
             efa_rules=add_efa_rules,
         )
 
-    def _define_security_group(self) -> ec2.SecurityGroup:
-        group = ec2.SecurityGroup(
+    def _define_security_group(self) -> str:
+        group = define_security_group(
             self,
             "SecurityGroup",
-            vpc=self._vpc,
+            vpc_id=self._vpc_id,
             description="Nodes of the cluster: EFA among themselves, HTTPS to AWS services",
-            allow_all_outbound=False,
+            # Without a NAT gateway the route table knows the VPC and S3 only, so "anywhere" ends there.
+            egress=ec2.CfnSecurityGroup.EgressProperty(
+                ip_protocol="tcp",
+                from_port=_HTTPS,
+                to_port=_HTTPS,
+                cidr_ip="0.0.0.0/0",
+                description="AWS services through endpoints",
+            ),
         )
-        add_efa_rules(self, security_group_id=group.security_group_id)
-        # Without a NAT gateway the route table knows the VPC and S3 only, so "anywhere" ends there.
-        group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "AWS services through endpoints")
+        add_efa_rules(self, security_group_id=group)
         return group
 
-    def _define_endpoints(self, vpc_id: str, subnet_id: str, route_table_id: str) -> None:
+    def _define_endpoints(self, route_table_id: str) -> None:
         region = Stack.of(self).region
         ec2.CfnVPCEndpoint(
             self,
             "S3",
-            vpc_id=vpc_id,
+            vpc_id=self._vpc_id,
             service_name=f"com.amazonaws.{region}.s3",
             vpc_endpoint_type="Gateway",
             route_table_ids=[route_table_id],
         )
-        group = ec2.SecurityGroup(
+        group_id = define_security_group(
             self,
             "EndpointSecurityGroup",
-            vpc=self._vpc,
+            vpc_id=self._vpc_id,
             description="Interface endpoints of the cluster: HTTPS from its nodes",
-            allow_all_outbound=False,
         )
-        group.add_ingress_rule(self._security_group, ec2.Port.tcp(_HTTPS), "HTTPS from the nodes")
-        group_id = group.security_group_id
+        ec2.CfnSecurityGroupIngress(
+            self,
+            "EndpointIngress",
+            group_id=group_id,
+            source_security_group_id=self._security_group_id,
+            ip_protocol="tcp",
+            from_port=_HTTPS,
+            to_port=_HTTPS,
+            description="HTTPS from the nodes",
+        )
         for service in NODE_SERVICES:
             ec2.CfnVPCEndpoint(
                 self,
                 "".join(part.capitalize() for part in re.split("[.-]", service)),
-                vpc_id=vpc_id,
+                vpc_id=self._vpc_id,
                 service_name=f"com.amazonaws.{region}.{service}",
                 vpc_endpoint_type="Interface",
-                subnet_ids=[subnet_id],
+                subnet_ids=[self._subnet_id],
                 security_group_ids=[group_id],
                 private_dns_enabled=True,
             )
@@ -224,12 +247,21 @@ class ClusterNetwork(Construct):
     @property
     def connections(self) -> ec2.Connections:
         """Connections of the nodes' security group."""
-        return self._security_group.connections
+        return self.security_group.connections
 
     @property
     def security_group(self) -> ec2.ISecurityGroup:
         """Security group of the nodes, of their tasks and of every EFA interface."""
+        if self._security_group is None:
+            self._security_group = ec2.SecurityGroup.from_security_group_id(
+                self, "ImportedSecurityGroup", self._security_group_id, allow_all_outbound=False
+            )
         return self._security_group
+
+    @property
+    def security_group_id(self) -> str:
+        """Id of that security group."""
+        return self._security_group_id
 
     @property
     def subnet_id(self) -> str:
@@ -239,7 +271,14 @@ class ClusterNetwork(Construct):
     @property
     def vpc(self) -> ec2.IVpc:
         """The VPC."""
+        if self._vpc is None:
+            self._vpc = self._import_vpc()
         return self._vpc
+
+    @property
+    def vpc_id(self) -> str:
+        """Id of the VPC."""
+        return self._vpc_id
 
     @property
     def zone_id(self) -> str:
@@ -263,13 +302,16 @@ class _ExistingNetwork(ClusterNetwork):
     ) -> None:
         Construct.__init__(self, scope, construct_id)
         self._vpc = vpc
+        self._vpc_id = vpc.vpc_id
         self._subnet_id = subnet_id
         self._zone_id = zone_id
-        self._security_group = security_group or self._define_security_group()
         if security_group is None:
+            self._security_group_id = self._define_security_group()
             return
+        self._security_group = security_group
+        self._security_group_id = security_group.security_group_id
         if efa_rules:
-            add_efa_rules(self, security_group_id=security_group.security_group_id)
+            add_efa_rules(self, security_group_id=self._security_group_id)
             return
         finding = Finding(
             code="UC3106",

@@ -11,7 +11,7 @@ from ultracluster.capacity import CapacityBlock, CapacityReservation
 from ultracluster.function_code import function_code
 from ultracluster.node_group import NodeGroup
 from ultracluster.node_metrics import NodeMetrics
-from ultracluster.small_function import every_minute, function_log, small_function, write_log
+from ultracluster.small_function import SmallFunction, function_log, write_log
 from ultracluster.training_queue import TrainingQueue
 
 __all__ = ["ClusterWatch"]
@@ -67,7 +67,7 @@ class ClusterWatch(Construct):
         capacities = [each.capacity for each in node_groups]
         reserved = [each for each in capacities if isinstance(each, (CapacityBlock, CapacityReservation))]
         group = function_log(self, kms_key)
-        self._function = small_function(
+        self._function = SmallFunction(
             self,
             log_group=group,
             description="Publishes what is seen of one cluster",
@@ -87,7 +87,7 @@ class ClusterWatch(Construct):
                 ),
             ],
             handler="ultracluster_runtime.watch.handler.handler",
-            code=function_code(_MODULES),
+            code=function_code(self, _MODULES),
             environment={
                 "UC_CLUSTER": metrics.cluster_name,
                 "UC_JOB_QUEUES": queue.job_queue_arn,
@@ -99,7 +99,7 @@ class ClusterWatch(Construct):
             memory_mib=_MEMORY_MIB,
             tried_again=False,
         )
-        every_minute(self, self._function, description="Wakes up what looks at a cluster")
+        self._function.wake_up_every_minute(description="Wakes up what looks at a cluster")
 
     def watch(self, queue: TrainingQueue) -> None:
         """Look at one more queue of the cluster.
@@ -108,9 +108,9 @@ class ClusterWatch(Construct):
             queue: The queue.
         """
         self._queues.append(queue.job_queue_arn)
-        self._function.add_environment("UC_JOB_QUEUES", ",".join(self._queues))
+        self._function.set_variable("UC_JOB_QUEUES", ",".join(self._queues))
 
     @property
     def function(self) -> lambda_.IFunction:
         """The function."""
-        return self._function
+        return self._function.function

@@ -81,7 +81,7 @@ def define_compute_environment(
             instance_role=nodes.instance_profile_arn,
             subnets=[nodes.network.subnet_id],
             # The interface of a multi-node task takes these groups only, never the launch template's.
-            security_group_ids=[nodes.network.security_group.security_group_id],
+            security_group_ids=[nodes.network.security_group_id],
             placement_group=nodes.placement.placement_group_name if nodes.placement else None,
             launch_template=batch.CfnComputeEnvironment.LaunchTemplateSpecificationProperty(
                 launch_template_id=nodes.launch_template_id, version=nodes.launch_template_version

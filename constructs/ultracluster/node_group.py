@@ -129,7 +129,7 @@ class NodeGroup(Construct):
         ).attr_arn
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
         self._efa_devices = machine.efa_devices[:efa_devices]
-        group_id = network.security_group.security_group_id
+        group_id = network.security_group_id
         own_tags = capacity.node_tags if capacity else {}
         template = ec2.CfnLaunchTemplate(
             self,

@@ -18,6 +18,7 @@ from ultracluster.file_system_checks import (
 )
 from ultracluster.lustre_resources import define_association, lustre_configuration
 from ultracluster.lustre_rules import add_lustre_rules
+from ultracluster.security_group import define_security_group
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
@@ -29,6 +30,10 @@ __all__ = ["SharedFileSystem"]
 @jsii.implements(ec2.IConnectable)
 class SharedFileSystem(Construct):
     """An FSx for Lustre file system in the subnet of the cluster, kept when the stack goes."""
+
+    _security_group_id: str | None = None
+    _security_group: ec2.ISecurityGroup | None = None
+    _connections: ec2.Connections | None = None
 
     @takes_plain_numbers
     def __init__(
@@ -131,18 +136,17 @@ class SharedFileSystem(Construct):
         self._mount_path = mount_path
         self._efa_enabled = settings.efa_enabled
         self._storage_capacity_gib = settings.storage_capacity_gib
-        security_group = ec2.SecurityGroup(
+        security_group_id = define_security_group(
             self,
             "SecurityGroup",
-            vpc=network.vpc,
+            vpc_id=network.vpc_id,
             description="Lustre file system of the cluster: Lustre among itself and with the nodes",
-            allow_all_outbound=False,
         )
-        self._connections = _connections(security_group)
+        self._security_group_id = security_group_id
         rules = add_lustre_rules(
             self,
-            file_system_group=security_group.security_group_id,
-            node_group=network.security_group.security_group_id,
+            file_system_group=security_group_id,
+            node_group=network.security_group_id,
             efa=settings.efa_enabled,
             within_file_system=True,
         )
@@ -154,7 +158,7 @@ class SharedFileSystem(Construct):
             storage_type=INTELLIGENT_TIERING if settings.storage_type == INTELLIGENT_TIERING else None,
             storage_capacity=settings.storage_capacity_gib,
             subnet_ids=[network.subnet_id],
-            security_group_ids=[security_group.security_group_id],
+            security_group_ids=[security_group_id],
             kms_key_id=kms_key.key_arn if kms_key else None,
             lustre_configuration=lustre_configuration(settings, data_compression=data_compression),
         )
@@ -226,6 +230,15 @@ class SharedFileSystem(Construct):
     @property
     def connections(self) -> ec2.Connections:
         """Connections of the file system's security group; the default port is Lustre's, TCP 988."""
+        if self._connections is None:
+            group = self._security_group
+            if self._security_group_id is not None:
+                group = ec2.SecurityGroup.from_security_group_id(
+                    self, "ImportedSecurityGroup", self._security_group_id, allow_all_outbound=False
+                )
+            self._connections = ec2.Connections(
+                security_groups=[group] if group else None, default_port=ec2.Port.tcp(LUSTRE_PORTS[0][0])
+            )
         return self._connections
 
     @property
@@ -283,7 +296,7 @@ class _ExistingFileSystem(SharedFileSystem):
         self._efa_enabled = efa_enabled
         self._storage_capacity_gib = None
         self._mount_path = mount_path
-        self._connections = _connections(security_group)
+        self._security_group = security_group
         for finding in warn_of_existing_file_system(
             network_zone_id=network.zone_id,
             zone_id=zone_id,
@@ -295,14 +308,7 @@ class _ExistingFileSystem(SharedFileSystem):
         add_lustre_rules(
             self,
             file_system_group=security_group.security_group_id,
-            node_group=network.security_group.security_group_id,
+            node_group=network.security_group_id,
             efa=efa_enabled,
             within_file_system=False,
         )
-
-
-def _connections(security_group: ec2.ISecurityGroup | None) -> ec2.Connections:
-    return ec2.Connections(
-        security_groups=[security_group] if security_group else None,
-        default_port=ec2.Port.tcp(LUSTRE_PORTS[0][0]),
-    )

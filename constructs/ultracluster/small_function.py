@@ -1,12 +1,11 @@
 """What holds for every Lambda function of ours: its own log and role, Python, the cheap processor, no dependency twice."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from aws_cdk import Aws, Duration, RemovalPolicy
+from aws_cdk import Aws, RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
@@ -14,7 +13,10 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-__all__ = ["every_minute", "function_log", "let_alarm_tell", "small_function", "tell", "write_log"]
+__all__ = ["SmallFunction", "function_log", "tell", "write_log"]
+
+_EVERY_MINUTE = "rate(1 minute)"
+_MINUTE = 60
 
 
 def function_log(scope: Construct, kms_key: kms.IKey | None = None) -> logs.LogGroup:
@@ -61,114 +63,202 @@ def write_log(log_group: logs.ILogGroup) -> iam.PolicyStatement:
     )
 
 
-def small_function(
-    scope: Construct,
-    *,
-    log_group: logs.ILogGroup,
-    description: str,
-    role_description: str,
-    policy_name: str,
-    statements: Sequence[iam.PolicyStatement],
-    handler: str,
-    code: lambda_.Code,
-    environment: Mapping[str, str],
-    timeout_seconds: int,
-    memory_mib: int | None = None,
-    one_at_a_time: bool = False,
-    tried_again: bool = True,
-) -> lambda_.Function:
-    """Define the function of a construct and its role, as its children ``Function`` and ``Role``.
+class SmallFunction(Construct):
+    """A function and its role, as the child ``Function`` of another construct.
 
-    Args:
-        scope: The construct.
-        log_group: Where it logs, from `function_log`.
-        description: What the function does.
-        role_description: What the role may do.
-        policy_name: Name of the role's policy.
-        statements: All that it may do, `write_log` among it.
-        handler: What Lambda calls.
-        code: Its code.
-        environment: Its environment variables.
-        timeout_seconds: When it is ended.
-        memory_mib: Its memory. Default: 128 MiB.
-        one_at_a_time: Whether a second one never runs beside it. Default: it may.
-        tried_again: Whether Lambda repeats a failed call. Not when the next minute calls it anyway: a call of before
-            is worth nothing then. Default: it does, twice.
+    Of L1 constructs: the L2 ones, with what they load and look up, take a tenth of the time in which a cluster is synthesized.
     """
-    role = iam.Role(
-        scope,
-        "Role",
-        assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-        description=role_description,
-        inline_policies={policy_name: iam.PolicyDocument(statements=list(statements))},
-    )
-    function = lambda_.Function(
-        scope,
-        "Function",
-        description=description,
-        runtime=lambda_.Runtime.PYTHON_3_13,
-        architecture=lambda_.Architecture.ARM_64,
-        handler=handler,
-        code=code,
-        role=role,
-        log_group=log_group,
-        memory_size=memory_mib,
-        timeout=Duration.seconds(timeout_seconds),
-        reserved_concurrent_executions=1 if one_at_a_time else None,
-        retry_attempts=None if tried_again else 0,
-        max_event_age=None if tried_again else Duration.minutes(1),
-        environment=dict(environment),
-    )
-    # The CDK adds a dependency on the role, which the role's ARN is already; cfn-lint finds one too many (W3005).
-    resource = function.node.default_child
-    if isinstance(resource, lambda_.CfnFunction):
-        resource.add_deletion_override("DependsOn")
-    return function
 
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        log_group: logs.ILogGroup,
+        description: str,
+        role_description: str,
+        policy_name: str,
+        statements: Sequence[iam.PolicyStatement],
+        handler: str,
+        code: lambda_.CfnFunction.CodeProperty,
+        environment: Mapping[str, str],
+        timeout_seconds: int,
+        memory_mib: int | None = None,
+        one_at_a_time: bool = False,
+        tried_again: bool = True,
+    ) -> None:
+        """Define the function.
 
-def every_minute(
-    scope: Construct, function: lambda_.IFunction, *, description: str
-) -> targets.LambdaFunction:
-    """Wake up a function every minute, by the child ``EveryMinute``.
-
-    Args:
-        scope: The construct.
-        function: The function.
-        description: What wakes up.
-
-    Returns:
-        The function as a target, for further rules that wake it up earlier.
-    """
-    target = targets.LambdaFunction(function, retry_attempts=0, max_event_age=Duration.minutes(1))
-    events.Rule(
-        scope,
-        "EveryMinute",
-        description=description,
-        schedule=events.Schedule.rate(Duration.minutes(1)),
-        targets=[target],
-    )
-    return target
-
-
-def let_alarm_tell(alarm: cloudwatch.Alarm, topic: sns.ITopic) -> None:
-    """Let an alarm tell a topic. The policy of a topic from elsewhere has to let CloudWatch publish already.
-
-    Args:
-        alarm: The alarm.
-        topic: The topic.
-    """
-    alarm.add_alarm_action(actions.SnsAction(topic))
-    if isinstance(topic, sns.Topic):
-        # The policy that requires TLS has taken the place of the one that lets the account's services publish.
-        topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid="Alarm",
-                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
-                actions=["sns:Publish"],
-                resources=[topic.topic_arn],
-                conditions={
-                    "ArnEquals": {"aws:SourceArn": alarm.alarm_arn},
-                    "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
-                },
-            )
+        Args:
+            scope: The other construct.
+            log_group: Where it logs, from `function_log`.
+            description: What the function does.
+            role_description: What the role may do.
+            policy_name: Name of the role's policy.
+            statements: All that it may do, `write_log` among it.
+            handler: What Lambda calls.
+            code: Its code.
+            environment: Its environment variables.
+            timeout_seconds: When it is ended.
+            memory_mib: Its memory. Default: 128 MiB.
+            one_at_a_time: Whether a second one never runs beside it. Default: it may.
+            tried_again: Whether Lambda repeats a failed call. Not when the next minute calls it anyway: a call of before
+                is worth nothing then. Default: it does, twice.
+        """
+        super().__init__(scope, "Function")
+        self._scope = scope
+        self._role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            description=role_description,
+            inline_policies={policy_name: iam.PolicyDocument(statements=list(statements))},
         )
+        self._variables = dict(environment)
+        self._resource = lambda_.CfnFunction(
+            self,
+            "Resource",
+            description=description,
+            runtime="python3.13",
+            architectures=["arm64"],
+            handler=handler,
+            code=code,
+            role=self._role.role_arn,
+            logging_config=lambda_.CfnFunction.LoggingConfigProperty(log_group=log_group.log_group_name),
+            memory_size=memory_mib,
+            timeout=timeout_seconds,
+            reserved_concurrent_executions=1 if one_at_a_time else None,
+            environment=lambda_.CfnFunction.EnvironmentProperty(variables=self._variables),
+        )
+        self._arn = self._resource.attr_arn
+        self._name = self._resource.ref
+        if not tried_again:
+            lambda_.CfnEventInvokeConfig(
+                self,
+                "EventInvokeConfig",
+                function_name=self._name,
+                qualifier="$LATEST",
+                maximum_retry_attempts=0,
+                maximum_event_age_in_seconds=_MINUTE,
+            )
+
+    def set_variable(self, name: str, value: str) -> None:
+        """Set one of the environment variables.
+
+        Args:
+            name: Its name.
+            value: Its value.
+        """
+        self._variables[name] = value
+        self._resource.environment = lambda_.CfnFunction.EnvironmentProperty(variables=self._variables)
+
+    def let_call(self, construct_id: str, *, principal: str, source_arn: str) -> None:
+        """Let a service call the function.
+
+        Args:
+            construct_id: Id of the permission.
+            principal: The service, such as ``events.amazonaws.com``.
+            source_arn: On behalf of what.
+        """
+        lambda_.CfnPermission(
+            self,
+            construct_id,
+            action="lambda:InvokeFunction",
+            function_name=self._arn,
+            principal=principal,
+            source_arn=source_arn,
+        )
+
+    def wake_up_every_minute(self, *, description: str) -> None:
+        """Wake it up every minute, by the other construct's child ``EveryMinute``.
+
+        Args:
+            description: What wakes up.
+        """
+        self._wake_up("EveryMinute", description=description, schedule_expression=_EVERY_MINUTE)
+
+    def wake_up_at(self, construct_id: str, *, description: str, event_pattern: Mapping[str, Any]) -> None:
+        """Wake it up at events.
+
+        Args:
+            construct_id: Id of the rule in the other construct.
+            description: Which events.
+            event_pattern: The events, in the JSON of Amazon EventBridge.
+        """
+        self._wake_up(construct_id, description=description, event_pattern=event_pattern)
+
+    def _wake_up(self, construct_id: str, **events_or_schedule: Any) -> None:
+        rule = events.CfnRule(
+            self._scope,
+            construct_id,
+            state="ENABLED",
+            targets=[
+                events.CfnRule.TargetProperty(
+                    id="Target0",
+                    arn=self._arn,
+                    retry_policy=events.CfnRule.RetryPolicyProperty(
+                        maximum_retry_attempts=0, maximum_event_age_in_seconds=_MINUTE
+                    ),
+                )
+            ],
+            **events_or_schedule,
+        )
+        self.let_call(f"By{construct_id}", principal="events.amazonaws.com", source_arn=rule.attr_arn)
+
+    def alarm_on_errors(
+        self, construct_id: str, *, description: str, minutes: int, treat_missing_data: str, topic: sns.ITopic
+    ) -> None:
+        """Tell a topic when each of some minutes has an error.
+
+        The policy of a topic from elsewhere has to let CloudWatch publish already.
+
+        Args:
+            construct_id: Id of the alarm in the other construct.
+            description: What the alarm means.
+            minutes: How many in a row.
+            treat_missing_data: What a minute without a call counts as, ``breaching`` or ``notBreaching``.
+            topic: The topic.
+        """
+        alarm = cloudwatch.CfnAlarm(
+            self._scope,
+            construct_id,
+            alarm_description=description,
+            namespace="AWS/Lambda",
+            metric_name="Errors",
+            dimensions=[cloudwatch.CfnAlarm.DimensionProperty(name="FunctionName", value=self._name)],
+            period=_MINUTE,
+            statistic="Sum",
+            threshold=1,
+            comparison_operator="GreaterThanOrEqualToThreshold",
+            evaluation_periods=minutes,
+            treat_missing_data=treat_missing_data,
+            alarm_actions=[topic.topic_arn],
+        )
+        if isinstance(topic, sns.Topic):
+            # The policy that requires TLS has taken the place of the one that lets the account's services publish.
+            topic.add_to_resource_policy(
+                iam.PolicyStatement(
+                    sid="Alarm",
+                    principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                    actions=["sns:Publish"],
+                    resources=[topic.topic_arn],
+                    conditions={
+                        "ArnEquals": {"aws:SourceArn": alarm.attr_arn},
+                        "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+                    },
+                )
+            )
+
+    @property
+    def arn(self) -> str:
+        """ARN of the function."""
+        return self._arn
+
+    @property
+    def function(self) -> lambda_.IFunction:
+        """The function, for what only an L2 construct can do."""
+        found = self.node.try_find_child("Imported")
+        if found is None:
+            return lambda_.Function.from_function_attributes(
+                self, "Imported", function_arn=self._arn, role=self._role, same_environment=True
+            )
+        return found  # type: ignore[return-value] # what the lines above have made

@@ -138,9 +138,34 @@ def test_refuses_before_anything_is_defined(stack: cdk.Stack) -> None:
 def test_others_can_be_let_in(stack: cdk.Stack) -> None:
     cluster = network(stack)
     cluster.connections.allow_from(ec2.Peer.ipv4("10.1.0.0/16"), ec2.Port.tcp(22), "a bastion")
-    group = [
-        each
-        for each in of_type(stack, "AWS::EC2::SecurityGroup")
-        if "SecurityGroupIngress" in each["Properties"]
+    opened = [
+        each["Properties"]
+        for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
+        if "CidrIp" in each["Properties"]
     ]
-    assert [each["CidrIp"] for each in group[0]["Properties"]["SecurityGroupIngress"]] == ["10.1.0.0/16"]
+    nodes = stack.resolve(cluster.security_group_id)
+    assert [(each["CidrIp"], each["FromPort"], each["GroupId"]) for each in opened] == [
+        ("10.1.0.0/16", 22, nodes)
+    ]
+
+
+def test_what_others_are_given_is_the_network_itself(stack: cdk.Stack) -> None:
+    cluster = network(stack)
+    assert cluster.vpc is cluster.vpc
+    assert cluster.security_group is cluster.security_group
+    assert stack.resolve([cluster.vpc.vpc_id, cluster.security_group.security_group_id]) == stack.resolve(
+        [cluster.vpc_id, cluster.security_group_id]
+    )
+    assert [each.subnet_id for each in cluster.vpc.isolated_subnets] == [cluster.subnet_id]
+    assert len(of_type(stack, "AWS::EC2::VPC")) == 1
+    assert len(of_type(stack, "AWS::EC2::SecurityGroup")) == 2
+
+
+def test_others_may_be_reached_from_the_nodes(stack: cdk.Stack) -> None:
+    # A group that the CDK thinks lets everything out gets no outbound rule, without a word.
+    cluster = network(stack)
+    cluster.connections.allow_to(ec2.Peer.ipv4("10.1.0.0/16"), ec2.Port.tcp(5432), "a database")
+    assert any(
+        each["Properties"].get("CidrIp") == "10.1.0.0/16"
+        for each in of_type(stack, "AWS::EC2::SecurityGroupEgress")
+    )
