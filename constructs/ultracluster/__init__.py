@@ -10,13 +10,9 @@ from ultracluster.alarm_settings import AlarmSettings
 from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.checkpoint_bucket import CheckpointBucket
-from ultracluster.cluster_alarms import ClusterAlarms
-from ultracluster.cluster_budget import ClusterBudget
-from ultracluster.cluster_dashboard import ClusterDashboard
 from ultracluster.cluster_key import ClusterKey
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
-from ultracluster.cluster_watch import ClusterWatch
 from ultracluster.compile_cache import CompileCache
 from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.container_image import ContainerImage
@@ -28,7 +24,6 @@ from ultracluster.node_group import NodeGroup
 from ultracluster.node_metrics import NodeMetrics
 from ultracluster.posix_compile_cache import PosixCompileCache
 from ultracluster.precompile_job import PrecompileJob
-from ultracluster.regions_dashboard import RegionsDashboard
 from ultracluster.role_path import RolePath
 from ultracluster.shared_file_system import SharedFileSystem
 from ultracluster.single_node_job import SingleNodeJob
@@ -44,9 +39,14 @@ if TYPE_CHECKING:
     from ultracluster.capacity_guard import CapacityGuard
     from ultracluster.capacity_ledger import CapacityLedger
     from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
+    from ultracluster.cluster_alarms import ClusterAlarms
+    from ultracluster.cluster_budget import ClusterBudget
+    from ultracluster.cluster_dashboard import ClusterDashboard
+    from ultracluster.cluster_watch import ClusterWatch
     from ultracluster.nag import acknowledge_nag
     from ultracluster.neuron_ami import NeuronAmi
     from ultracluster.quota_share import QuotaShare
+    from ultracluster.regions_dashboard import RegionsDashboard
     from ultracluster.sagemaker_training_queue import SageMakerTrainingQueue
     from ultracluster.template_check import TemplateCheck
     from ultracluster.training_image_repository import PublicGalleryCache, TrainingImageRepository
@@ -103,7 +103,7 @@ __all__ = [
     "acknowledge_nag",
 ]
 
-# What no cluster has is imported when it is asked for: it needs modules of aws_cdk for further services, and to import
+# What few clusters have is imported when it is asked for: it needs modules of aws_cdk for further services, and to import
 # those takes a twentieth of the time of a synthesis.
 _LATER = {
     "BakeOff": "ultracluster.bake_off",
@@ -111,10 +111,15 @@ _LATER = {
     "CapacityLedger": "ultracluster.capacity_ledger",
     "CapacityPurchaseRole": "ultracluster.capacity_roles",
     "CapacitySearchRole": "ultracluster.capacity_roles",
+    "ClusterAlarms": "ultracluster.cluster_alarms",
+    "ClusterBudget": "ultracluster.cluster_budget",
+    "ClusterDashboard": "ultracluster.cluster_dashboard",
+    "ClusterWatch": "ultracluster.cluster_watch",
     "Contestant": "ultracluster.bake_off",
     "NeuronAmi": "ultracluster.neuron_ami",
     "PublicGalleryCache": "ultracluster.training_image_repository",
     "QuotaShare": "ultracluster.quota_share",
+    "RegionsDashboard": "ultracluster.regions_dashboard",
     "SageMakerTrainingQueue": "ultracluster.sagemaker_training_queue",
     "TemplateCheck": "ultracluster.template_check",
     "TrainingImageRepository": "ultracluster.training_image_repository",

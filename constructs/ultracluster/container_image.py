@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
+
+if TYPE_CHECKING:
+    from aws_cdk import aws_ecr as ecr
 
 __all__ = ["ContainerImage"]
 
@@ -25,7 +28,7 @@ class ContainerImage:
     grant_pull: Callable[[iam.IGrantable], iam.Grant]
 
     @classmethod
-    def from_repository(cls, repository: ecr.IRepository, tag: str) -> "ContainerImage":
+    def from_repository(cls, repository: "ecr.IRepository", tag: str) -> "ContainerImage":
         """Give an image of any repository of Amazon ECR, a new or an imported one.
 
         Args:

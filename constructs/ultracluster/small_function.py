@@ -64,7 +64,7 @@ def write_log(log_group: logs.ILogGroup) -> iam.PolicyStatement:
 
 
 class SmallFunction(Construct):
-    """A function and its role, as the child ``Function`` of another construct.
+    """A function and its role, as the children ``Function`` and ``Role`` of another construct.
 
     Of L1 constructs: the L2 ones, with what they load and look up, take a tenth of the time in which a cluster is synthesized.
     """
@@ -107,7 +107,7 @@ class SmallFunction(Construct):
         super().__init__(scope, "Function")
         self._scope = scope
         self._role = iam.Role(
-            self,
+            scope,
             "Role",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             description=role_description,

@@ -1,7 +1,7 @@
 """A whole cluster: what a training team needs, composed."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import Annotations, Duration, Tags
 from aws_cdk import aws_kms as kms
@@ -11,12 +11,10 @@ from ultracluster.alarm_settings import AlarmSettings
 from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import Capacity, CapacityBlock
 from ultracluster.checkpoint_bucket import CheckpointBucket
-from ultracluster.cluster_alarms import ClusterAlarms
 from ultracluster.cluster_jobs import ClusterJobs
 from ultracluster.cluster_name import cluster_name
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement, placement_of
-from ultracluster.cluster_watch import ClusterWatch
 from ultracluster.compile_cache import CompileCache
 from ultracluster.fair_share import FairShare
 from ultracluster.node_group import NodeGroup
@@ -33,6 +31,10 @@ from ultracluster_catalog.nic_layouts import NicLayout
 from ultracluster_catalog.plain_numbers import takes_plain_numbers
 from ultracluster_catalog.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.ultraservers import check_whole_ultraservers
+
+if TYPE_CHECKING:
+    from ultracluster.cluster_alarms import ClusterAlarms
+    from ultracluster.cluster_watch import ClusterWatch
 
 __all__ = ["UltraCluster"]
 
@@ -207,24 +209,37 @@ class UltraCluster(ClusterJobs):
         self._watch: ClusterWatch | None = None
         self._alarms: ClusterAlarms | None = None
         if alarms and self._metrics:
-            self._watch = ClusterWatch(
-                self,
-                "Watch",
-                metrics=self._metrics,
-                queue=self._queue,
-                node_groups=self._node_groups,
-                kms_key=kms_key,
-            )
-            self._alarms = ClusterAlarms(
-                self,
-                "Alarms",
-                metrics=self._metrics,
-                file_system=file_system,
-                topic=alarms.topic,
-                emails=alarms.emails,
-                thresholds=alarms.thresholds,
-                kms_key=kms_key,
-            )
+            self._define_alarms(alarms, self._metrics, file_system=file_system, kms_key=kms_key)
+
+    def _define_alarms(
+        self,
+        settings: AlarmSettings,
+        metrics: NodeMetrics,
+        *,
+        file_system: SharedFileSystem | None,
+        kms_key: kms.IKey | None,
+    ) -> None:
+        from ultracluster.cluster_alarms import ClusterAlarms  # noqa: PLC0415 - of some clusters only
+        from ultracluster.cluster_watch import ClusterWatch  # noqa: PLC0415 - likewise
+
+        self._watch = ClusterWatch(
+            self,
+            "Watch",
+            metrics=metrics,
+            queue=self._queue,
+            node_groups=self._node_groups,
+            kms_key=kms_key,
+        )
+        self._alarms = ClusterAlarms(
+            self,
+            "Alarms",
+            metrics=metrics,
+            file_system=file_system,
+            topic=settings.topic,
+            emails=settings.emails,
+            thresholds=settings.thresholds,
+            kms_key=kms_key,
+        )
 
     def add_queue(
         self,
@@ -269,7 +284,7 @@ class UltraCluster(ClusterJobs):
         return queue
 
     @property
-    def alarms(self) -> ClusterAlarms | None:
+    def alarms(self) -> "ClusterAlarms | None":
         """Its alarms; None unless they were asked for."""
         return self._alarms
 

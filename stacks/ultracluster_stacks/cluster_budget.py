@@ -6,7 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster import ClusterBudget, TrainingQueue
+from ultracluster import TrainingQueue
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["define_budget"]
@@ -26,6 +26,8 @@ def define_budget(
     budget = config.budget
     if budget is None:
         return
+    from ultracluster import ClusterBudget  # noqa: PLC0415 - loads AWS Budgets, which few clusters have
+
     topic = None
     if budget.topic_arn is not None:
         topic = sns.Topic.from_topic_arn(scope, "BudgetTopic", budget.topic_arn)

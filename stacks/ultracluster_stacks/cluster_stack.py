@@ -5,7 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-from ultracluster import ClusterDashboard, ClusterNetwork, UltraCluster
+from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_catalog.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.blocked_queues import notify_of_blocked_queues
 from ultracluster_stacks.buckets import encryption_key
@@ -68,6 +68,8 @@ class ClusterStack(cdk.Stack):
             tags={"Name": config.name, CLUSTER_TAG: config.name, **config.tags},
         )
         if config.alarms and config.alarms.dashboard:
+            from ultracluster import ClusterDashboard  # noqa: PLC0415 - of few clusters
+
             ClusterDashboard(self, "Dashboard", cluster=cluster)
         queues = {
             queue.name: cluster.add_queue(
