@@ -4,13 +4,13 @@ import re
 import sys
 
 import jsii
-from aws_cdk import Annotations, Stack
+from aws_cdk import Annotations, Names, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster.efa_rules import add_efa_rules
 from ultracluster.nat_gateway import define_nat_gateway
-from ultracluster.security_group import define_security_group
+from ultracluster.security_group import ClosedSecurityGroup
 from ultracluster.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.cluster_subnet import (
     FILE_SYSTEM_ADDRESSES,
@@ -97,8 +97,9 @@ class ClusterNetwork(Construct):
         )
         self._subnet_id = subnet.ref
         self._vpc_id = vpc.ref
-        self._security_group_id = self._define_security_group()
-        self._define_endpoints(routes.ref)
+        nodes = self._define_security_group()
+        self._security_group_id = nodes.group_id
+        self._define_endpoints(routes.ref, nodes)
 
         def import_vpc() -> ec2.IVpc:
             ids, tables = [subnet.ref], [routes.ref]
@@ -188,8 +189,8 @@ class ClusterNetwork(Construct):
             efa_rules=add_efa_rules,
         )
 
-    def _define_security_group(self) -> str:
-        group = define_security_group(
+    def _define_security_group(self) -> ClosedSecurityGroup:
+        group = ClosedSecurityGroup(
             self,
             "SecurityGroup",
             vpc_id=self._vpc_id,
@@ -203,10 +204,10 @@ class ClusterNetwork(Construct):
                 description="AWS services through endpoints",
             ),
         )
-        add_efa_rules(self, security_group_id=group)
+        add_efa_rules(self, security_group_id=group.group_id)
         return group
 
-    def _define_endpoints(self, route_table_id: str) -> None:
+    def _define_endpoints(self, route_table_id: str, nodes: ClosedSecurityGroup) -> None:
         region = Stack.of(self).region
         ec2.CfnVPCEndpoint(
             self,
@@ -216,17 +217,18 @@ class ClusterNetwork(Construct):
             vpc_endpoint_type="Gateway",
             route_table_ids=[route_table_id],
         )
-        group_id = define_security_group(
+        group = ClosedSecurityGroup(
             self,
             "EndpointSecurityGroup",
             vpc_id=self._vpc_id,
             description="Interface endpoints of the cluster: HTTPS from its nodes",
         )
         ec2.CfnSecurityGroupIngress(
-            self,
-            "EndpointIngress",
-            group_id=group_id,
-            source_security_group_id=self._security_group_id,
+            group,
+            # As an L2 group names it: EC2 refuses a rule of another name that says the same.
+            f"from {Names.unique_id(nodes)}:{_HTTPS}",
+            group_id=group.group_id,
+            source_security_group_id=nodes.group_id,
             ip_protocol="tcp",
             from_port=_HTTPS,
             to_port=_HTTPS,
@@ -240,7 +242,7 @@ class ClusterNetwork(Construct):
                 service_name=f"com.amazonaws.{region}.{service}",
                 vpc_endpoint_type="Interface",
                 subnet_ids=[self._subnet_id],
-                security_group_ids=[group_id],
+                security_group_ids=[group.group_id],
                 private_dns_enabled=True,
             )
 
@@ -306,7 +308,7 @@ class _ExistingNetwork(ClusterNetwork):
         self._subnet_id = subnet_id
         self._zone_id = zone_id
         if security_group is None:
-            self._security_group_id = self._define_security_group()
+            self._security_group_id = self._define_security_group().group_id
             return
         self._security_group = security_group
         self._security_group_id = security_group.security_group_id

@@ -50,7 +50,7 @@ _RUNTIME = {
 _EACH_MINUTE = {
     "Function/Resource": _RUNTIME | {"Serverless-LambdaDLQ": _NEXT_MINUTE},
     "Function/EventInvokeConfig/Resource": {"Serverless-LambdaAsyncFailureDestination": _NEXT_MINUTE},
-    "EveryMinute/Resource": {"Serverless-EventBusDLQ": _NEXT_MINUTE},
+    "EveryMinute": {"Serverless-EventBusDLQ": _NEXT_MINUTE},
     "Role/Resource": {"Serverless-LambdaStarPermissions": _READS},
 }
 
@@ -64,7 +64,7 @@ ANSWERS: Final[Mapping[type[Construct], Answers]] = {
             "Nothing outside reaches the nodes: their security group lets in only itself, and there is no public address."
         }
     },
-    BlockLifecycle: _EACH_MINUTE | {"BlockEvents/Resource": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
+    BlockLifecycle: _EACH_MINUTE | {"BlockEvents": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
     ClusterWatch: _EACH_MINUTE,
     ClusterBudget: {
         "Function/Resource": _RUNTIME
@@ -73,7 +73,7 @@ ANSWERS: Final[Mapping[type[Construct], Answers]] = {
             "same threshold.",
             "Serverless-LambdaDefaultMemorySize": "It makes two calls for each queue, once a month at most.",
         },
-        "Function/Closing/Resource": {
+        "Subscription": {
             "Serverless-SNSRedrivePolicy": "People are told of the same threshold by the other topic."
         },
     },

@@ -18,7 +18,7 @@ from ultracluster.file_system_checks import (
 )
 from ultracluster.lustre_resources import define_association, lustre_configuration
 from ultracluster.lustre_rules import add_lustre_rules
-from ultracluster.security_group import define_security_group
+from ultracluster.security_group import ClosedSecurityGroup
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
@@ -136,12 +136,12 @@ class SharedFileSystem(Construct):
         self._mount_path = mount_path
         self._efa_enabled = settings.efa_enabled
         self._storage_capacity_gib = settings.storage_capacity_gib
-        security_group_id = define_security_group(
+        security_group_id = ClosedSecurityGroup(
             self,
             "SecurityGroup",
             vpc_id=network.vpc_id,
             description="Lustre file system of the cluster: Lustre among itself and with the nodes",
-        )
+        ).group_id
         self._security_group_id = security_group_id
         rules = add_lustre_rules(
             self,

@@ -133,8 +133,8 @@ class SmallFunction(Construct):
         self._name = self._resource.ref
         if not tried_again:
             lambda_.CfnEventInvokeConfig(
-                self,
-                "EventInvokeConfig",
+                Construct(self, "EventInvokeConfig"),
+                "Resource",
                 function_name=self._name,
                 qualifier="$LATEST",
                 maximum_retry_attempts=0,

@@ -6,6 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+import ultracluster  # by their full names, what few clusters have is imported when one has it
 from ultracluster import TrainingQueue
 from ultracluster_stacks.config import ClusterConfig
 
@@ -26,13 +27,11 @@ def define_budget(
     budget = config.budget
     if budget is None:
         return
-    from ultracluster import ClusterBudget  # noqa: PLC0415 - loads AWS Budgets, which few clusters have
-
     topic = None
     if budget.topic_arn is not None:
         topic = sns.Topic.from_topic_arn(scope, "BudgetTopic", budget.topic_arn)
     at = budget.close_queues_at_percent
-    ClusterBudget(
+    ultracluster.ClusterBudget(
         scope,
         "Budget",
         monthly_usd=budget.monthly_usd,

@@ -5,6 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
+import ultracluster  # by their full names, what few clusters have is imported when one has it
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_catalog.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.blocked_queues import notify_of_blocked_queues
@@ -68,9 +69,7 @@ class ClusterStack(cdk.Stack):
             tags={"Name": config.name, CLUSTER_TAG: config.name, **config.tags},
         )
         if config.alarms and config.alarms.dashboard:
-            from ultracluster import ClusterDashboard  # noqa: PLC0415 - of few clusters
-
-            ClusterDashboard(self, "Dashboard", cluster=cluster)
+            ultracluster.ClusterDashboard(self, "Dashboard", cluster=cluster)
         queues = {
             queue.name: cluster.add_queue(
                 queue.name,

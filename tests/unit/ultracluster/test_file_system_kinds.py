@@ -91,9 +91,9 @@ def test_what_is_joined_with_s3_is_not_backed_up(stack: cdk.Stack) -> None:
 def test_efa_opens_all_traffic_between_the_groups_and_asks_for_a_large_file_system(stack: cdk.Stack) -> None:
     system = SharedFileSystem(stack, "FileSystem", network=network(stack), **_EFA)
     assert system.efa_enabled
-    assert only(stack, "AWS::FSx::FileSystem")["LustreConfiguration"]["EfaEnabled"] is True
     nodes = stack.resolve(stack.node.find_child("Network").security_group.security_group_id)
     own = stack.resolve(system.connections.security_groups[0].security_group_id)
+    assert only(stack, "AWS::FSx::FileSystem")["LustreConfiguration"]["EfaEnabled"] is True
     pairs = {(str(a), str(b)) for a, b in ((own, own), (nodes, own), (own, nodes))}
     for direction, source, target in (
         ("Ingress", "SourceSecurityGroupId", "GroupId"),
