@@ -29,6 +29,12 @@ if (_ROOT / "constructs" / "__init__.py").exists():
     )
 
 
+# The CDK's Node starts when the first file imports aws_cdk, be it a conftest.py, and keeps the environment that it finds
+# then. The CDK's own check of templates doubles each synthesis; it is on again for the processes that tests start.
+_VALIDATES = "CDK_VALIDATION" not in os.environ
+os.environ.setdefault("CDK_VALIDATION", "false")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Close every way out of this machine, unless exactly the live tests were asked for."""
     if config.option.markexpr == _LIVE:
@@ -50,9 +56,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Read each description of an AWS service once, not once for each session; that of EC2 takes a tenth of a second."""
-    if session := sys.modules.get("botocore.session"):
-        session.create_loader = functools.cache(session.create_loader)
+    """Leave child processes their validation, and read each description of an AWS service once, not for each session."""
+    if _VALIDATES:
+        os.environ.pop("CDK_VALIDATION", None)
+    if botocore := sys.modules.get("botocore.session"):
+        botocore.create_loader = functools.cache(botocore.create_loader)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
