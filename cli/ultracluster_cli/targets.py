@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import boto3
 import botocore.exceptions
 
 from ultracluster_catalog.findings import Finding, FindingsError
@@ -90,7 +89,7 @@ def account(profile: str | None = None) -> Iterator[Target]:
     )
 
 
-def _clients(session: boto3.Session) -> Client:
+def _clients(session: Any) -> Client:
     """Give the clients of a session; threads may ask, though boto3 makes no two clients of a session at a time."""
     lock = threading.Lock()
     make = cache(lambda service, region: session.client(service, region_name=region))

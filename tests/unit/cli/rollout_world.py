@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import botocore.exceptions
 import pytest
+from tests.unit.cli.fake_cdk import install_cdk
 
 from ultracluster_cli import rolling_out, rollout_steps
 from ultracluster_cli.targets import Target
@@ -17,12 +17,9 @@ from ultracluster_cli.targets import Target
 Run = Callable[..., Any]
 CLUSTERS = ("canary-us-east-1", "pretrain-us-east-2", "finetune-ap-southeast-4")
 
-FAKE_CDK = """#!{python}
+FAKE_CDK = """\
 import json, pathlib, sys
 arguments = sys.argv[1:]
-if arguments == ["--version"]:
-    print("2.1148.1 (build fake)")
-    sys.exit()
 def option(name):
     return arguments[arguments.index(name) + 1]
 if arguments[0] == "synth":
@@ -133,10 +130,7 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Pa
     (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": "rollout.yaml"}}))
     (tmp_path / "rollout.yaml").write_text((quickstart.parent / "two-waves.yaml").read_text())
     (tmp_path / "aws").mkdir()
-    cdk = tmp_path / "node_modules" / ".bin" / "cdk"
-    cdk.parent.mkdir(parents=True)
-    cdk.write_text(FAKE_CDK.format(python=sys.executable, clusters=CLUSTERS))
-    cdk.chmod(0o755)
+    install_cdk(tmp_path, FAKE_CDK.format(clusters=CLUSTERS))
     monkeypatch.chdir(tmp_path)
     aws = Aws(tmp_path / "aws")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.cli.fake_cdk import install_cdk
 
 from ultracluster_cli import deployment
 from ultracluster_cli.targets import Target
@@ -17,20 +18,17 @@ pytestmark = pytest.mark.process
 
 Run = Callable[..., Any]
 
-FAKE_CDK = """#!{python}
+FAKE_CDK = """\
 import json, os, pathlib, sys
-if sys.argv[1:] == ["--version"]:
-    print("2.1148.1 (build fake)")
-    sys.exit()
-pathlib.Path("called.json").write_text(json.dumps({{"arguments": sys.argv[1:], "environment": dict(os.environ)}}))
+pathlib.Path("called.json").write_text(json.dumps({"arguments": sys.argv[1:], "environment": dict(os.environ)}))
 with open("all-calls.jsonl", "a") as calls:
     calls.write(json.dumps(sys.argv[1:]) + "\\n")
 stage = pathlib.Path("cdk.out/assembly-a")
 stage.mkdir(parents=True, exist_ok=True)
-(stage.parent / "manifest.json").write_text(json.dumps({{"artifacts": {{"a": {{
-    "type": "cdk:cloud-assembly", "properties": {{"directoryName": "assembly-a", "displayName": "a"}}}}}}}}))
-(stage / "manifest.json").write_text(json.dumps({{"artifacts": {{"n": {{
-    "type": "aws:cloudformation:stack", "environment": "aws://1/us-east-2", "properties": {{"stackName": "a-N"}}}}}}}}))
+(stage.parent / "manifest.json").write_text(json.dumps({"artifacts": {"a": {
+    "type": "cdk:cloud-assembly", "properties": {"directoryName": "assembly-a", "displayName": "a"}}}}))
+(stage / "manifest.json").write_text(json.dumps({"artifacts": {"n": {
+    "type": "aws:cloudformation:stack", "environment": "aws://1/us-east-2", "properties": {"stackName": "a-N"}}}}))
 print("✨  Synthesis time: 1.5s")
 print("a/N (a-N): deploying... [1/1]")
 if os.environ.get("FAKE_FAILURE") == "silent":
@@ -61,10 +59,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -
     """A project whose CDK CLI is a fake, in the current folder; what would be read back is nothing."""
     (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": "rollout.yaml"}}))
     (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
-    cdk = tmp_path / "node_modules" / ".bin" / "cdk"
-    cdk.parent.mkdir(parents=True)
-    cdk.write_text(FAKE_CDK.format(python=sys.executable))
-    cdk.chmod(0o755)
+    install_cdk(tmp_path, FAKE_CDK)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(deployment, "read_clusters", lambda stacks, **_: list(stacks)[:0])
     monkeypatch.setattr(deployment, "account", account)

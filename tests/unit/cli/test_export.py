@@ -1,36 +1,33 @@
 """`ultracluster export` around the CDK CLI, which a fake stands in for (see tests/integration)."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.cli.fake_cdk import install_cdk
 
 pytestmark = pytest.mark.process
 
 Run = Callable[..., Any]
 
-FAKE_CDK = """#!{python}
+FAKE_CDK = """\
 import json, pathlib, sys
-if sys.argv[1:] == ["--version"]:
-    print("2.1148.1 (build fake)")
-    sys.exit()
 root = pathlib.Path(sys.argv[sys.argv.index("--output") + 1])
 stage = root / "assembly-q"
 stage.mkdir(parents=True)
 (root / "asset.1").mkdir()
 (root / "asset.1" / "index.py").write_text("print()")
-inner = {{"type": "cdk:cloud-assembly",
-          "properties": {{"directoryName": stage.name, "displayName": "quickstart-us-east-2"}}}}
-(root / "manifest.json").write_text(json.dumps({{"artifacts": {{"q": inner}}}}))
-stack = {{"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/us-east-2",
-          "properties": {{"stackName": "quickstart-us-east-2-Cluster", "templateFile": "t.json"}}}}
-(stage / "manifest.json").write_text(json.dumps({{"artifacts": {{"s": stack}}}}))
+inner = {"type": "cdk:cloud-assembly",
+          "properties": {"directoryName": stage.name, "displayName": "quickstart-us-east-2"}}
+(root / "manifest.json").write_text(json.dumps({"artifacts": {"q": inner}}))
+stack = {"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/us-east-2",
+          "properties": {"stackName": "quickstart-us-east-2-Cluster", "templateFile": "t.json"}}
+(stage / "manifest.json").write_text(json.dumps({"artifacts": {"s": stack}}))
 (stage / "t.json").write_text(pathlib.Path("template.json").read_text())
-asset = {{"source": {{"path": "../asset.1", "packaging": "zip"}}, "destinations": {{"d": {{"objectKey": "1.zip"}}}}}}
-(stage / "s.assets.json").write_text(json.dumps({{"files": {{"1": asset}}}}))
+asset = {"source": {"path": "../asset.1", "packaging": "zip"}, "destinations": {"d": {"objectKey": "1.zip"}}}
+(stage / "s.assets.json").write_text(json.dumps({"files": {"1": asset}}))
 """
 TEMPLATE = {"Resources": {"A": {"Type": "A::B::C", "Properties": {"P": "ami-0123456789abcdef0"}}}}
 
@@ -40,10 +37,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -
     (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": "rollout.yaml"}}))
     (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
     (tmp_path / "template.json").write_text(json.dumps(TEMPLATE))
-    cdk = tmp_path / "node_modules" / ".bin" / "cdk"
-    cdk.parent.mkdir(parents=True)
-    cdk.write_text(FAKE_CDK.format(python=sys.executable))
-    cdk.chmod(0o755)
+    install_cdk(tmp_path, FAKE_CDK)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

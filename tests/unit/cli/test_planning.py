@@ -3,7 +3,6 @@
 import copy
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import botocore.exceptions
 import pytest
+from tests.unit.cli.fake_cdk import install_cdk
 
 from ultracluster_cli import planning
 from ultracluster_cli.targets import Target
@@ -19,11 +19,8 @@ pytestmark = pytest.mark.process
 
 Run = Callable[..., Any]
 
-FAKE_CDK = """#!{python}
+FAKE_CDK = """\
 import json, os, pathlib, shutil, sys
-if sys.argv[1:] == ["--version"]:
-    print("2.1148.1 (build fake)")
-    sys.exit()
 if os.environ.get("FAKE_FAILURE"):
     print("no such luck")
     sys.exit(1)
@@ -99,10 +96,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -
     """A project whose CDK CLI is a fake that gives the folder `new`, in the current folder."""
     (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": "rollout.yaml"}}))
     (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
-    cdk = tmp_path / "node_modules" / ".bin" / "cdk"
-    cdk.parent.mkdir(parents=True)
-    cdk.write_text(FAKE_CDK.format(python=sys.executable))
-    cdk.chmod(0o755)
+    install_cdk(tmp_path, FAKE_CDK)
     write_assembly(tmp_path / "old", TEMPLATE)
     monkeypatch.chdir(tmp_path)
     return tmp_path
