@@ -146,9 +146,8 @@ def _places(value: Any) -> Iterator[Place]:
 
 
 def _modules(text: str) -> list[str]:
-    return sorted(
-        {name for name in dir(cdk) if name.startswith("aws_") and re.search(rf"\b{name[4:]}_\.", text)}
-    )
+    used = set(re.findall(r"\b(\w+)_\.", text))
+    return sorted({name for name in dir(cdk) if name.startswith("aws_") and name[4:] in used})
 
 
 def _python(statements: list[Expression], tags: dict[str, str], region: str) -> str:
