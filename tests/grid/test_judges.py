@@ -54,11 +54,15 @@ def _broken() -> str:
     environment = {"Type": "MANAGED", "State": "on", "ComputeResources": {"Type": "EC2", "MaxvCpus": "many"}}
     role = {"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Perhaps", "Action": "sts:AssumeRole"}]}}
     data = {"UserData": "echo ${Vpc} ${HOME} ${Vpc.CidrBlock}", "NetworkInterfaces": [{"DeviceIndex": {}}]}
+    container = {"Image": "training", "Environment": [{"Name": "A", "Value": "1"}, {"Variables": {}}]}
     resources = {
         "Vpc": ("AWS::EC2::VPC", {"CidrBlock": {"Fn::Join": [",", "no list"]}}),
         "Subnet": ("AWS::EC2::Subnet", {"VpcId": {"Fn::GetAtt": ["Vpc", "Colour"]}, "CidrBlock": "10.0.0.0"}),
         "Environment": ("AWS::Batch::ComputeEnvironment", environment),
         "Role": ("AWS::IAM::Role", role),
+        # Two schemas that call different things by one name.
+        "Job": ("AWS::Batch::JobDefinition", {"Type": "container", "ContainerProperties": container}),
+        "Function": ("AWS::Lambda::Function", {"Role": "none", "Code": {}, "Environment": {"Name": "A"}}),
         "Template": ("AWS::EC2::LaunchTemplate", {"LaunchTemplateData": data, "Colour": 1}),
     }
     parts = {name: {"Type": kind, "Properties": value} for name, (kind, value) in resources.items()}
