@@ -197,7 +197,8 @@ def test_says_loudly_that_a_paid_block_is_idle(run: Any) -> None:
 
 def launch(market: LocalAws, **where: Any) -> None:
     ec2 = market.client("ec2", REGION)
-    image = ec2.describe_images()["Images"][0]["ImageId"]
+    one_name = [{"Name": "name", "Values": ["al2023-ami-2023*"]}]
+    image = ec2.describe_images(Filters=one_name)["Images"][0]["ImageId"]
     ec2.run_instances(ImageId=image, InstanceType="trn2.48xlarge", MinCount=2, MaxCount=2, **where)
 
 

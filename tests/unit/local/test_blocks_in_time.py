@@ -17,6 +17,7 @@ pytestmark = pytest.mark.deploy
 START = datetime(2026, 12, 2, 11, 30, tzinfo=UTC)
 END = datetime(2026, 12, 3, 11, 30, tzinfo=UTC)
 RESERVATION = "cr-0123456789abcdef0"
+IMAGE = [{"Name": "name", "Values": ["al2023-ami-2023*"]}]  # of the thousand that a Region has
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def pattern(**detail: Any) -> str:
 def launch(local: LocalAws, count: int, *, least: int | None = None, **changes: Any) -> list[dict[str, Any]]:
     ec2 = local.client("ec2", REGION)
     request: dict[str, Any] = {
-        "ImageId": ec2.describe_images()["Images"][0]["ImageId"],
+        "ImageId": ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"],
         "InstanceType": "trn2.48xlarge",
         "MinCount": count if least is None else least,
         "MaxCount": count,
@@ -177,7 +178,7 @@ def test_launch_takes_market_and_reservation_from_a_launch_template(local: Local
     template = ec2.create_launch_template(
         LaunchTemplateName="nodes",
         LaunchTemplateData={
-            "ImageId": ec2.describe_images()["Images"][0]["ImageId"],
+            "ImageId": ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"],
             "InstanceType": "trn2.48xlarge",
             "InstanceMarketOptions": {"MarketType": "capacity-block"},
             "CapacityReservationSpecification": {

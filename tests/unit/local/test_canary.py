@@ -13,6 +13,9 @@ TOUCHED = {
     # ultracluster_local/moto_costs.py
     "moto.backends.list_of_moto_modules": None,  # kept, and not read for each request
     "moto.core.responses.method_names_from_class": ["clazz"],  # likewise
+    "moto.core.serialize.AttributePicker.__call__": ["self", "context"],  # ours takes its place
+    "moto.core.serialize.AttributePicker.get_possible_keys": ["self", "context"],
+    "moto.core.utils.get_value": ["obj", "key", "default"],
     "moto.ec2.models.tags.TagBackend.describe_tags": ["self", "filters"],
     "moto.ec2.utils.EC2_PREFIX_TO_RESOURCE": None,
     "moto.ec2.utils.get_prefix": ["resource_id"],

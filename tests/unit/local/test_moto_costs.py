@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from moto.core.serialize import AttributePicker
 from moto.ec2.models import ec2_backends
 from moto.ec2.models.tags import TagBackend
 from moto.ec2.utils import random_resource_id
@@ -35,6 +36,7 @@ def test_the_tags_of_one_thing_are_those_that_moto_finds(ec2: Any) -> None:
     for resource_id in (vpc, other, "vpc-0123456789abcdef0", "vpc"):
         assert backend.describe_tags(filters={"resource-id": [resource_id]}) == _by_moto(resource_id)
     assert len(backend.describe_tags(filters={"resource-id": [vpc]})) == 2
+    assert len(backend.describe_tags(filters={"resource-id": [vpc], "key": ["one"]})) == 1
     assert "vpc-0123456789abcdef0" not in backend.tags  # asking makes nothing
 
 
@@ -63,3 +65,40 @@ def test_services_are_told_apart_in_every_region(local_aws: LocalAws) -> None:
         )
         assert local_aws.client("iam", region).list_roles()["Roles"]
         assert local_aws.client("s3", region).list_buckets()["Buckets"]
+
+
+def test_answers_are_those_of_moto(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    def client(service: str) -> Any:
+        return local_aws.client(service, "us-east-2")
+
+    client("sns").create_topic(Name="topic", Tags=[{"Key": "one", "Value": "1"}])
+    group = client("ec2").create_security_group(GroupName="group", Description="group")["GroupId"]
+    rule = {"IpProtocol": "tcp", "FromPort": 1, "ToPort": 2, "UserIdGroupPairs": [{"GroupId": group}]}
+    client("ec2").authorize_security_group_ingress(GroupId=group, IpPermissions=[rule])
+    client("ec2").create_vpc_endpoint(VpcId=_a_vpc(client("ec2")), ServiceName="com.amazonaws.us-east-2.s3")
+
+    def answers() -> list[Any]:
+        kept = [{"Name": "name", "Values": ["al2023*"]}]
+        found = [
+            client("ec2").describe_images(Filters=kept),
+            client("ec2").describe_security_groups(),
+            client("ec2").describe_subnets(),
+            client("ec2").describe_route_tables(),
+            client("ec2").describe_vpc_endpoints(),
+            client("ec2").describe_instance_types(InstanceTypes=["trn2.48xlarge"]),
+            client("iam").list_roles(),
+            client("sns").list_topics(),
+            client("ssm").describe_parameters(),
+            client("s3").list_buckets(),
+        ]
+        return [{**each, "ResponseMetadata": None} for each in found]
+
+    ours = answers()
+    with monkeypatch.context() as patch:
+        patch.setattr(AttributePicker, "__call__", vars(AttributePicker)["__call__"].__wrapped__)
+        theirs = answers()
+    assert ours == theirs == answers()  # what is kept from one answer fits the next
+
+
+def _a_vpc(ec2: Any) -> str:
+    return str(ec2.describe_vpcs()["Vpcs"][0]["VpcId"])
