@@ -8,7 +8,7 @@ from typing import Any, Final
 
 __all__ = ["IMPORT", "Reference", "canonical", "differences", "is_expression", "references", "written"]
 
-_PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^}]*)\}")
+_PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^{}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,3 +1,4 @@
+import time
 from typing import Any
 
 import pytest
@@ -98,6 +99,12 @@ def test_text_before_between_and_after_placeholders_is_kept() -> None:
     assert canonical({"Fn::Sub": "a${X}b${Y}c"}) == {
         "Fn::Join": ["", ["a", {"Ref": "X"}, "b", {"Ref": "Y"}, "c"]]
     }
+
+
+def test_a_text_full_of_beginnings_is_read_once() -> None:
+    started = time.process_time()
+    assert [*references({"Fn::Sub": "${" * 50_000 + "X}"})] == [Reference("X", "")]
+    assert time.process_time() - started < 2
 
 
 def test_a_condition_is_an_expression_and_differs_as_a_whole() -> None:
