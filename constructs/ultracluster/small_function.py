@@ -69,6 +69,8 @@ class SmallFunction(Construct):
     Of L1 constructs: the L2 ones, with what they load and look up, take a tenth of the time in which a cluster is synthesized.
     """
 
+    _imported: lambda_.IFunction | None = None
+
     def __init__(
         self,
         scope: Construct,
@@ -256,9 +258,8 @@ class SmallFunction(Construct):
     @property
     def function(self) -> lambda_.IFunction:
         """The function, for what only an L2 construct can do."""
-        found = self.node.try_find_child("Imported")
-        if found is None:
-            return lambda_.Function.from_function_attributes(
+        if self._imported is None:
+            self._imported = lambda_.Function.from_function_attributes(
                 self, "Imported", function_arn=self._arn, role=self._role, same_environment=True
             )
-        return found  # type: ignore[return-value] # what the lines above have made
+        return self._imported

@@ -72,6 +72,32 @@ def test_wakes_up_every_minute_and_at_every_event_under_both_of_its_names(stack:
     assert [rule["Targets"][0]["Arn"] for rule in (clock, at_events)] == [function, function]
 
 
+def test_only_its_own_rules_may_call_it(stack: cdk.Stack) -> None:
+    lifecycle(stack)
+    (function,) = function_ids(stack)
+    rules = cdk.assertions.Template.from_stack(stack).find_resources("AWS::Events::Rule")
+    allowed = [each["Properties"] for each in of_type(stack, "AWS::Lambda::Permission")]
+    assert {each["SourceArn"]["Fn::GetAtt"][0] for each in allowed} == rules.keys()
+    assert len(allowed) == len(rules)
+    for each in allowed:
+        assert each["Principal"] == "events.amazonaws.com"
+        assert each["Action"] == "lambda:InvokeFunction"
+        assert each["FunctionName"] == {"Fn::GetAtt": [function, "Arn"]}
+
+
+def test_others_are_given_the_function_itself(stack: cdk.Stack) -> None:
+    made = lifecycle(stack)
+    assert made.function is made.function
+    alarm = made.function.metric_throttles().create_alarm(stack, "Mine", threshold=1, evaluation_periods=1)
+    arn, name = stack.resolve([made.function.function_arn, made.function.function_name])
+    (function,) = function_ids(stack)
+    assert arn == {"Fn::GetAtt": [function, "Arn"]}
+    mine = cdk.assertions.Template.from_stack(stack).find_resources("AWS::CloudWatch::Alarm")[
+        stack.get_logical_id(alarm.node.default_child)
+    ]
+    assert mine["Properties"]["Dimensions"] == [{"Name": "FunctionName", "Value": name}]
+
+
 def function_ids(stack: cdk.Stack) -> list[str]:
     template = cdk.assertions.Template.from_stack(stack)
     return list(template.find_resources("AWS::Lambda::Function"))
