@@ -1,5 +1,6 @@
 """Clusters in other partitions: no ARN names the partition of another one."""
 
+import json
 import re
 from pathlib import Path
 
@@ -32,7 +33,12 @@ def test_every_arn_is_of_the_partition_of_its_region(tmp_path: Path) -> None:
     for region, (_, _, partition) in PLACES.items():
         templates = list(tmp_path.glob(f"cdk.out/*{region}/*.template.json"))
         assert len(templates) == 3
-        named = {
-            found for path in templates for found in re.findall(r"\barn:(aws[a-z-]*):", path.read_text())
-        }
-        assert named == {partition}
+        texts = [path.read_text() for path in templates]
+        named = {found for text in texts for found in re.findall(r"\barn:(aws[a-z-]*):", text)}
+        assert named <= {partition}
+        # Others are put together by CloudFormation, which knows the partition.
+        assert sum(text.count('"arn:",{"Ref":"AWS::Partition"}') for text in map(_compact, texts)) > 5
+
+
+def _compact(template: str) -> str:
+    return json.dumps(json.loads(template), separators=(",", ":"))
