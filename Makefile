@@ -42,8 +42,9 @@ demo: env ## Buy capacity with fake money and deploy the quick start on it, on a
 	@"$(BIN)/ultracluster" demo stacks/rollouts/quickstart.yaml
 
 # The folders with the longest files come first by name; xdist would begin with the files of most tests, which are short.
+# One worker more than the two cores that continuous integration has: some tests wait for a browser or for other processes.
 test: env ## Run all tests
-	"$(BIN)/python" -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 10 --durations-min 5
+	"$(BIN)/python" -m pytest -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder --durations 10 --durations-min 5
 
 # In two processes, because pytest alone cannot share out its collection; together under two seconds on two cores.
 UNIT := "$(BIN)/python" -m pytest -q -m 'not synth and not deploy and not process and not sweep'
@@ -80,7 +81,7 @@ fuzz-parser: env .ultracluster/fuzz/.stamp ## Fuzz the reader of rollout files w
 	$(call step,Installing atheris (130 MB on disk),fuzz,"$(BIN)/python" -m pip install --target .ultracluster/fuzz -r tests/deep/requirements.txt)
 	@touch $@
 
-bench: env ## Measure speed against peers, which it installs; writes docs/performance.md (12 minutes, on a quiet machine)
+bench: env ## Measure speed against peers, which it installs; writes docs/performance.md (5 to 12 minutes, on a quiet machine)
 	"$(BIN)/python" benchmarks/bench.py
 
 bench-quick: env ## The same in small: two rounds, no large rollouts; writes .ultracluster/bench/quick only

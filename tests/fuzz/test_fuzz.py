@@ -117,6 +117,8 @@ def linted(stacks: Sequence[AssemblyStack]) -> list[str]:
 def synthesize(chosen: list[dict[str, Any]], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(folder / "rollout.yaml", chosen)
     monkeypatch.setenv("CDK_VALIDATION", "false")  # cfn-lint judges here
-    app = cdk.App(analytics_reporting=False, outdir=str(folder / "cdk.out"), tree_metadata=False)
+    app = cdk.App(
+        analytics_reporting=False, outdir=str(folder / "cdk.out"), tree_metadata=False, stack_traces=False
+    )
     define_rollout(app, load_rollout(folder / "rollout.yaml").config)
     return Path(app.synth().directory)

@@ -58,7 +58,12 @@ def grid(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -
     before = {region: inventory.inventory(local_aws_server, region) for region in REGIONS}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CDK_VALIDATION", "false")  # cfn-lint and botocore judge here
-        app = cdk.App(analytics_reporting=False, outdir=str(directory / "cdk.out"), tree_metadata=False)
+        app = cdk.App(
+            analytics_reporting=False,
+            outdir=str(directory / "cdk.out"),
+            tree_metadata=False,
+            stack_traces=False,
+        )
         define_rollout(app, load_rollout(path).config)
         assembly = Path(app.synth().directory)
     yield Grid(local=local_aws_server, assembly=assembly, stacks=read_assembly(assembly), before=before)

@@ -27,7 +27,9 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = QUICKSTART.read_text()
     assert LINE in text
     (directory / "rollout.yaml").write_text(text.replace(LINE, LINE + GATES, 1))
-    app = cdk.App(analytics_reporting=False, outdir=str(directory / "cdk.out"))
+    app = cdk.App(
+        analytics_reporting=False, outdir=str(directory / "cdk.out"), tree_metadata=False, stack_traces=False
+    )
     define_rollout(app, load_rollout(directory / "rollout.yaml").config)
     return Path(app.synth().directory)
 

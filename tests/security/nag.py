@@ -45,7 +45,9 @@ def nagged(directory: Path, define: Callable[[cdk.App], None]) -> Nagged:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CDK_VALIDATION", "false")  # the CDK's own validator; plug-ins run
-        app = cdk.App(analytics_reporting=False, outdir=str(directory), tree_metadata=False)
+        app = cdk.App(
+            analytics_reporting=False, outdir=str(directory), tree_metadata=False, stack_traces=False
+        )
         cdk.Validations.of(app).add_plugins(cdk_nag.AwsSolutionsChecks(app), cdk_nag.ServerlessChecks(app))
         acknowledge_nag(app)
         define(app)

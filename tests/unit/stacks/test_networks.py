@@ -24,7 +24,9 @@ def _assembly(directory: Path, network: str, monkeypatch: pytest.MonkeyPatch) ->
     assert line in text
     path = directory / "rollout.yaml"
     path.write_text(text.replace(line, f"        network: {network}\n{line}", 1))
-    app = cdk.App(analytics_reporting=False, outdir=str(directory / "cdk.out"))
+    app = cdk.App(
+        analytics_reporting=False, outdir=str(directory / "cdk.out"), tree_metadata=False, stack_traces=False
+    )
     define_rollout(app, load_rollout(path).config)
     return Path(app.synth().directory)
 

@@ -34,7 +34,7 @@ def two_clusters(tmp_path: Path, *, second_wave: bool) -> Path:
 
 
 def templates(path: Path, *, wave: str | None = None) -> dict[str, Any]:
-    app = cdk.App(analytics_reporting=False)
+    app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
     stages = define_rollout(app, load_rollout(path).config, wave=wave)
     app.synth()
     return {
@@ -84,7 +84,7 @@ def test_an_account_pins_the_environment(tmp_path: Path) -> None:
             "region: us-east-2\n", 'region: us-east-2\n        account: "123456789012"\n'
         )
     )
-    app = cdk.App(analytics_reporting=False)
+    app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
     (stage,) = define_rollout(app, load_rollout(path).config)
     assert (stage.account, stage.region) == ("123456789012", "us-east-2")
 

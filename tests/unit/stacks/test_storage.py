@@ -27,7 +27,9 @@ def _assembly(directory: Path, storage: str, monkeypatch: pytest.MonkeyPatch) ->
     before = text[: text.index("        file_system:\n")]
     path = directory / "rollout.yaml"
     path.write_text(before + storage + text[text.index(_JOBS) :])
-    app = cdk.App(analytics_reporting=False, outdir=str(directory / "cdk.out"))
+    app = cdk.App(
+        analytics_reporting=False, outdir=str(directory / "cdk.out"), tree_metadata=False, stack_traces=False
+    )
     define_rollout(app, load_rollout(path).config)
     return Path(app.synth().directory)
 

@@ -15,7 +15,11 @@ IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20"
 
 
 def new_stack() -> cdk.Stack:
-    return cdk.Stack(cdk.App(analytics_reporting=False), "Test", env=cdk.Environment(region=REGION))
+    return cdk.Stack(
+        cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False),
+        "Test",
+        env=cdk.Environment(region=REGION),
+    )
 
 
 def block() -> uc.CapacityBlock:

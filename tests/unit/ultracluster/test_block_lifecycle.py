@@ -243,7 +243,9 @@ def test_other_clusters_have_no_function(stack: cdk.Stack) -> None:
 
 @pytest.fixture
 def assembly(tmp_path: Path) -> Path:
-    app = cdk.App(analytics_reporting=False, outdir=str(tmp_path / "cdk.out"))
+    app = cdk.App(
+        analytics_reporting=False, outdir=str(tmp_path / "cdk.out"), tree_metadata=False, stack_traces=False
+    )
     lifecycle(cdk.Stack(app, "Test", env=cdk.Environment(region="us-east-2")))
     return Path(app.synth().directory)
 

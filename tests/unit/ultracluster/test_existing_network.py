@@ -147,7 +147,9 @@ def test_a_cluster_in_an_existing_subnet_deploys_and_goes_again(local_aws: Local
     client = local_aws.client("ec2", REGION)
     vpc_id = client.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]
     subnet = client.create_subnet(VpcId=vpc_id, CidrBlock="10.7.0.0/20", AvailabilityZoneId=ZONE)["Subnet"]
-    app = cdk.App(analytics_reporting=False, outdir=str(tmp_path / "cdk.out"))
+    app = cdk.App(
+        analytics_reporting=False, outdir=str(tmp_path / "cdk.out"), tree_metadata=False, stack_traces=False
+    )
     stack = cdk.Stack(app, "Existing", env=cdk.Environment(region=REGION))
     network = existing(
         stack,

@@ -62,7 +62,9 @@ def test_refuses_a_vpc_without_room_for_the_public_subnet(
 
 @pytest.mark.deploy
 def test_is_clean_deploys_and_goes_again(local_aws: LocalAws, tmp_path: Path) -> None:
-    app = cdk.App(analytics_reporting=False, outdir=str(tmp_path / "cdk.out"))
+    app = cdk.App(
+        analytics_reporting=False, outdir=str(tmp_path / "cdk.out"), tree_metadata=False, stack_traces=False
+    )
     network(cdk.Stack(app, "Nat", env=cdk.Environment(region=REGION)), nat_gateway=True)
     directory = Path(app.synth().directory)
     template = (directory / "Nat.template.json").read_text()

@@ -68,7 +68,7 @@ class _Names(dict[str, Any]):
 
 @pytest.fixture(scope="module")
 def app() -> cdk.App:
-    return cdk.App(analytics_reporting=False)
+    return cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
 
 
 def codes(app: cdk.App, name: str, example: str) -> set[str]:

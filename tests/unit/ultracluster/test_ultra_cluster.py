@@ -88,7 +88,7 @@ def test_nothing_in_it_can_spend_or_let_anybody_in(stack: cdk.Stack) -> None:
 
 def test_the_same_input_gives_the_same_bytes() -> None:
     def synthesize() -> dict[str, object]:
-        app = cdk.App(analytics_reporting=False)
+        app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
         fresh = cdk.Stack(app, "Test")
         cluster(fresh, capacity=block()).add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
         return dict(app.synth().get_stack_by_name("Test").template)
