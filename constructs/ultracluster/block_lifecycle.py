@@ -198,9 +198,9 @@ class BlockLifecycle(Construct):
         ]
 
     def _wake_up(self) -> None:
-        self._function.wake_up_every_minute(description="Wakes up what looks after a Capacity Block")
+        self._function.wake_up("EveryMinute", description="Wakes up what looks after a Capacity Block")
         # Events are best effort; they only make the function look earlier than within the minute.
-        self._function.wake_up_at(
+        self._function.wake_up(
             "BlockEvents",
             description="EC2's events about a Capacity Block, under both names that AWS documents",
             event_pattern={

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Aws, Duration
+from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.node_metrics import NodeMetrics
 from ultracluster.shared_file_system import SharedFileSystem
+from ultracluster.small_function import let_publish
 from ultracluster_catalog.alarms import AlarmThresholds
 
 __all__ = ["ClusterAlarms"]
@@ -80,16 +80,7 @@ class ClusterAlarms(Construct):
 
     def _new_topic(self, emails: Sequence[str], kms_key: kms.IKey | None) -> sns.Topic:
         topic = sns.Topic(self, "Topic", enforce_ssl=True, master_key=kms_key)
-        # The policy that requires TLS has taken the place of the one that lets the account's services publish.
-        topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid="Alarms",
-                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
-                actions=["sns:Publish"],
-                resources=[topic.topic_arn],
-                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
-            )
-        )
+        let_publish(topic, sid="Alarms", service="cloudwatch.amazonaws.com")
         for number, address in enumerate(emails, start=1):
             sns.Subscription(
                 self,

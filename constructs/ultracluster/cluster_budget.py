@@ -12,7 +12,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster.small_function import SmallFunction, function_log, tell, write_log
+from ultracluster.small_function import SmallFunction, function_log, let_publish, tell, write_log
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG, check_budget
 from ultracluster_catalog.cluster_tag import CLUSTER_TAG
@@ -146,18 +146,8 @@ class ClusterBudget(Construct):
 
     def _define_topic(self, construct_id: str) -> sns.Topic:
         topic = sns.Topic(self, construct_id, enforce_ssl=True, master_key=self._kms_key)
-        topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid="Budgets",
-                principals=[iam.ServicePrincipal("budgets.amazonaws.com")],
-                actions=["sns:Publish"],
-                resources=[topic.topic_arn],
-                conditions={
-                    "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
-                    "ArnLike": {"aws:SourceArn": f"arn:{Aws.PARTITION}:budgets::{Aws.ACCOUNT_ID}:*"},
-                },
-            )
-        )
+        source = {"ArnLike": {"aws:SourceArn": f"arn:{Aws.PARTITION}:budgets::{Aws.ACCOUNT_ID}:*"}}
+        let_publish(topic, sid="Budgets", service="budgets.amazonaws.com", source=source)
         return topic
 
     def _define_closing(self, queues: Sequence[TrainingQueue]) -> SmallFunction:

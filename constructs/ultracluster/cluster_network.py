@@ -38,9 +38,9 @@ class ClusterNetwork(Construct):
     gateway endpoint.
     """
 
-    # L2 constructs that are made only when somebody asks: they are much to load, and nothing of ours needs more than ids.
+    # Made only when somebody asks: an L2 VPC is much to load, and nothing of ours needs more than its id.
     _vpc: ec2.IVpc | None = None
-    _security_group: ec2.ISecurityGroup | None = None
+    _security_group: ec2.ISecurityGroup | ClosedSecurityGroup
 
     @takes_plain_numbers
     def __init__(
@@ -97,7 +97,7 @@ class ClusterNetwork(Construct):
         )
         self._subnet_id = subnet.ref
         self._vpc_id = vpc.ref
-        nodes = self._define_security_group()
+        self._security_group = nodes = self._define_security_group()
         self._security_group_id = nodes.group_id
         self._define_endpoints(routes.ref, nodes)
 
@@ -254,11 +254,8 @@ class ClusterNetwork(Construct):
     @property
     def security_group(self) -> ec2.ISecurityGroup:
         """Security group of the nodes, of their tasks and of every EFA interface."""
-        if self._security_group is None:
-            self._security_group = ec2.SecurityGroup.from_security_group_id(
-                self, "ImportedSecurityGroup", self._security_group_id, allow_all_outbound=False
-            )
-        return self._security_group
+        own = self._security_group
+        return own.group if isinstance(own, ClosedSecurityGroup) else own
 
     @property
     def security_group_id(self) -> str:
@@ -308,7 +305,8 @@ class _ExistingNetwork(ClusterNetwork):
         self._subnet_id = subnet_id
         self._zone_id = zone_id
         if security_group is None:
-            self._security_group_id = self._define_security_group().group_id
+            self._security_group = nodes = self._define_security_group()
+            self._security_group_id = nodes.group_id
             return
         self._security_group = security_group
         self._security_group_id = security_group.security_group_id

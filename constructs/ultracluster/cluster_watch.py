@@ -99,7 +99,7 @@ class ClusterWatch(Construct):
             memory_mib=_MEMORY_MIB,
             tried_again=False,
         )
-        self._function.wake_up_every_minute(description="Wakes up what looks at a cluster")
+        self._function.wake_up("EveryMinute", description="Wakes up what looks at a cluster")
 
     def watch(self, queue: TrainingQueue) -> None:
         """Look at one more queue of the cluster.

@@ -13,6 +13,8 @@ class ClosedSecurityGroup(Construct):
     that of an L2 group: another logical id would replace the group, and with it a file system.
     """
 
+    _imported: ec2.ISecurityGroup | None = None
+
     def __init__(
         self,
         scope: Construct,
@@ -48,6 +50,15 @@ class ClosedSecurityGroup(Construct):
             group_description=description,
             security_group_egress=[egress or nothing],
         ).attr_group_id
+
+    @property
+    def group(self) -> ec2.ISecurityGroup:
+        """The group, for what only an L2 construct can do; made when somebody asks."""
+        if self._imported is None:
+            self._imported = ec2.SecurityGroup.from_security_group_id(
+                self, "Imported", self._group_id, allow_all_outbound=False
+            )
+        return self._imported
 
     @property
     def group_id(self) -> str:

@@ -31,8 +31,7 @@ __all__ = ["SharedFileSystem"]
 class SharedFileSystem(Construct):
     """An FSx for Lustre file system in the subnet of the cluster, kept when the stack goes."""
 
-    _security_group_id: str | None = None
-    _security_group: ec2.ISecurityGroup | None = None
+    _security_group: ec2.ISecurityGroup | ClosedSecurityGroup | None
     _connections: ec2.Connections | None = None
 
     @takes_plain_numbers
@@ -136,16 +135,16 @@ class SharedFileSystem(Construct):
         self._mount_path = mount_path
         self._efa_enabled = settings.efa_enabled
         self._storage_capacity_gib = settings.storage_capacity_gib
-        security_group_id = ClosedSecurityGroup(
+        security_group = ClosedSecurityGroup(
             self,
             "SecurityGroup",
             vpc_id=network.vpc_id,
             description="Lustre file system of the cluster: Lustre among itself and with the nodes",
-        ).group_id
-        self._security_group_id = security_group_id
+        )
+        self._security_group = security_group
         rules = add_lustre_rules(
             self,
-            file_system_group=security_group_id,
+            file_system_group=security_group.group_id,
             node_group=network.security_group_id,
             efa=settings.efa_enabled,
             within_file_system=True,
@@ -158,7 +157,7 @@ class SharedFileSystem(Construct):
             storage_type=INTELLIGENT_TIERING if settings.storage_type == INTELLIGENT_TIERING else None,
             storage_capacity=settings.storage_capacity_gib,
             subnet_ids=[network.subnet_id],
-            security_group_ids=[security_group_id],
+            security_group_ids=[security_group.group_id],
             kms_key_id=kms_key.key_arn if kms_key else None,
             lustre_configuration=lustre_configuration(settings, data_compression=data_compression),
         )
@@ -232,10 +231,8 @@ class SharedFileSystem(Construct):
         """Connections of the file system's security group; the default port is Lustre's, TCP 988."""
         if self._connections is None:
             group = self._security_group
-            if self._security_group_id is not None:
-                group = ec2.SecurityGroup.from_security_group_id(
-                    self, "ImportedSecurityGroup", self._security_group_id, allow_all_outbound=False
-                )
+            if isinstance(group, ClosedSecurityGroup):
+                group = group.group
             self._connections = ec2.Connections(
                 security_groups=[group] if group else None, default_port=ec2.Port.tcp(LUSTRE_PORTS[0][0])
             )

@@ -13,7 +13,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-__all__ = ["SmallFunction", "function_log", "tell", "write_log"]
+__all__ = ["SmallFunction", "function_log", "let_publish", "tell", "write_log"]
 
 _EVERY_MINUTE = "rate(1 minute)"
 _MINUTE = 60
@@ -48,6 +48,30 @@ def tell(sid: str, topic: sns.ITopic, kms_key: kms.IKey | None) -> list[iam.Poli
         return [publish]
     uses = ["kms:Decrypt", "kms:GenerateDataKey"]
     return [publish, iam.PolicyStatement(sid=f"{sid}Encrypted", actions=uses, resources=[kms_key.key_arn])]
+
+
+def let_publish(
+    topic: sns.Topic, *, sid: str, service: str, source: Mapping[str, Mapping[str, str]] | None = None
+) -> None:
+    """Let a service of AWS publish to a new topic, on behalf of this account only.
+
+    The policy that requires TLS has taken the place of the one that lets the account's services publish.
+
+    Args:
+        topic: The topic.
+        sid: What to call the statement.
+        service: The service, such as ``cloudwatch.amazonaws.com``.
+        source: Conditions on what it publishes for. Default: anything of the account.
+    """
+    topic.add_to_resource_policy(
+        iam.PolicyStatement(
+            sid=sid,
+            principals=[iam.ServicePrincipal(service)],
+            actions=["sns:Publish"],
+            resources=[topic.topic_arn],
+            conditions={**(source or {}), "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+        )
+    )
 
 
 def write_log(log_group: logs.ILogGroup) -> iam.PolicyStatement:
@@ -170,28 +194,22 @@ class SmallFunction(Construct):
             source_arn=source_arn,
         )
 
-    def wake_up_every_minute(self, *, description: str) -> None:
-        """Wake it up every minute, by the other construct's child ``EveryMinute``.
-
-        Args:
-            description: What wakes up.
-        """
-        self._wake_up("EveryMinute", description=description, schedule_expression=_EVERY_MINUTE)
-
-    def wake_up_at(self, construct_id: str, *, description: str, event_pattern: Mapping[str, Any]) -> None:
-        """Wake it up at events.
+    def wake_up(
+        self, construct_id: str, *, description: str, event_pattern: Mapping[str, Any] | None = None
+    ) -> None:
+        """Wake it up every minute or at events.
 
         Args:
             construct_id: Id of the rule in the other construct.
-            description: Which events.
-            event_pattern: The events, in the JSON of Amazon EventBridge.
+            description: What wakes up.
+            event_pattern: The events, in the JSON of Amazon EventBridge. Default: none, but every minute.
         """
-        self._wake_up(construct_id, description=description, event_pattern=event_pattern)
-
-    def _wake_up(self, construct_id: str, **events_or_schedule: Any) -> None:
         rule = events.CfnRule(
             self._scope,
             construct_id,
+            description=description,
+            schedule_expression=_EVERY_MINUTE if event_pattern is None else None,
+            event_pattern=event_pattern,
             state="ENABLED",
             targets=[
                 events.CfnRule.TargetProperty(
@@ -202,7 +220,6 @@ class SmallFunction(Construct):
                     ),
                 )
             ],
-            **events_or_schedule,
         )
         self.let_call(f"By{construct_id}", principal="events.amazonaws.com", source_arn=rule.attr_arn)
 
@@ -236,19 +253,8 @@ class SmallFunction(Construct):
             alarm_actions=[topic.topic_arn],
         )
         if isinstance(topic, sns.Topic):
-            # The policy that requires TLS has taken the place of the one that lets the account's services publish.
-            topic.add_to_resource_policy(
-                iam.PolicyStatement(
-                    sid="Alarm",
-                    principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
-                    actions=["sns:Publish"],
-                    resources=[topic.topic_arn],
-                    conditions={
-                        "ArnEquals": {"aws:SourceArn": alarm.attr_arn},
-                        "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
-                    },
-                )
-            )
+            source = {"ArnEquals": {"aws:SourceArn": alarm.attr_arn}}
+            let_publish(topic, sid="Alarm", service="cloudwatch.amazonaws.com", source=source)
 
     @property
     def arn(self) -> str:
