@@ -11,7 +11,7 @@ from constructs import Construct
 
 from ultracluster.node_metrics import NodeMetrics
 from ultracluster.shared_file_system import SharedFileSystem
-from ultracluster.small_function import let_publish
+from ultracluster.topic_policy import let_publish
 from ultracluster_catalog.alarms import AlarmThresholds
 
 __all__ = ["ClusterAlarms"]

@@ -12,7 +12,8 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster.small_function import SmallFunction, function_log, let_publish, tell, write_log
+from ultracluster.small_function import SmallFunction, function_log, tell, write_log
+from ultracluster.topic_policy import let_publish
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG, check_budget
 from ultracluster_catalog.cluster_tag import CLUSTER_TAG

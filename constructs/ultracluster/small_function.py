@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aws_cdk import Aws, RemovalPolicy
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
@@ -13,7 +13,9 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-__all__ = ["SmallFunction", "function_log", "let_publish", "tell", "write_log"]
+from ultracluster.topic_policy import let_publish
+
+__all__ = ["SmallFunction", "function_log", "tell", "write_log"]
 
 _EVERY_MINUTE = "rate(1 minute)"
 _MINUTE = 60
@@ -48,30 +50,6 @@ def tell(sid: str, topic: sns.ITopic, kms_key: kms.IKey | None) -> list[iam.Poli
         return [publish]
     uses = ["kms:Decrypt", "kms:GenerateDataKey"]
     return [publish, iam.PolicyStatement(sid=f"{sid}Encrypted", actions=uses, resources=[kms_key.key_arn])]
-
-
-def let_publish(
-    topic: sns.Topic, *, sid: str, service: str, source: Mapping[str, Mapping[str, str]] | None = None
-) -> None:
-    """Let a service of AWS publish to a new topic, on behalf of this account only.
-
-    The policy that requires TLS has taken the place of the one that lets the account's services publish.
-
-    Args:
-        topic: The topic.
-        sid: What to call the statement.
-        service: The service, such as ``cloudwatch.amazonaws.com``.
-        source: Conditions on what it publishes for. Default: anything of the account.
-    """
-    topic.add_to_resource_policy(
-        iam.PolicyStatement(
-            sid=sid,
-            principals=[iam.ServicePrincipal(service)],
-            actions=["sns:Publish"],
-            resources=[topic.topic_arn],
-            conditions={**(source or {}), "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
-        )
-    )
 
 
 def write_log(log_group: logs.ILogGroup) -> iam.PolicyStatement:
