@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 APPS = ROOT / "benchmarks" / "apps"
 
 _SMALL = 10  # clusters; rollouts of more take part in every second round
-_RESOURCES = 63  # of the quick start; the run and a test compare it with its templates
+_RESOURCES = 60  # of the quick start; the run and a test compare it with its templates
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,7 +1,6 @@
 """The life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
 
 from aws_cdk import Aws, Duration
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
@@ -11,7 +10,9 @@ from constructs import Construct
 from ultracluster.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
 from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.function_code import function_code
-from ultracluster.small_function import SmallFunction, function_log, tell, write_log
+from ultracluster.log_group import kept_log_group
+from ultracluster.small_function import SmallFunction, tell
+from ultracluster.statement import Statement
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.capacity_blocks import BLOCK_DELIVERED_EVENTS, BLOCK_EXPIRATION_WARNING_EVENTS
 from ultracluster_catalog.findings import Finding, FindingsError, quote
@@ -35,6 +36,19 @@ _MODULES = (
     "ultracluster_runtime/lifecycle/memory.py",
     "ultracluster_runtime/lifecycle/view.py",
     "ultracluster_runtime/window.py",
+)
+
+# None of these can be narrowed to a resource.
+_LOOK = (
+    "batch:DescribeComputeEnvironments",
+    "batch:DescribeJobQueues",
+    "batch:DescribeJobs",
+    "batch:ListJobs",
+    "ec2:DescribeCapacityBlockExtensionHistory",
+    "ec2:DescribeCapacityBlockExtensionOfferings",
+    "ec2:DescribeCapacityReservations",
+    "ec2:DescribeInstances",
+    "ec2:DescribeLaunchTemplateVersions",
 )
 
 _DEFAULT_LEAD_MINUTES = 20
@@ -116,14 +130,13 @@ class BlockLifecycle(Construct):
         )
 
     def _define_function(self, lead: Duration) -> SmallFunction:
-        group = function_log(self, self._kms_key)
         return SmallFunction(
             self,
-            log_group=group,
+            log_group=kept_log_group(self, kms_key=self._kms_key),
             description="Looks after one Capacity Block",
             role_description="Opens, drains and reports one Capacity Block; cannot buy",
             policy_name="Lifecycle",
-            statements=[write_log(group), *self._statements()],
+            statements=self._statements(),
             handler="ultracluster_runtime.lifecycle.handler.handler",
             code=function_code(self, _MODULES),
             environment={
@@ -140,59 +153,44 @@ class BlockLifecycle(Construct):
             tried_again=False,
         )
 
-    def _statements(self) -> list[iam.PolicyStatement]:
-        in_region = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    def _statements(self) -> list[Statement]:
+        partition, region = Aws.PARTITION, Aws.REGION
+        here = f"{region}:{Aws.ACCOUNT_ID}"
         return [
-            _allow(
-                "Look",
-                # None of these can be narrowed to a resource.
-                "batch:DescribeComputeEnvironments",
-                "batch:DescribeJobQueues",
-                "batch:DescribeJobs",
-                "batch:ListJobs",
-                "ec2:DescribeCapacityBlockExtensionHistory",
-                "ec2:DescribeCapacityBlockExtensionOfferings",
-                "ec2:DescribeCapacityReservations",
-                "ec2:DescribeInstances",
-                "ec2:DescribeLaunchTemplateVersions",
-                resources=["*"],
-            ),
-            _allow(
-                "FindNodesOfJobs",
-                "ecs:DescribeContainerInstances",
+            Statement(_LOOK, ["*"], sid="Look"),
+            Statement(
+                ["ecs:DescribeContainerInstances"],
                 # AWS Batch names the ECS cluster of a compute environment only after it has made it.
-                resources=[f"arn:{Aws.PARTITION}:ecs:{in_region}:container-instance/*/*"],
+                [f"arn:{partition}:ecs:{here}:container-instance/*/*"],
+                sid="FindNodesOfJobs",
             ),
-            _allow(
-                "OpenAndCloseEnvironment",
-                "batch:UpdateComputeEnvironment",
-                resources=[self._environment.arn],
+            Statement(
+                ["batch:UpdateComputeEnvironment"], [self._environment.arn], sid="OpenAndCloseEnvironment"
             ),
-            _allow("OpenAndCloseQueue", "batch:UpdateJobQueue", resources=[self._queue.job_queue_arn]),
-            _allow(
-                "EndJobs",
-                "batch:TerminateJob",
+            Statement(["batch:UpdateJobQueue"], [self._queue.job_queue_arn], sid="OpenAndCloseQueue"),
+            Statement(
+                ["batch:TerminateJob"],
                 # Ids of jobs are not known before, and they carry only the tags that a submission gives them.
-                resources=[f"arn:{Aws.PARTITION}:batch:{in_region}:job/*"],
+                [f"arn:{partition}:batch:{here}:job/*"],
+                sid="EndJobs",
             ),
-            _allow(
-                "RunShellScript",
-                "ssm:SendCommand",
-                resources=[f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}::document/AWS-RunShellScript"],
+            Statement(
+                ["ssm:SendCommand"],
+                [f"arn:{partition}:ssm:{region}::document/AWS-RunShellScript"],
+                sid="RunShellScript",
             ),
-            _allow(
-                "OnNodesOfTheBlock",
-                "ssm:SendCommand",
-                resources=[f"arn:{Aws.PARTITION}:ec2:{in_region}:instance/*"],
+            Statement(
+                ["ssm:SendCommand"],
+                [f"arn:{partition}:ec2:{here}:instance/*"],
+                sid="OnNodesOfTheBlock",
                 conditions={
                     "StringEquals": {f"ssm:resourceTag/{RESERVATION_TAG}": self._block.reservation_id}
                 },
             ),
-            _allow(
-                "Remember",
-                "ssm:GetParameter",
-                "ssm:PutParameter",
-                resources=[f"arn:{Aws.PARTITION}:ssm:{in_region}:parameter/{self._memory}"],
+            Statement(
+                ["ssm:GetParameter", "ssm:PutParameter"],
+                [f"arn:{partition}:ssm:{here}:parameter/{self._memory}"],
+                sid="Remember",
             ),
             *tell("Notify", self._topic, self._topic_key),
         ]
@@ -236,12 +234,6 @@ class BlockLifecycle(Construct):
     def topic(self) -> sns.ITopic:
         """Topic of the notices."""
         return self._topic
-
-
-def _allow(
-    sid: str, *names: str, resources: list[str], conditions: dict[str, dict[str, str]] | None = None
-) -> iam.PolicyStatement:
-    return iam.PolicyStatement(sid=sid, actions=list(names), resources=resources, conditions=conditions)
 
 
 def _environment_of(block: CapacityBlock, *, queue: TrainingQueue, lead: Duration) -> ComputeEnvironment:

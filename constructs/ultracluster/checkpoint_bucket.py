@@ -6,7 +6,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.private_bucket import grant_objects, private_bucket
+from ultracluster.private_bucket import private_bucket, use_objects
+from ultracluster.statement import Statement, grant
 
 __all__ = ["CheckpointBucket"]
 
@@ -77,8 +78,15 @@ class CheckpointBucket(Construct):
         Args:
             grantee: The role of the jobs.
         """
-        return grant_objects(
-            self._bucket, grantee, actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"]
+        return grant(grantee, self.statements)
+
+    @property
+    def statements(self) -> list[Statement]:
+        """What lets jobs use it, as plain data."""
+        return use_objects(
+            self._bucket,
+            name="Checkpoints",
+            actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"],
         )
 
 

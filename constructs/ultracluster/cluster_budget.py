@@ -6,13 +6,14 @@ from pathlib import Path
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_budgets as budgets
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster.small_function import SmallFunction, function_log, tell, write_log
+from ultracluster.log_group import kept_log_group
+from ultracluster.small_function import SmallFunction, tell
+from ultracluster.statement import Statement
 from ultracluster.topic_policy import let_publish
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG, check_budget
@@ -153,19 +154,15 @@ class ClusterBudget(Construct):
 
     def _define_closing(self, queues: Sequence[TrainingQueue]) -> SmallFunction:
         arns = [each.job_queue_arn for each in queues]
-        group = function_log(self, self._kms_key)
         function = SmallFunction(
             self,
-            log_group=group,
+            log_group=kept_log_group(self, kms_key=self._kms_key),
             description="Closes job queues when a budget is spent",
             role_description="Closes job queues for new jobs when a budget is spent",
             policy_name="Close",
             statements=[
-                iam.PolicyStatement(
-                    sid="Close", actions=["batch:TagResource", "batch:UpdateJobQueue"], resources=arns
-                ),
+                Statement(["batch:TagResource", "batch:UpdateJobQueue"], arns, sid="Close"),
                 *tell("Tell", self._topic, self._topic_key),
-                write_log(group),
             ],
             handler="index.handler",
             code=lambda_.CfnFunction.CodeProperty(zip_file=_source()),

@@ -209,4 +209,4 @@ class ClusterJobs(ClusterGates):
 
     def _grant_checkpoints(self, job: Job) -> None:
         if self._checkpoint_bucket is not None:
-            self._checkpoint_bucket.grant_use(job)
+            job.allow(self._checkpoint_bucket.statements)

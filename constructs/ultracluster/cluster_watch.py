@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from ultracluster.capacity import CapacityBlock, CapacityReservation
 from ultracluster.function_code import function_code
+from ultracluster.log_group import kept_log_group
 from ultracluster.node_group import NodeGroup
 from ultracluster.node_metrics import NodeMetrics
-from ultracluster.small_function import SmallFunction, function_log, write_log
+from ultracluster.small_function import SmallFunction
+from ultracluster.statement import Statement
 from ultracluster.training_queue import TrainingQueue
 
 __all__ = ["ClusterWatch"]
@@ -66,25 +67,23 @@ class ClusterWatch(Construct):
         self._queues = [queue.job_queue_arn]
         capacities = [each.capacity for each in node_groups]
         reserved = [each for each in capacities if isinstance(each, (CapacityBlock, CapacityReservation))]
-        group = function_log(self, kms_key)
         self._function = SmallFunction(
             self,
-            log_group=group,
+            log_group=kept_log_group(self, kms_key=kms_key),
             description="Publishes what is seen of one cluster",
             role_description="Looks at one cluster; changes nothing",
             policy_name="Watch",
             statements=[
-                write_log(group),
-                iam.PolicyStatement(
-                    sid="Look",
-                    actions=[
+                Statement(
+                    [
                         "batch:ListJobs",
                         "cloudwatch:GetMetricData",
                         "ec2:DescribeCapacityReservations",
                         "ec2:DescribeInstances",
                     ],
-                    resources=["*"],  # none of these can be narrowed to a resource
-                ),
+                    ["*"],  # none of these can be narrowed to a resource
+                    sid="Look",
+                )
             ],
             handler="ultracluster_runtime.watch.handler.handler",
             code=function_code(self, _MODULES),

@@ -16,7 +16,8 @@ from ultracluster.bucket_replication import (
     replication_role,
     replication_rules,
 )
-from ultracluster.private_bucket import grant_objects, private_bucket
+from ultracluster.private_bucket import private_bucket, use_objects
+from ultracluster.statement import Statement, grant
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.neuron import (
     RETRY_FAILED_COMPILATION_FLAG,
@@ -165,17 +166,16 @@ class CompileCache(Construct):
         Args:
             grantee: The role of the jobs.
         """
-        grant = grant_objects(
-            self._bucket, grantee, prefix=f"{self._prefix}/", actions=["s3:GetObject", "s3:PutObject"]
-        )
-        if self._bucket.encryption_key is None:
-            return grant
-        return grant.combine(
-            iam.Grant.add_to_principal(
-                grantee=grantee,
-                actions=["kms:Decrypt", "kms:GenerateDataKey"],
-                resource_arns=[self._bucket.encryption_key.key_arn],
-            )
+        return grant(grantee, self.statements)
+
+    @property
+    def statements(self) -> list[Statement]:
+        """What lets jobs use it, as plain data."""
+        return use_objects(
+            self._bucket,
+            name="CompileCache",
+            prefix=f"{self._prefix}/",
+            actions=["s3:GetObject", "s3:PutObject"],
         )
 
     def metric_hits(self) -> cloudwatch.Metric:

@@ -95,5 +95,4 @@ def define_compute_environment(
             ],
         ),
     )
-    environment.node.add_dependency(nodes.role)
     return ComputeEnvironment(arn=environment.attr_compute_environment_arn, nodes=nodes, max_nodes=max_nodes)

@@ -6,7 +6,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.private_bucket import grant_objects, private_bucket
+from ultracluster.private_bucket import private_bucket, use_objects
+from ultracluster.statement import grant
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
 
 __all__ = ["DatasetBucket"]
@@ -96,7 +97,7 @@ class DatasetBucket(Construct):
         Args:
             grantee: The role of the jobs.
         """
-        return grant_objects(self._bucket, grantee, actions=["s3:GetObject"])
+        return grant(grantee, use_objects(self._bucket, name="Dataset", actions=["s3:GetObject"]))
 
 
 class _ExistingDatasetBucket(DatasetBucket):

@@ -3,36 +3,31 @@
 import re
 
 from aws_cdk import Annotations, Aws, Token
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.container_image import ContainerImage
+from ultracluster.statement import Statement
 
-__all__ = ["grant_pull"]
+__all__ = ["pull_image"]
 
 _ECR_IMAGE = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(?P<repository>[^:@]+)"
 )
 
 
-def grant_pull(scope: Construct, role: iam.Role, image: str | ContainerImage) -> None:
-    """Let a role pull an image of Amazon ECR; warn of an image that is elsewhere, or may be.
+def pull_image(scope: Construct, image: str) -> list[Statement]:
+    """Give the statements that let a role pull an image of Amazon ECR; warn of an image that is elsewhere, or may be.
 
     Args:
         scope: The job, for the warning.
-        role: The role that pulls.
         image: The image.
     """
-    if isinstance(image, ContainerImage):
-        image.grant_pull(role)
-        return
     if Token.is_unresolved(image):
         Annotations.of(scope).add_warning_v2(
             "ultracluster:imageNotKnown",
             "where the image is will be known at deployment only, so that the job gets no right to pull it; give a "
             "ContainerImage, such as TrainingImageRepository.image gives, or grant its pull to execution_role",
         )
-        return
+        return []
     repository = _ECR_IMAGE.match(image)
     if repository is None:
         Annotations.of(scope).add_warning_v2(
@@ -40,15 +35,13 @@ def grant_pull(scope: Construct, role: iam.Role, image: str | ContainerImage) ->
             f"the image {image} is not an address in Amazon ECR: nodes of a network without a way out "
             "cannot pull it; copy it to a private repository, or grant its pull to execution_role",
         )
-        return
-    role.add_to_policy(
-        iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"])
-    )
+        return []
     place = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
-    role.add_to_policy(
-        iam.PolicyStatement(
+    return [
+        Statement(["ecr:GetAuthorizationToken"], ["*"], sid="Login"),
+        Statement(
+            ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+            [f"arn:{Aws.PARTITION}:ecr:{place}"],
             sid="Pull",
-            actions=["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
-            resources=[f"arn:{Aws.PARTITION}:ecr:{place}"],
-        )
-    )
+        ),
+    ]

@@ -12,12 +12,15 @@ from constructs import Construct
 from ultracluster.cluster_name import cluster_name
 from ultracluster.compile_cache import CompileCache
 from ultracluster.container_image import ContainerImage
-from ultracluster.image_pull import grant_pull
+from ultracluster.image_pull import pull_image
 from ultracluster.job_checks import check_job
 from ultracluster.job_container import job_container
 from ultracluster.job_environment import job_environment
 from ultracluster.launcher import Launcher
+from ultracluster.log_group import write_log
 from ultracluster.posix_compile_cache import PosixCompileCache
+from ultracluster.service_role import ServiceRole
+from ultracluster.statement import Statement
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.findings import Finding, FindingsError, Severity
 from ultracluster_catalog.neuron_containers import check_container
@@ -25,6 +28,8 @@ from ultracluster_catalog.neuron_settings import NeuronSettings
 from ultracluster_catalog.submission_tags import AFTER_TAG
 
 __all__ = ["Job"]
+
+_TASKS = "ecs-tasks.amazonaws.com"
 
 
 @jsii.implements(iam.IGrantable)
@@ -94,8 +99,30 @@ class Job(Construct):
         self._image = image.reference if isinstance(image, ContainerImage) else image
         self._attempts = attempts
         self._after = tuple(after)
-        self._role = self._define_role()
-        self._execution_role = self._define_execution_role(image)
+        own_account = {"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
+        self._role = ServiceRole(
+            self,
+            "Role",
+            service=_TASKS,
+            description="What the training program may do",
+            policy_name="Job",
+            statements=compile_cache.statements if compile_cache else [],
+            conditions=own_account,
+        )
+        self._execution_role = ServiceRole(
+            self,
+            "ExecutionRole",
+            service=_TASKS,
+            description="What AWS Batch does for the job: pull its image, write its logs",
+            policy_name="Execution",
+            statements=[
+                write_log(queue.log_group),
+                *(pull_image(self, image) if isinstance(image, str) else ()),
+            ],
+            conditions=own_account,
+        )
+        if isinstance(image, ContainerImage):
+            image.grant_pull(self._execution_role.role)
         devices = _devices(queue, neuron)
         processes = devices if processes_per_node is None else processes_per_node
         self._workers = node_count * (processes if launcher == "torchrun" else devices)
@@ -110,8 +137,6 @@ class Job(Construct):
             neuron=neuron,
             given={**(own_environment or {}), **given},
         )
-        if compile_cache is not None:
-            compile_cache.grant_use(self._role)
         doubts = [doubt for other in after for doubt in other.doubts_about(self)]
         images = check_container(self._image, queue.nodes.instance_type)
         for finding in (*findings, *images, *doubts):
@@ -158,30 +183,19 @@ class Job(Construct):
             image=self._image,
             command=command,
             environment=self._environment,
-            role=self._role,
-            execution_role=self._execution_role,
+            role_arn=self._role.arn,
+            execution_role_arn=self._execution_role.arn,
             log_stream_prefix=self.node.id,
             instance_type=instance_type,
         )
 
-    def _define_role(self) -> iam.Role:
-        return iam.Role(
-            self,
-            "Role",
-            assumed_by=_tasks_of_this_account(),
-            description="What the training program may do",
-        )
+    def allow(self, statements: Sequence[Statement]) -> None:
+        """Let the training program do more, without an L2 role.
 
-    def _define_execution_role(self, image: str | ContainerImage) -> iam.Role:
-        role = iam.Role(
-            self,
-            "ExecutionRole",
-            assumed_by=_tasks_of_this_account(),
-            description="What AWS Batch does for the job: pull its image, write its logs",
-        )
-        self._queue.log_group.grant_write(role)
-        grant_pull(self, role, image)
-        return role
+        Args:
+            statements: What.
+        """
+        self._role.allow(statements)
 
     def doubts_about(self, job: "Job") -> list[Finding]:  # noqa: ARG002 - kinds of jobs that have doubts override it
         """Find what is doubtful when another job waits for this one.
@@ -204,12 +218,12 @@ class Job(Construct):
     @property
     def execution_role(self) -> iam.IRole:
         """Role that pulls the image and writes the logs."""
-        return self._execution_role
+        return self._execution_role.role
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """The job role."""
-        return self._role
+        return self._role.role
 
     @property
     def image(self) -> str:
@@ -229,7 +243,7 @@ class Job(Construct):
     @property
     def role(self) -> iam.IRole:
         """Role of the training program."""
-        return self._role
+        return self._role.role
 
     @property
     def workers(self) -> int:
@@ -241,9 +255,3 @@ def _devices(queue: TrainingQueue, neuron: NeuronSettings | None) -> int:
     machine = queue.nodes.instance_type
     cores = neuron.processes_per_node(machine) if neuron else machine.logical_neuron_cores
     return cores or machine.chips
-
-
-def _tasks_of_this_account() -> iam.IPrincipal:
-    return iam.ServicePrincipal(
-        "ecs-tasks.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
-    )

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from aws_cdk import Stack
 from aws_cdk import aws_batch as batch
-from aws_cdk import aws_iam as iam
 
 from ultracluster.training_queue import TrainingQueue
 
@@ -30,8 +29,8 @@ def job_container(
     image: str,
     command: Sequence[str],
     environment: Mapping[str, str],
-    role: iam.IRole,
-    execution_role: iam.IRole,
+    role_arn: str,
+    execution_role_arn: str,
     log_stream_prefix: str,
     instance_type: str | None,
 ) -> batch.CfnJobDefinition.ContainerPropertiesProperty:
@@ -45,8 +44,8 @@ def job_container(
         image: Container image.
         command: What the container runs.
         environment: Its variables.
-        role: What the program may do.
-        execution_role: What pulls the image and writes the logs.
+        role_arn: Role of the program.
+        execution_role_arn: Role that pulls the image and writes the logs.
         log_stream_prefix: How the names of its log streams begin.
         instance_type: Type of the nodes of a multi-node job; None for other jobs, which AWS Batch takes without it.
     """
@@ -97,8 +96,8 @@ def job_container(
             batch.CfnJobDefinition.EnvironmentProperty(name=name, value=value)
             for name, value in sorted(environment.items())
         ],
-        job_role_arn=role.role_arn,
-        execution_role_arn=execution_role.role_arn,
+        job_role_arn=role_arn,
+        execution_role_arn=execution_role_arn,
         resource_requirements=[
             batch.CfnJobDefinition.ResourceRequirementProperty(type="VCPU", value=str(machine.vcpus)),
             batch.CfnJobDefinition.ResourceRequirementProperty(

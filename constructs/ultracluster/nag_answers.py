@@ -94,15 +94,8 @@ ANSWERS: Final[Mapping[type[Construct], Answers]] = {
 _POLICY = "DefaultPolicy/Resource"
 
 # Statements that our grants add have no Sid; they are known by the actions that they have at most.
-_OBJECTS: _Reasons = {
-    frozenset(
-        {"s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"}
-    ): "The objects of one bucket, below its prefix where it has "
-    "one; no action is a wildcard, and nothing may be deleted."
-}
-_STREAMS: _Reasons = {
-    frozenset({"logs:CreateLogStream", "logs:PutLogEvents"}): "The streams of one log group."
-}
+_ITS_OBJECTS = "The objects of one bucket, below its prefix where it has one; no action is a wildcard, and nothing may be deleted."
+_OBJECTS: _Reasons = {frozenset({"s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"}): _ITS_OBJECTS}
 _TOKENS: _Reasons = {frozenset({"ecr:GetAuthorizationToken"}): _LOGIN}
 _COPIES: _Reasons = {
     frozenset(
@@ -115,7 +108,7 @@ _COPIES: _Reasons = {
 
 WILDCARDS: Final[Mapping[type[Construct], WildcardAnswers]] = {
     NodeGroup: {
-        f"Role/{_POLICY}": {
+        "Role/Resource": {
             "EcsAgent": "AWS Batch names the ECS cluster of a compute environment only after it has made it; other Regions and "
             "accounts are left out.",
             "TagAtRegistration": "The id of a container instance is made while it registers, which is when alone it may be tagged.",
@@ -124,8 +117,10 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAnswers]] = {
         }
     },
     Job: {
+        "Role/Resource": {"UseCheckpoints": _ITS_OBJECTS, "UseCompileCache": _ITS_OBJECTS},
         f"Role/{_POLICY}": {**_OBJECTS},
-        f"ExecutionRole/{_POLICY}": {"Login": _LOGIN, **_TOKENS, **_STREAMS},
+        "ExecutionRole/Resource": {"Login": _LOGIN, "Log": "The streams of one log group."},
+        f"ExecutionRole/{_POLICY}": {**_TOKENS},
     },
     BlockLifecycle: {
         "Role/Resource": {

@@ -121,11 +121,9 @@ class NodeGroup(Construct):
         self._file_system = file_system
         self._scratch_path = scratch_path
         self._kms_key = kms_key
-        self._role = define_node_role(self)
-        if metrics is not None:
-            metrics.grant_publish(self._role)
+        self._role = define_node_role(self, metrics.statements if metrics else [])
         self._instance_profile = iam.CfnInstanceProfile(
-            self, "InstanceProfile", roles=[self._role.role_name]
+            self, "InstanceProfile", roles=[self._role.name]
         ).attr_arn
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
         self._efa_devices = machine.efa_devices[:efa_devices]
@@ -188,7 +186,7 @@ class NodeGroup(Construct):
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """The instance role."""
-        return self._role
+        return self._role.role
 
     @property
     def efa_devices(self) -> tuple[str, ...]:
@@ -248,7 +246,7 @@ class NodeGroup(Construct):
     @property
     def role(self) -> iam.IRole:
         """The instance role: the ECS agent and Session Manager, nothing of the jobs."""
-        return self._role
+        return self._role.role
 
     @property
     def scratch_path(self) -> str | None:

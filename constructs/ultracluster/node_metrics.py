@@ -2,13 +2,15 @@
 
 import re
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack, Token
+from aws_cdk import Aws, Duration, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from ultracluster.log_group import kept_log_group, write_log
+from ultracluster.statement import Statement, grant
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
 
@@ -61,13 +63,7 @@ class NodeMetrics(Construct):
             )
         super().__init__(scope, construct_id)
         self._cluster_name = cluster_name
-        self._log_group = logs.LogGroup(
-            self,
-            "Logs",
-            retention=log_retention,
-            removal_policy=RemovalPolicy.RETAIN,
-            encryption_key=kms_key,
-        )
+        self._log_group = kept_log_group(self, retention=log_retention, kms_key=kms_key)
 
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let somebody write metrics.
@@ -75,11 +71,7 @@ class NodeMetrics(Construct):
         Args:
             grantee: The role of nodes.
         """
-        return iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-            resource_arns=[self._log_group.log_group_arn],
-        )
+        return grant(grantee, self.statements)
 
     def metric(
         self, name: str, *, statistic: str = "Average", period: Duration | None = None
@@ -133,3 +125,8 @@ class NodeMetrics(Construct):
             "UC_LOGS_URL": f"https://logs.{region}.{Aws.URL_SUFFIX}",
             "UC_REGION": region,
         }
+
+    @property
+    def statements(self) -> list[Statement]:
+        """What lets nodes write metrics, as plain data."""
+        return [write_log(self._log_group)]

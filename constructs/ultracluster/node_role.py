@@ -1,8 +1,12 @@
 """The role of a node, with no action by wildcard."""
 
+from collections.abc import Sequence
+
 from aws_cdk import Aws
-from aws_cdk import aws_iam as iam
 from constructs import Construct
+
+from ultracluster.service_role import ServiceRole
+from ultracluster.statement import Statement
 
 __all__ = ["define_node_role"]
 
@@ -30,43 +34,42 @@ _CONNECTION_ACTIONS = [
 ]
 
 
-def define_node_role(scope: Construct) -> iam.Role:
+def define_node_role(scope: Construct, further: Sequence[Statement]) -> ServiceRole:
     """Define the instance role: the ECS agent and Session Manager, nothing of the jobs.
 
     Args:
         scope: The node group; the role is its child ``Role``.
+        further: What else a node may do.
     """
-    role = iam.Role(
+    # This account and Region only: with `*`, stolen credentials of a node could join clusters of other Regions.
+    partition = Aws.PARTITION
+    place = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    ecs = f"arn:{partition}:ecs:{place}"
+    return ServiceRole(
         scope,
         "Role",
-        assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+        service="ec2.amazonaws.com",
         description="Nodes of the cluster: the ECS agent and Session Manager",
+        policy_name="Node",
+        statements=[
+            Statement(_ECS_AGENT_ACTIONS, [f"{ecs}:*"], sid="EcsAgent"),
+            # The agent tags the node while it registers it, and may tag nothing else.
+            Statement(
+                ["ecs:TagResource"],
+                [f"{ecs}:container-instance/*"],
+                sid="TagAtRegistration",
+                conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
+            ),
+            # The heartbeat of the agent of Systems Manager, whose node has one of two kinds of ARN.
+            Statement(
+                ["ssm:UpdateInstanceInformation"],
+                [
+                    f"arn:{partition}:ec2:{place}:instance/*",
+                    f"arn:{partition}:ssm:{place}:managed-instance/*",
+                ],
+                sid="SystemsManager",
+            ),
+            Statement(_CONNECTION_ACTIONS, ["*"], sid="Connections"),
+            *further,
+        ],
     )
-    # This account and Region only: with `*`, stolen credentials of a node could join clusters of other Regions.
-    place = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
-    ecs = f"arn:{Aws.PARTITION}:ecs:{place}"
-    role.add_to_policy(
-        iam.PolicyStatement(sid="EcsAgent", actions=_ECS_AGENT_ACTIONS, resources=[f"{ecs}:*"])
-    )
-    # The agent tags the node while it registers it, and may tag nothing else.
-    role.add_to_policy(
-        iam.PolicyStatement(
-            sid="TagAtRegistration",
-            actions=["ecs:TagResource"],
-            resources=[f"{ecs}:container-instance/*"],
-            conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
-        )
-    )
-    # The heartbeat of the agent of Systems Manager, whose node has one of two kinds of ARN.
-    role.add_to_policy(
-        iam.PolicyStatement(
-            sid="SystemsManager",
-            actions=["ssm:UpdateInstanceInformation"],
-            resources=[
-                f"arn:{Aws.PARTITION}:ec2:{place}:instance/*",
-                f"arn:{Aws.PARTITION}:ssm:{place}:managed-instance/*",
-            ],
-        )
-    )
-    role.add_to_policy(iam.PolicyStatement(sid="Connections", actions=_CONNECTION_ACTIONS, resources=["*"]))
-    return role

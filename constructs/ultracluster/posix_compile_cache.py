@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from aws_cdk import aws_iam as iam
 
 from ultracluster.shared_file_system import SharedFileSystem
+from ultracluster.statement import Statement
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.neuron import (
     JAX_CACHE_VARIABLE,
@@ -71,3 +72,8 @@ class PosixCompileCache:
         Args:
             grantee: The role of the jobs.
         """
+
+    @property
+    def statements(self) -> list[Statement]:
+        """None: whoever mounts the file system may use it."""
+        return []

@@ -6,7 +6,9 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-__all__ = ["grant_objects", "private_bucket"]
+from ultracluster.statement import Statement
+
+__all__ = ["private_bucket", "use_objects"]
 
 
 def private_bucket(
@@ -49,30 +51,25 @@ def private_bucket(
     )
 
 
-def grant_objects(
-    bucket: s3.IBucket, grantee: iam.IGrantable, *, prefix: str = "", actions: list[str]
-) -> iam.Grant:
-    """Let somebody list the bucket and do `actions` with its objects.
+def use_objects(bucket: s3.IBucket, *, name: str, prefix: str = "", actions: list[str]) -> list[Statement]:
+    """Give the statements that let somebody list the bucket and do `actions` with its objects.
 
     The CDK's own grants use wildcard actions and allow deleting; ours name each action. Where the bucket has a key
     of its own, they may use it through it.
 
     Args:
         bucket: The bucket.
-        grantee: Who may.
+        name: What the statements call it.
         prefix: Key prefix of the objects, ending in a slash. Default: all objects.
         actions: What may be done with an object.
     """
-    arn = bucket.bucket_arn
-    listing = iam.Grant.add_to_principal(grantee=grantee, actions=["s3:ListBucket"], resource_arns=[arn])
-    objects = iam.Grant.add_to_principal(grantee=grantee, actions=actions, resource_arns=[f"{arn}/{prefix}*"])
-    grant = listing.combine(objects)
-    if bucket.encryption_key is None:
-        return grant
+    arn, key = bucket.bucket_arn, bucket.encryption_key
+    statements = [
+        Statement(["s3:ListBucket"], [arn], sid=f"List{name}"),
+        Statement(actions, [f"{arn}/{prefix}*"], sid=f"Use{name}"),
+    ]
+    if key is None:
+        return statements
     # A part of a multipart upload is read again with the key, so that writing needs both.
     uses = ["kms:Decrypt", *(["kms:GenerateDataKey"] if "s3:PutObject" in actions else [])]
-    return grant.combine(
-        iam.Grant.add_to_principal(
-            grantee=grantee, actions=uses, resource_arns=[bucket.encryption_key.key_arn]
-        )
-    )
+    return [*statements, Statement(uses, [key.key_arn], sid=f"KeyOf{name}")]

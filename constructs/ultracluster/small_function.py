@@ -3,41 +3,26 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aws_cdk import RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from ultracluster.log_group import write_log
+from ultracluster.service_role import ServiceRole
+from ultracluster.statement import Statement
 from ultracluster.topic_policy import let_publish
 
-__all__ = ["SmallFunction", "function_log", "tell", "write_log"]
+__all__ = ["SmallFunction", "tell"]
 
 _EVERY_MINUTE = "rate(1 minute)"
 _MINUTE = 60
 
 
-def function_log(scope: Construct, kms_key: kms.IKey | None = None) -> logs.LogGroup:
-    """Define the log group of a construct's function, as its child ``Logs``; it outlives the stack.
-
-    Args:
-        scope: The construct.
-        kms_key: Key that encrypts it. Default: the keys of CloudWatch Logs.
-    """
-    return logs.LogGroup(
-        scope,
-        "Logs",
-        retention=logs.RetentionDays.THREE_MONTHS,
-        removal_policy=RemovalPolicy.RETAIN,
-        encryption_key=kms_key,
-    )
-
-
-def tell(sid: str, topic: sns.ITopic, kms_key: kms.IKey | None) -> list[iam.PolicyStatement]:
+def tell(sid: str, topic: sns.ITopic, kms_key: kms.IKey | None) -> list[Statement]:
     """Give the statements that let a function publish to a topic.
 
     Args:
@@ -45,24 +30,11 @@ def tell(sid: str, topic: sns.ITopic, kms_key: kms.IKey | None) -> list[iam.Poli
         topic: The topic.
         kms_key: Key that the topic is encrypted with. None for one without.
     """
-    publish = iam.PolicyStatement(sid=sid, actions=["sns:Publish"], resources=[topic.topic_arn])
+    publish = Statement(["sns:Publish"], [topic.topic_arn], sid=sid)
     if kms_key is None:
         return [publish]
     uses = ["kms:Decrypt", "kms:GenerateDataKey"]
-    return [publish, iam.PolicyStatement(sid=f"{sid}Encrypted", actions=uses, resources=[kms_key.key_arn])]
-
-
-def write_log(log_group: logs.ILogGroup) -> iam.PolicyStatement:
-    """Give the statement that lets a function write its log.
-
-    Args:
-        log_group: The log group.
-    """
-    return iam.PolicyStatement(
-        sid="Log",
-        actions=["logs:CreateLogStream", "logs:PutLogEvents"],
-        resources=[log_group.log_group_arn],
-    )
+    return [publish, Statement(uses, [kms_key.key_arn], sid=f"{sid}Encrypted")]
 
 
 class SmallFunction(Construct):
@@ -81,7 +53,7 @@ class SmallFunction(Construct):
         description: str,
         role_description: str,
         policy_name: str,
-        statements: Sequence[iam.PolicyStatement],
+        statements: Sequence[Statement],
         handler: str,
         code: lambda_.CfnFunction.CodeProperty,
         environment: Mapping[str, str],
@@ -94,11 +66,11 @@ class SmallFunction(Construct):
 
         Args:
             scope: The other construct.
-            log_group: Where it logs, from `function_log`.
+            log_group: Where it logs.
             description: What the function does.
             role_description: What the role may do.
             policy_name: Name of the role's policy.
-            statements: All that it may do, `write_log` among it.
+            statements: What it may do beside writing its log.
             handler: What Lambda calls.
             code: Its code.
             environment: Its environment variables.
@@ -110,12 +82,13 @@ class SmallFunction(Construct):
         """
         super().__init__(scope, "Function")
         self._scope = scope
-        self._role = iam.Role(
+        self._role = ServiceRole(
             scope,
             "Role",
-            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+            service="lambda.amazonaws.com",
             description=role_description,
-            inline_policies={policy_name: iam.PolicyDocument(statements=list(statements))},
+            policy_name=policy_name,
+            statements=[write_log(log_group), *statements],
         )
         self._variables = dict(environment)
         self._resource = lambda_.CfnFunction(
@@ -126,7 +99,7 @@ class SmallFunction(Construct):
             architectures=["arm64"],
             handler=handler,
             code=code,
-            role=self._role.role_arn,
+            role=self._role.arn,
             logging_config=lambda_.CfnFunction.LoggingConfigProperty(log_group=log_group.log_group_name),
             memory_size=memory_mib,
             timeout=timeout_seconds,
@@ -244,6 +217,6 @@ class SmallFunction(Construct):
         """The function, for what only an L2 construct can do."""
         if self._imported is None:
             self._imported = lambda_.Function.from_function_attributes(
-                self, "Imported", function_arn=self._arn, role=self._role, same_environment=True
+                self, "Imported", function_arn=self._arn, role=self._role.role, same_environment=True
             )
         return self._imported

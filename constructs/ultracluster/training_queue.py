@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import RemovalPolicy
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_kms as kms
@@ -11,6 +10,7 @@ from constructs import Construct
 
 from ultracluster.compute_environment import ComputeEnvironment, define_compute_environment
 from ultracluster.fair_share import FairShare
+from ultracluster.log_group import kept_log_group
 from ultracluster.node_group import NodeGroup
 from ultracluster.sources import check_names, named, used_by_queue
 from ultracluster.wait_limits import WaitLimits
@@ -86,13 +86,7 @@ class TrainingQueue(Construct):
         behind = [*used, *(each.nodes for each in environments)]
         _check(groups, behind, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
-        self._log_group = log_group or logs.LogGroup(
-            self,
-            "Logs",
-            retention=log_retention,
-            removal_policy=RemovalPolicy.RETAIN,
-            encryption_key=kms_key,
-        )
+        self._log_group = log_group or kept_log_group(self, retention=log_retention, kms_key=kms_key)
         self._own_environments = tuple(
             define_compute_environment(
                 self,

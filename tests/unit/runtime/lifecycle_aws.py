@@ -61,7 +61,7 @@ _answering: list["FakeAws"] = []
 
 @cache
 def _client(service: str) -> Any:
-    client = boto3.client(
+    client = boto3.Session().client(  # not boto3.client, which the tests replace
         service, region_name="us-east-2", aws_access_key_id="testing", aws_secret_access_key="testing"
     )
 

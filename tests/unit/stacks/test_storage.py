@@ -102,7 +102,7 @@ def test_a_rollout_joins_datasets_and_brings_buckets(
         {"Status": "Disabled"},
     )
     assert s3.get_bucket_versioning(Bucket=cache)["Status"] == "Enabled"
-    policies = str(_of_type(assembly, "AWS::IAM::Policy"))
+    policies = str([_of_type(assembly, kind) for kind in ("AWS::IAM::Policy", "AWS::IAM::Role")])
     assert "corpora/*" in policies
     assert _KEY in policies
     assert {each.status for each in destroy_assembly(local_aws, assembly)} == {"DELETE_COMPLETE"}

@@ -56,3 +56,21 @@ def only(stack: cdk.Stack, resource_type: str) -> dict[str, Any]:
     resources = of_type(stack, resource_type)
     assert len(resources) == 1
     return dict(resources[0]["Properties"])
+
+
+def allowed(stack: cdk.Stack, role: str) -> list[dict[str, Any]]:
+    """The statements of all policies of the roles with this beginning of a description; there are such roles."""
+    template = assertions.Template.from_stack(stack)
+    roles = {
+        name: each["Properties"]
+        for name, each in template.find_resources("AWS::IAM::Role").items()
+        if each["Properties"].get("Description", "").startswith(role)
+    }
+    assert roles
+    inline = [policy for each in roles.values() for policy in each.get("Policies", ())]
+    attached = [
+        policy["Properties"]
+        for policy in template.find_resources("AWS::IAM::Policy").values()
+        if any({"Ref": name} in policy["Properties"]["Roles"] for name in roles)
+    ]
+    return [each for policy in (*inline, *attached) for each in policy["PolicyDocument"]["Statement"]]

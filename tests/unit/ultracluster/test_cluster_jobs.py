@@ -1,5 +1,6 @@
 import aws_cdk as cdk
 import pytest
+from aws_cdk import assertions
 from tests.unit.ultracluster.neighbours import IMAGE, IMAGE_ID, ZONE, block, of_type
 
 from ultracluster import CapacityBlock, PosixCompileCache, SharedFileSystem, UltraCluster
@@ -34,15 +35,16 @@ def test_every_kind_of_job_gets_what_the_cluster_has(stack: cdk.Stack) -> None:
             == whole.compile_cache.environment["NEURON_COMPILE_CACHE_URL"]
         )
         assert job.environment["NEURON_CC_FLAGS"] == "--retry_failed_compilation --optlevel=1"
-    policies = {
-        each["Properties"]["PolicyName"]: str(each["Properties"]["PolicyDocument"])
-        for each in of_type(stack, "AWS::IAM::Policy")
-    }
+    roles = assertions.Template.from_stack(stack).find_resources("AWS::IAM::Role")
     for name in ("compile", "train", "rate"):
-        (document,) = (text for key, text in policies.items() if f"Cluster{name}RoleDefault" in key)
-        assert "s3:PutObject" in document
-        assert "Checkpoints" in document
-        assert "CompileCache" in document
+        (policies,) = (
+            str(role["Properties"]["Policies"])
+            for key, role in roles.items()
+            if key.startswith(f"Cluster{name}Role")
+        )
+        assert "s3:PutObject" in policies
+        assert "Checkpoints" in policies
+        assert "CompileCache" in policies
 
 
 def test_a_precompile_job_has_one_small_on_demand_node_beside_the_block(stack: cdk.Stack) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
-from tests.unit.ultracluster.neighbours import IMAGE, network, nodes, of_type, only, queue
+from tests.unit.ultracluster.neighbours import IMAGE, allowed, network, nodes, of_type, only, queue
 
 from ultracluster import CompileCache, MultiNodeJob, SharedFileSystem, TrainingQueue
 from ultracluster_catalog.findings import FindingsError
@@ -214,12 +214,7 @@ def test_ends_after_its_timeout(stack: cdk.Stack) -> None:
 
 def test_may_pull_its_own_image_only(stack: cdk.Stack) -> None:
     job(stack)
-    (policy,) = [
-        each["Properties"]
-        for each in of_type(stack, "AWS::IAM::Policy")
-        if "ExecutionRole" in each["Properties"]["PolicyName"]
-    ]
-    statements = policy["PolicyDocument"]["Statement"]
+    statements = allowed(stack, "What AWS Batch does for the job")
     (pull,) = [each for each in statements if each.get("Sid") == "Pull"]
     assert "123456789012:repository/training" in str(pull["Resource"])
     everything = [each for each in statements if each["Resource"] == "*"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_logs as logs
-from tests.unit.ultracluster.neighbours import IMAGE_ID, ZONE, of_type, only
+from tests.unit.ultracluster.neighbours import IMAGE_ID, ZONE, allowed, of_type, only
 
 from ultracluster import ClusterNetwork, NodeGroup, NodeMetrics
 from ultracluster.user_data import metrics_script
@@ -57,12 +57,13 @@ def test_nodes_publish_to_the_log_group_and_may_do_nothing_more(stack: cdk.Stack
     assert text.index("start_metrics ||") < text.index(
         "wait_for Neuron"
     )  # also nodes that refuse to join report
-    statements = only(stack, "AWS::IAM::Policy")["PolicyDocument"]["Statement"]
+    statements = allowed(stack, "Nodes of the cluster")
     (log_group,) = cdk.assertions.Template.from_stack(stack).find_resources("AWS::Logs::LogGroup")
     assert statements[-1] == {
         "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
         "Effect": "Allow",
         "Resource": {"Fn::GetAtt": [log_group, "Arn"]},
+        "Sid": "Log",
     }
 
 
