@@ -6,7 +6,6 @@ import gc
 # garbage while they are defined is a tenth of the time that one cluster takes.
 gc.disable()
 
-import pickle  # noqa: E402
 import sys  # noqa: E402
 from collections.abc import Sequence  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -44,6 +43,8 @@ def synthesize_here(clusters: Sequence[ClusterConfig], directory: Path | None) -
 
 
 if __name__ == "__main__":
+    import pickle
+
     try:
         # What comes in was written by the process that started this one.
         synthesize_here(pickle.load(sys.stdin.buffer), Path(sys.argv[1]))  # noqa: S301

@@ -5,15 +5,16 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_stacks.assembly.cache import AssemblyCache
 from ultracluster_stacks.assembly.cdk_context import read_context
-from ultracluster_stacks.assembly.fingerprint import synthesis_fingerprint
-from ultracluster_stacks.assembly.parts import Part, put_together, take_apart
 from ultracluster_stacks.assembly.workers import processes_for, synthesize_in_processes
 from ultracluster_stacks.config import ClusterConfig, load_rollout
+
+if TYPE_CHECKING:  # a synthesis without the cache does without these
+    from ultracluster_stacks.assembly.cache import AssemblyCache
+    from ultracluster_stacks.assembly.parts import Part
 
 __all__ = ["CACHE_DIRECTORY", "main", "synthesize"]
 
@@ -32,14 +33,12 @@ def main() -> int:
     outdir = os.environ.get("CDK_OUTDIR")
     # Then an assembly points at files outside of it, by paths that hold for one place only; so sam local wants it.
     in_place = bool(context.get("aws:cdk:disable-asset-staging"))
-    cached = str(context.get("cache")).lower() != "false" and Path("cdk.json").is_file() and not in_place
+    wanted = str(context.get("cache")).lower() != "false" and Path("cdk.json").is_file()
     try:
         synthesize(
             _clusters(context),
             Path(outdir) if outdir else None,
-            cache=AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
-            if cached
-            else None,
+            cache=_cache(context) if outdir and wanted and not in_place else None,
             processes=1 if in_place else _processes(context),
         )
     except FindingsError as error:
@@ -52,7 +51,7 @@ def synthesize(
     clusters: Sequence[ClusterConfig],
     directory: Path | None,
     *,
-    cache: AssemblyCache | None = None,
+    cache: "AssemblyCache | None" = None,
     processes: int | None = None,
 ) -> None:
     """Synthesize clusters; aws_cdk is imported only when one of them is not in the cache.
@@ -73,10 +72,15 @@ def synthesize(
         parts = {stage: part for stage, config in configs.items() if (part := cache.get(config))}
     missing = [each for each in clusters if each.stage not in parts]
     processes = processes or processes_for(len(missing))
-    if directory is None or (processes == 1 and not parts):
+    if directory is None or (processes == 1 and cache is None):
         _synthesize_here(clusters, directory)
-        if directory and cache:
-            cache.put((configs[stage], part) for stage, part in take_apart(directory).items())
+        return
+    # Not at the top: one process without the cache needs neither.
+    from ultracluster_stacks.assembly.parts import put_together, take_apart  # noqa: PLC0415
+
+    if cache and processes == 1 and not parts:
+        _synthesize_here(clusters, directory)
+        cache.put((configs[stage], part) for stage, part in take_apart(directory).items())
         return
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory, prefix=".parts-") as temporary:
@@ -96,6 +100,14 @@ def _clusters(context: Mapping[str, Any]) -> list[ClusterConfig]:
         raise FindingsError([Finding(code="UC9102", problem=problem, remedy=remedy)])
     waves = load_rollout(rollout).config.waves
     return [cluster for each in waves if wave in (None, each.name) for cluster in each.clusters]
+
+
+def _cache(context: Mapping[str, Any]) -> "AssemblyCache":
+    # A synthesis without the cache does without them and hashlib.
+    from ultracluster_stacks.assembly.cache import AssemblyCache  # noqa: PLC0415
+    from ultracluster_stacks.assembly.fingerprint import synthesis_fingerprint  # noqa: PLC0415
+
+    return AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
 
 
 def _processes(context: Mapping[str, Any]) -> int | None:

@@ -35,12 +35,20 @@ def test_what_acts_on_templates_changes_it(context: dict[str, Any], variables: d
     assert synthesis_fingerprint({"rollout": "a.yaml", "@aws-cdk/core:x": True} | context, variables) != BASE
 
 
-def test_another_version_of_a_package_changes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fingerprint, "version", lambda name: "0" if name == "jsii" else "1")
-    one = synthesis_fingerprint({}, {})
-    monkeypatch.setattr(fingerprint, "version", lambda _: "1")
+@pytest.mark.parametrize("package", fingerprint._PACKAGES)
+def test_another_version_of_a_package_changes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    def installed(version: str) -> str:
+        metadata = tmp_path / version / f"{package.replace('-', '_')}-{version}.dist-info" / "METADATA"
+        metadata.parent.mkdir(parents=True)
+        metadata.write_text(f"Metadata-Version: 2.4\nName: {package}\nVersion: {version}\n")
+        monkeypatch.syspath_prepend(metadata.parents[1])
+        return synthesis_fingerprint({}, {})
 
-    assert synthesis_fingerprint({}, {}) != one
+    one = installed("1.0")
+    assert synthesis_fingerprint({}, {}) == one
+    assert installed("2.0") != one
 
 
 @pytest.mark.parametrize("package", fingerprint._SOURCES)
