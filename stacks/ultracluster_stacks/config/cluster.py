@@ -144,7 +144,7 @@ class ClusterConfig(ConfigModel):
         ),
     ] = Field(description="AMI of the nodes, pinned by its id, which is another in each Region.")
     capacity: CapacityConfig = Field(
-        default_factory=CapacityConfig, description="How the instances are bought."
+        default_factory=CapacityConfig.model_construct, description="How the instances are bought."
     )
     further_capacity: tuple[FurtherCapacityConfig, ...] = Field(
         default=(),
@@ -153,13 +153,14 @@ class ClusterConfig(ConfigModel):
         "Default: none.",
     )
     queue: QueueConfig = Field(
-        default_factory=QueueConfig, description="The queue of the cluster: priority, shares, limits."
+        default_factory=QueueConfig.model_construct,
+        description="The queue of the cluster: priority, shares, limits.",
     )
     further_queues: tuple[FurtherQueueConfig, ...] = Field(
         default=(), description="More queues over the same nodes. Default: none."
     )
     network: NetworkConfig = Field(
-        default_factory=NetworkConfig, description="Addresses and network interfaces."
+        default_factory=NetworkConfig.model_construct, description="Addresses and network interfaces."
     )
     scratch_path: str | None = Field(
         default=None,
@@ -167,16 +168,17 @@ class ClusterConfig(ConfigModel):
         "/scratch. What is on them is lost with the node. The AMI must hold mdadm. Default: they are left as they are.",
     )
     file_system: FileSystemConfig = Field(
-        default_factory=FileSystemConfig, description="The FSx for Lustre file system."
+        default_factory=FileSystemConfig.model_construct, description="The FSx for Lustre file system."
     )
     checkpoints: CheckpointsConfig = Field(
-        default_factory=CheckpointsConfig, description="The bucket of the checkpoints."
+        default_factory=CheckpointsConfig.model_construct, description="The bucket of the checkpoints."
     )
     datasets: tuple[DatasetConfig, ...] = Field(
         default=(), description="Buckets with training data, which the jobs may read."
     )
     compile_cache: CompileCacheConfig = Field(
-        default_factory=CompileCacheConfig, description="Where compiled graphs are kept, and for how long."
+        default_factory=CompileCacheConfig.model_construct,
+        description="Where compiled graphs are kept, and for how long.",
     )
     jobs: tuple[JobConfig, ...] = Field(default=(), description="The job definitions of the cluster.")
     budget: BudgetConfig | None = Field(

@@ -110,7 +110,8 @@ class JobConfig(ConfigModel):
         "multi-node job, 3 times for others.",
     )
     neuron: NeuronConfig = Field(
-        default_factory=NeuronConfig, description="Settings of the Neuron compiler and runtime."
+        default_factory=NeuronConfig.model_construct,
+        description="Settings of the Neuron compiler and runtime.",
     )
     depends_on: tuple[Name, ...] = Field(
         default=(),
@@ -149,6 +150,6 @@ class JobConfig(ConfigModel):
         description="What a precompile job does: all; collect graphs only; or compile those collected before.",
     )
     gates: GatesConfig = Field(
-        default_factory=GatesConfig,
+        default_factory=GatesConfig.model_construct,
         description="Jobs that have to succeed before this one; submitting it submits them first. Default: none.",
     )

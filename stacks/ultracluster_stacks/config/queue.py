@@ -80,7 +80,7 @@ class QueueConfig(ConfigModel):
         "Default: it does not.",
     )
     wait_limits: WaitLimitsConfig = Field(
-        default_factory=WaitLimitsConfig,
+        default_factory=WaitLimitsConfig.model_construct,
         description="When a job that waits at the head is cancelled. Default: never.",
     )
 
