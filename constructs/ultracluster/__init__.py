@@ -6,28 +6,21 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from ultracluster.alarm_settings import AlarmSettings
 from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.checkpoint_bucket import CheckpointBucket
-from ultracluster.cluster_key import ClusterKey
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.cluster_placement import ClusterPlacement
 from ultracluster.compile_cache import CompileCache
 from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.container_image import ContainerImage
 from ultracluster.dataset_bucket import DatasetBucket
-from ultracluster.fabric_gate import FabricGate
 from ultracluster.fair_share import FairShare
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
 from ultracluster.node_metrics import NodeMetrics
 from ultracluster.posix_compile_cache import PosixCompileCache
-from ultracluster.precompile_job import PrecompileJob
-from ultracluster.role_path import RolePath
 from ultracluster.shared_file_system import SharedFileSystem
-from ultracluster.single_node_job import SingleNodeJob
-from ultracluster.smoke_train import SmokeTrain
 from ultracluster.training_queue import TrainingQueue
 from ultracluster.ultra_cluster import UltraCluster
 from ultracluster.unreserved_capacity import OnDemandCapacity, SpotCapacity
@@ -35,6 +28,7 @@ from ultracluster.wait_limits import WaitLimits
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
 
 if TYPE_CHECKING:
+    from ultracluster.alarm_settings import AlarmSettings
     from ultracluster.bake_off import BakeOff, Contestant
     from ultracluster.capacity_guard import CapacityGuard
     from ultracluster.capacity_ledger import CapacityLedger
@@ -42,12 +36,18 @@ if TYPE_CHECKING:
     from ultracluster.cluster_alarms import ClusterAlarms
     from ultracluster.cluster_budget import ClusterBudget
     from ultracluster.cluster_dashboard import ClusterDashboard
+    from ultracluster.cluster_key import ClusterKey
     from ultracluster.cluster_watch import ClusterWatch
+    from ultracluster.fabric_gate import FabricGate
     from ultracluster.nag import acknowledge_nag
     from ultracluster.neuron_ami import NeuronAmi
+    from ultracluster.precompile_job import PrecompileJob
     from ultracluster.quota_share import QuotaShare
     from ultracluster.regions_dashboard import RegionsDashboard
+    from ultracluster.role_path import RolePath
     from ultracluster.sagemaker_training_queue import SageMakerTrainingQueue
+    from ultracluster.single_node_job import SingleNodeJob
+    from ultracluster.smoke_train import SmokeTrain
     from ultracluster.template_check import TemplateCheck
     from ultracluster.training_image_repository import PublicGalleryCache, TrainingImageRepository
 
@@ -103,9 +103,10 @@ __all__ = [
     "acknowledge_nag",
 ]
 
-# What few clusters have is imported when it is asked for: it needs modules of aws_cdk for further services, and to import
-# those takes a twentieth of the time of a synthesis.
+# What not every cluster has is imported when it is asked for: much of it needs modules of aws_cdk for further services,
+# and to import those takes a twentieth of the time of a synthesis.
 _LATER = {
+    "AlarmSettings": "ultracluster.alarm_settings",
     "BakeOff": "ultracluster.bake_off",
     "CapacityGuard": "ultracluster.capacity_guard",
     "CapacityLedger": "ultracluster.capacity_ledger",
@@ -114,13 +115,19 @@ _LATER = {
     "ClusterAlarms": "ultracluster.cluster_alarms",
     "ClusterBudget": "ultracluster.cluster_budget",
     "ClusterDashboard": "ultracluster.cluster_dashboard",
+    "ClusterKey": "ultracluster.cluster_key",
     "ClusterWatch": "ultracluster.cluster_watch",
     "Contestant": "ultracluster.bake_off",
+    "FabricGate": "ultracluster.fabric_gate",
     "NeuronAmi": "ultracluster.neuron_ami",
+    "PrecompileJob": "ultracluster.precompile_job",
     "PublicGalleryCache": "ultracluster.training_image_repository",
     "QuotaShare": "ultracluster.quota_share",
     "RegionsDashboard": "ultracluster.regions_dashboard",
+    "RolePath": "ultracluster.role_path",
     "SageMakerTrainingQueue": "ultracluster.sagemaker_training_queue",
+    "SingleNodeJob": "ultracluster.single_node_job",
+    "SmokeTrain": "ultracluster.smoke_train",
     "TemplateCheck": "ultracluster.template_check",
     "TrainingImageRepository": "ultracluster.training_image_repository",
     "acknowledge_nag": "ultracluster.nag",

@@ -1,20 +1,22 @@
 """The gates of a cluster: jobs that look at its nodes before a paid job starts on them."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import Duration, Tags
 from constructs import Construct
 
 from ultracluster.compile_cache import CompileCache
 from ultracluster.container_image import ContainerImage
-from ultracluster.fabric_gate import FabricGate
 from ultracluster.job import Job
 from ultracluster.posix_compile_cache import PosixCompileCache
-from ultracluster.smoke_train import SmokeTrain
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.neuron_settings import NeuronSettings
 from ultracluster_catalog.submission_tags import QUEUE_TAG
+
+if TYPE_CHECKING:
+    from ultracluster.fabric_gate import FabricGate
+    from ultracluster.smoke_train import SmokeTrain
 
 __all__ = ["ClusterGates"]
 
@@ -37,7 +39,7 @@ class ClusterGates(Construct):
         patience: Duration | None = None,
         after: Sequence[Job] = (),
         queue: TrainingQueue | None = None,
-    ) -> FabricGate:
+    ) -> "FabricGate":
         """Add a job that refuses a fabric on which training would hang or crawl; name it in `after` of that job.
 
         Args:
@@ -54,6 +56,8 @@ class ClusterGates(Construct):
         Raises:
             FindingsError: If the gate does not fit the cluster.
         """
+        from ultracluster.fabric_gate import FabricGate  # noqa: PLC0415 - of some clusters only
+
         job = FabricGate(
             self,
             construct_id,
@@ -82,7 +86,7 @@ class ClusterGates(Construct):
         timeout: Duration | None = None,
         after: Sequence[Job] = (),
         queue: TrainingQueue | None = None,
-    ) -> SmokeTrain:
+    ) -> "SmokeTrain":
         """Add a job that finds cores and links which compute or deliver wrongly; name it in `after` of that job.
 
         Args:
@@ -100,6 +104,8 @@ class ClusterGates(Construct):
         Raises:
             FindingsError: If the job does not fit the cluster.
         """
+        from ultracluster.smoke_train import SmokeTrain  # noqa: PLC0415 - of some clusters only
+
         job = SmokeTrain(
             self,
             construct_id,

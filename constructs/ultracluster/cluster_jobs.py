@@ -1,7 +1,7 @@
 """The jobs of a cluster: each gets the cluster's queue, file system, compile cache and checkpoint bucket."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from aws_cdk import Duration
 
@@ -12,12 +12,13 @@ from ultracluster.job import Job
 from ultracluster.launcher import Launcher
 from ultracluster.multi_node_job import MultiNodeJob
 from ultracluster.node_group import NodeGroup
-from ultracluster.precompile_job import PrecompileJob
-from ultracluster.precompile_queue import precompile_queue
-from ultracluster.single_node_job import SingleNodeJob
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.neuron_settings import NeuronSettings
+
+if TYPE_CHECKING:
+    from ultracluster.precompile_job import PrecompileJob
+    from ultracluster.single_node_job import SingleNodeJob
 
 __all__ = ["ClusterJobs"]
 
@@ -101,7 +102,7 @@ class ClusterJobs(ClusterGates):
         launcher: Launcher = "torchrun",
         after: Sequence[Job] = (),
         queue: TrainingQueue | None = None,
-    ) -> SingleNodeJob:
+    ) -> "SingleNodeJob":
         """Add a job of one node, or an array of them, with what the cluster gives to each job.
 
         Args:
@@ -121,6 +122,8 @@ class ClusterJobs(ClusterGates):
         Raises:
             FindingsError: If the job does not fit the cluster.
         """
+        from ultracluster.single_node_job import SingleNodeJob  # noqa: PLC0415 - of some clusters only
+
         job = SingleNodeJob(
             self,
             construct_id,
@@ -159,7 +162,7 @@ class ClusterJobs(ClusterGates):
         attempts: int = 3,
         launcher: Launcher = "torchrun",
         after: Sequence[Job] = (),
-    ) -> PrecompileJob:
+    ) -> "PrecompileJob":
         """Add a job that fills the cluster's compile cache on one on-demand node outside its capacity.
 
         The node's queue is added with the first such job of its type; an idle one costs nothing.
@@ -185,6 +188,9 @@ class ClusterJobs(ClusterGates):
         Raises:
             FindingsError: If no type is known to be offered (UC6116), or the job refuses its arguments.
         """
+        from ultracluster.precompile_job import PrecompileJob  # noqa: PLC0415 - of few clusters
+        from ultracluster.precompile_queue import precompile_queue  # noqa: PLC0415 - likewise
+
         job = PrecompileJob(
             self,
             construct_id,

@@ -7,7 +7,6 @@ from aws_cdk import Annotations, Duration, Tags
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from ultracluster.alarm_settings import AlarmSettings
 from ultracluster.block_lifecycle import BlockLifecycle
 from ultracluster.capacity import Capacity, CapacityBlock
 from ultracluster.checkpoint_bucket import CheckpointBucket
@@ -33,6 +32,7 @@ from ultracluster_catalog.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.ultraservers import check_whole_ultraservers
 
 if TYPE_CHECKING:
+    from ultracluster.alarm_settings import AlarmSettings
     from ultracluster.cluster_alarms import ClusterAlarms
     from ultracluster.cluster_watch import ClusterWatch
 
@@ -69,7 +69,7 @@ class UltraCluster(ClusterJobs):
         queue_priority: int = 1,
         fair_share: FairShare | None = None,
         wait_limits: WaitLimits | None = None,
-        alarms: AlarmSettings | None = None,
+        alarms: "AlarmSettings | None" = None,
         kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the cluster.
@@ -213,7 +213,7 @@ class UltraCluster(ClusterJobs):
 
     def _define_alarms(
         self,
-        settings: AlarmSettings,
+        settings: "AlarmSettings",
         metrics: NodeMetrics,
         *,
         file_system: SharedFileSystem | None,

@@ -3,13 +3,13 @@
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster import AlarmSettings
+import ultracluster  # by its full name, what few clusters have is imported when one has it
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["alarm_settings"]
 
 
-def alarm_settings(scope: Construct, config: ClusterConfig) -> AlarmSettings | None:
+def alarm_settings(scope: Construct, config: ClusterConfig) -> "ultracluster.AlarmSettings | None":
     """Give what a cluster needs to watch itself; None when nothing was asked for.
 
     Args:
@@ -19,7 +19,7 @@ def alarm_settings(scope: Construct, config: ClusterConfig) -> AlarmSettings | N
     if config.alarms is None:
         return None
     arn = config.alarms.topic_arn
-    return AlarmSettings(
+    return ultracluster.AlarmSettings(
         topic=sns.Topic.from_topic_arn(scope, "AlarmTopic", arn) if arn else None,
         emails=config.alarms.emails,
         thresholds=config.alarms.thresholds,

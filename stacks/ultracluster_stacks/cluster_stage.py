@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 from constructs import Construct
 
-from ultracluster import RolePath
+import ultracluster  # by its full name, what few clusters have is imported when one has it
 from ultracluster.cluster_name import name_cluster
 from ultracluster_catalog.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.cluster_stack import ClusterStack
@@ -37,7 +37,7 @@ class ClusterStage(cdk.Stage):
             permissions_boundary=_boundary(config.permissions_boundary),
         )
         if config.role_path is not None:
-            cdk.Aspects.of(self).add(RolePath(config.role_path))
+            cdk.Aspects.of(self).add(ultracluster.RolePath(config.role_path))
         for code, reason in sorted(config.suppress.items()):
             rule = cdk.Acknowledgment(id=f"ultracluster:{code}", reason=reason)
             cdk.Validations.of(self).acknowledge(rule)

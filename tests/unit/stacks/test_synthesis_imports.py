@@ -11,13 +11,17 @@ from tests.unit.stacks.conftest import ROOT
 
 pytestmark = pytest.mark.synth
 
-# Of the ledger, the roles that buy, images, and SageMaker.
+# Of the ledger, the roles that buy, images, SageMaker, and what only some clusters have.
 NOT_OF_A_CLUSTER = {
     "aws_cdk.aws_dynamodb",
     "aws_cdk.aws_imagebuilder",
+    "ultracluster.alarm_settings",
     "ultracluster.capacity_ledger",
+    "ultracluster.fabric_gate",
     "ultracluster.neuron_ami",
+    "ultracluster.precompile_job",
     "ultracluster.sagemaker_training_queue",
+    "ultracluster.single_node_job",
     "ultracluster.training_image_repository",
 }
 
