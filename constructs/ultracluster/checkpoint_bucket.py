@@ -6,12 +6,13 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.private_bucket import private_bucket, use_objects
+from ultracluster.private_bucket import Lifecycle, PrivateBucket, l2_bucket, use_objects
 from ultracluster.statement import Statement, grant
 
 __all__ = ["CheckpointBucket"]
 
-_ABORT_MULTIPART_DAYS = 7
+_ABORT_UPLOAD_DAYS = 7
+_REPLACED_DAYS = 30
 
 
 class CheckpointBucket(Construct):
@@ -43,13 +44,17 @@ class CheckpointBucket(Construct):
             removal_policy: What happens to it when it leaves the stack. Default: it is kept.
         """
         super().__init__(scope, construct_id)
-        self._bucket: s3.IBucket = private_bucket(
+        self._bucket: s3.IBucket | PrivateBucket = PrivateBucket(
             self,
             versioned=True,
-            lifecycle_rule=s3.LifecycleRule(
-                id="replaced-and-removed-versions",
-                noncurrent_version_expiration=noncurrent_version_expiration or Duration.days(30),
-                abort_incomplete_multipart_upload_after=Duration.days(_ABORT_MULTIPART_DAYS),
+            lifecycle=Lifecycle(
+                name="replaced-and-removed-versions",
+                abort_upload_after=_ABORT_UPLOAD_DAYS,
+                replaced_after=(
+                    int(noncurrent_version_expiration.to_days())
+                    if noncurrent_version_expiration
+                    else _REPLACED_DAYS
+                ),
             ),
             removal_policy=removal_policy,
             kms_key=kms_key,
@@ -70,7 +75,12 @@ class CheckpointBucket(Construct):
     @property
     def bucket(self) -> s3.IBucket:
         """The bucket."""
-        return self._bucket
+        return l2_bucket(self._bucket)
+
+    @property
+    def bucket_name(self) -> str:
+        """Name of the bucket."""
+        return self._bucket.bucket_name
 
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let jobs list, read and write checkpoints; nobody may delete them.

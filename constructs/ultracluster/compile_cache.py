@@ -16,7 +16,7 @@ from ultracluster.bucket_replication import (
     replication_role,
     replication_rules,
 )
-from ultracluster.private_bucket import private_bucket, use_objects
+from ultracluster.private_bucket import Lifecycle, PrivateBucket, l2_bucket, use_objects
 from ultracluster.statement import Statement, grant
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.neuron import (
@@ -28,7 +28,7 @@ from ultracluster_catalog.neuron import (
 __all__ = ["CompileCache"]
 
 _PREFIX = "neuron"
-_ABORT_MULTIPART_DAYS = 1
+_ABORT_UPLOAD_DAYS = 1
 _METRICS_ID = "compile-cache"
 _NONCURRENT_DAYS = 7  # an entry never changes, so an older version is worth nothing
 
@@ -90,14 +90,14 @@ class CompileCache(Construct):
         versioned = versioned or bool(replicate_to)
         super().__init__(scope, construct_id)
         role = replication_role(self) if replicate_to else None
-        bucket = private_bucket(
+        private = PrivateBucket(
             self,
             versioned=versioned,
-            lifecycle_rule=s3.LifecycleRule(
-                id="cache-entries",
-                expiration=expire_after,
-                abort_incomplete_multipart_upload_after=Duration.days(_ABORT_MULTIPART_DAYS),
-                noncurrent_version_expiration=Duration.days(_NONCURRENT_DAYS) if versioned else None,
+            lifecycle=Lifecycle(
+                name="cache-entries",
+                expire_after=int(expire_after.to_days()) if expire_after else None,
+                abort_upload_after=_ABORT_UPLOAD_DAYS,
+                replaced_after=_NONCURRENT_DAYS if versioned else None,
             ),
             removal_policy=removal_policy,
             kms_key=kms_key,
@@ -105,14 +105,14 @@ class CompileCache(Construct):
             replication_rules=replication_rules(replicate_to, prefix=f"{_PREFIX}/") if role else None,
         )
         if role:
-            allow_replication(role, source=bucket, destinations=replicate_to, prefix=f"{_PREFIX}/")
+            allow_replication(role, source=private.bucket, destinations=replicate_to, prefix=f"{_PREFIX}/")
         for version, age in versions.items():
-            bucket.add_lifecycle_rule(
+            private.bucket.add_lifecycle_rule(
                 id=f"compiler-{version}", prefix=f"{_PREFIX}/{_compiler_folder(version)}", expiration=age
             )
         if request_metrics:
-            bucket.add_metric(id=_METRICS_ID, prefix=f"{_PREFIX}/")
-        self._bucket: s3.IBucket = bucket
+            private.bucket.add_metric(id=_METRICS_ID, prefix=f"{_PREFIX}/")
+        self._bucket: s3.IBucket | PrivateBucket = private
         self._prefix = _PREFIX
         self._metrics_id = _METRICS_ID if request_metrics else None
 
@@ -140,7 +140,7 @@ class CompileCache(Construct):
     @property
     def bucket(self) -> s3.IBucket:
         """The bucket."""
-        return self._bucket
+        return l2_bucket(self._bucket)
 
     @property
     def url(self) -> str:

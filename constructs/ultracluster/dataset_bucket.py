@@ -6,13 +6,14 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster.private_bucket import private_bucket, use_objects
+from ultracluster.private_bucket import Lifecycle, PrivateBucket, l2_bucket, use_objects
 from ultracluster.statement import grant
 from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
 
 __all__ = ["DatasetBucket"]
 
-_ABORT_MULTIPART_DAYS = 7
+_ABORT_UPLOAD_DAYS = 7
+_REPLACED_DAYS = 90
 
 
 class DatasetBucket(Construct):
@@ -44,19 +45,20 @@ class DatasetBucket(Construct):
             removal_policy: What happens to it when it leaves the stack. Default: it is kept.
         """
         super().__init__(scope, construct_id)
-        moves = [
-            s3.Transition(
-                storage_class=s3.StorageClass.INFREQUENT_ACCESS, transition_after=infrequent_access_after
-            )
-        ]
-        self._bucket: s3.IBucket = private_bucket(
+        self._bucket: s3.IBucket | PrivateBucket = PrivateBucket(
             self,
             versioned=True,
-            lifecycle_rule=s3.LifecycleRule(
-                id="training-data",
-                transitions=moves if infrequent_access_after else None,
-                noncurrent_version_expiration=noncurrent_version_expiration or Duration.days(90),
-                abort_incomplete_multipart_upload_after=Duration.days(_ABORT_MULTIPART_DAYS),
+            lifecycle=Lifecycle(
+                name="training-data",
+                abort_upload_after=_ABORT_UPLOAD_DAYS,
+                replaced_after=(
+                    int(noncurrent_version_expiration.to_days())
+                    if noncurrent_version_expiration
+                    else _REPLACED_DAYS
+                ),
+                infrequent_access_after=int(infrequent_access_after.to_days())
+                if infrequent_access_after
+                else None,
             ),
             removal_policy=removal_policy,
             kms_key=kms_key,
@@ -77,7 +79,7 @@ class DatasetBucket(Construct):
     @property
     def bucket(self) -> s3.IBucket:
         """The bucket."""
-        return self._bucket
+        return l2_bucket(self._bucket)
 
     def association(self, file_system_path: str) -> DataRepositoryAssociation:
         """Give the association that shows the data in a folder of a file system; nothing goes back to S3.

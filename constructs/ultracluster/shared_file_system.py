@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster.checkpoint_bucket import CheckpointBucket
 from ultracluster.cluster_network import ClusterNetwork
 from ultracluster.file_system_checks import (
     check_existing_file_system,
@@ -52,7 +53,7 @@ class SharedFileSystem(Construct):
         efa_clients: str | InstanceType | None = None,
         data_compression: bool = True,
         kms_key: kms.IKey | None = None,
-        checkpoint_bucket: s3.IBucket | None = None,
+        checkpoint_bucket: s3.IBucket | CheckpointBucket | None = None,
         checkpoint_path: str = "/checkpoints",
         associations: Sequence[DataRepositoryAssociation] = (),
         backup_retention_days: int = 0,

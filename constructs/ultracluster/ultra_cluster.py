@@ -152,7 +152,7 @@ class UltraCluster(ClusterJobs):
                 self,
                 "FileSystem",
                 network=self._network,
-                checkpoint_bucket=checkpoint_bucket.bucket,
+                checkpoint_bucket=checkpoint_bucket,
                 kms_key=kms_key,
             )
         self._checkpoint_bucket = checkpoint_bucket
