@@ -113,7 +113,7 @@ class BakeOff(Construct):
         logs.CfnMetricFilter(
             scope,
             figure,
-            log_group_name=contestant.queue.log_group.log_group_name,
+            log_group_name=contestant.queue.log_group_name,
             # Other jobs of the queue write to the same log group.
             filter_pattern=f'{{ $.contestant = "{self._full_name(name)}" && $.{figure} = * }}',
             metric_transformations=[

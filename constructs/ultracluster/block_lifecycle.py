@@ -10,7 +10,8 @@ from constructs import Construct
 from ultracluster.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
 from ultracluster.compute_environment import ComputeEnvironment
 from ultracluster.function_code import function_code
-from ultracluster.log_group import kept_log_group
+from ultracluster.log_group import KeptLogGroup
+from ultracluster.private_topic import PrivateTopic, l2_topic
 from ultracluster.small_function import SmallFunction, tell
 from ultracluster.statement import Statement
 from ultracluster.training_queue import TrainingQueue
@@ -109,7 +110,7 @@ class BlockLifecycle(Construct):
         self._further_queues: list[str] = []
         self._kms_key = kms_key
         self._topic_key = None if topic else kms_key
-        self._topic = topic or sns.Topic(self, "Notices", enforce_ssl=True, master_key=kms_key)
+        self._topic = topic or PrivateTopic(self, "Notices", kms_key=kms_key)
         # L1: for the ARN of an L2 one the CDK loads its table of all Regions.
         self._memory = ssm.CfnParameter(
             Construct(self, "Memory"),
@@ -132,7 +133,7 @@ class BlockLifecycle(Construct):
     def _define_function(self, lead: Duration) -> SmallFunction:
         return SmallFunction(
             self,
-            log_group=kept_log_group(self, kms_key=self._kms_key),
+            log_group=KeptLogGroup(self, kms_key=self._kms_key),
             description="Looks after one Capacity Block",
             role_description="Opens, drains and reports one Capacity Block; cannot buy",
             policy_name="Lifecycle",
@@ -233,7 +234,7 @@ class BlockLifecycle(Construct):
     @property
     def topic(self) -> sns.ITopic:
         """Topic of the notices."""
-        return self._topic
+        return l2_topic(self._topic)
 
 
 def _environment_of(block: CapacityBlock, *, queue: TrainingQueue, lead: Duration) -> ComputeEnvironment:

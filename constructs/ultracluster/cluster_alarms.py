@@ -10,8 +10,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster.node_metrics import NodeMetrics
+from ultracluster.private_topic import PrivateTopic, let_publish
 from ultracluster.shared_file_system import SharedFileSystem
-from ultracluster.topic_policy import let_publish
 from ultracluster_catalog.alarms import AlarmThresholds
 
 __all__ = ["ClusterAlarms"]
@@ -79,8 +79,9 @@ class ClusterAlarms(Construct):
         )
 
     def _new_topic(self, emails: Sequence[str], kms_key: kms.IKey | None) -> sns.Topic:
-        topic = sns.Topic(self, "Topic", enforce_ssl=True, master_key=kms_key)
-        let_publish(topic, sid="Alarms", service="cloudwatch.amazonaws.com")
+        private = PrivateTopic(self, "Topic", kms_key=kms_key)
+        let_publish(private, sid="Alarms", service="cloudwatch.amazonaws.com")
+        topic = private.topic
         for number, address in enumerate(emails, start=1):
             sns.Subscription(
                 self,

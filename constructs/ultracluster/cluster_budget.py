@@ -11,10 +11,10 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster.log_group import kept_log_group
+from ultracluster.log_group import KeptLogGroup
+from ultracluster.private_topic import PrivateTopic, l2_topic, let_publish
 from ultracluster.small_function import SmallFunction, tell
 from ultracluster.statement import Statement
-from ultracluster.topic_policy import let_publish
 from ultracluster.training_queue import TrainingQueue
 from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG, check_budget
 from ultracluster_catalog.cluster_tag import CLUSTER_TAG
@@ -142,12 +142,13 @@ class ClusterBudget(Construct):
                 for (kind, percent), to in sorted(told.items(), key=lambda each: each[0])
             ],
         )
-        for to in {each.node.path: each for each in told.values()}.values():
-            if isinstance(to, sns.Topic):  # its policy must be there before AWS Budgets looks
-                self._budget.node.add_dependency(to.node.find_child("Policy"))
+        for to in {each.topic_arn: each for each in told.values()}.values():
+            # Its policy must be there before AWS Budgets looks.
+            if policy := l2_topic(to).node.try_find_child("Policy"):
+                self._budget.node.add_dependency(policy)
 
-    def _define_topic(self, construct_id: str) -> sns.Topic:
-        topic = sns.Topic(self, construct_id, enforce_ssl=True, master_key=self._kms_key)
+    def _define_topic(self, construct_id: str) -> PrivateTopic:
+        topic = PrivateTopic(self, construct_id, kms_key=self._kms_key)
         source = {"ArnLike": {"aws:SourceArn": f"arn:{Aws.PARTITION}:budgets::{Aws.ACCOUNT_ID}:*"}}
         let_publish(topic, sid="Budgets", service="budgets.amazonaws.com", source=source)
         return topic
@@ -156,7 +157,7 @@ class ClusterBudget(Construct):
         arns = [each.job_queue_arn for each in queues]
         function = SmallFunction(
             self,
-            log_group=kept_log_group(self, kms_key=self._kms_key),
+            log_group=KeptLogGroup(self, kms_key=self._kms_key),
             description="Closes job queues when a budget is spent",
             role_description="Closes job queues for new jobs when a budget is spent",
             policy_name="Close",
@@ -196,7 +197,7 @@ class ClusterBudget(Construct):
     @property
     def topic(self) -> sns.ITopic:
         """Topic of the notifications."""
-        return self._topic
+        return l2_topic(self._topic)
 
 
 def _source() -> str:

@@ -8,7 +8,7 @@ from constructs import Construct
 
 from ultracluster.capacity import CapacityBlock, CapacityReservation
 from ultracluster.function_code import function_code
-from ultracluster.log_group import kept_log_group
+from ultracluster.log_group import KeptLogGroup
 from ultracluster.node_group import NodeGroup
 from ultracluster.node_metrics import NodeMetrics
 from ultracluster.small_function import SmallFunction
@@ -69,7 +69,7 @@ class ClusterWatch(Construct):
         reserved = [each for each in capacities if isinstance(each, (CapacityBlock, CapacityReservation))]
         self._function = SmallFunction(
             self,
-            log_group=kept_log_group(self, kms_key=kms_key),
+            log_group=KeptLogGroup(self, kms_key=kms_key),
             description="Publishes what is seen of one cluster",
             role_description="Looks at one cluster; changes nothing",
             policy_name="Watch",

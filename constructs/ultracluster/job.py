@@ -116,7 +116,7 @@ class Job(Construct):
             description="What AWS Batch does for the job: pull its image, write its logs",
             policy_name="Execution",
             statements=[
-                write_log(queue.log_group),
+                write_log(queue.log_group_arn),
                 *(pull_image(self, image) if isinstance(image, str) else ()),
             ],
             conditions=own_account,

@@ -121,7 +121,7 @@ def job_container(
         log_configuration=batch.CfnJobDefinition.LogConfigurationProperty(
             log_driver="awslogs",
             options={
-                "awslogs-group": queue.log_group.log_group_name,
+                "awslogs-group": queue.log_group_name,
                 "awslogs-region": Stack.of(queue).region,
                 "awslogs-stream-prefix": log_stream_prefix,
             },

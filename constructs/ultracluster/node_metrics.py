@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster.log_group import kept_log_group, write_log
+from ultracluster.log_group import KeptLogGroup, write_log
 from ultracluster.statement import Statement, grant
 from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_catalog.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
@@ -63,7 +63,7 @@ class NodeMetrics(Construct):
             )
         super().__init__(scope, construct_id)
         self._cluster_name = cluster_name
-        self._log_group = kept_log_group(self, retention=log_retention, kms_key=kms_key)
+        self._log_group = KeptLogGroup(self, retention=log_retention, kms_key=kms_key)
 
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
         """Let somebody write metrics.
@@ -113,7 +113,7 @@ class NodeMetrics(Construct):
     @property
     def log_group(self) -> logs.ILogGroup:
         """Log group of the metrics."""
-        return self._log_group
+        return self._log_group.log_group
 
     @property
     def settings(self) -> dict[str, str]:
@@ -129,4 +129,4 @@ class NodeMetrics(Construct):
     @property
     def statements(self) -> list[Statement]:
         """What lets nodes write metrics, as plain data."""
-        return [write_log(self._log_group)]
+        return [write_log(self._log_group.log_group_arn)]

@@ -7,14 +7,13 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster.log_group import write_log
+from ultracluster.log_group import KeptLogGroup, write_log
+from ultracluster.private_topic import PrivateTopic, let_publish
 from ultracluster.service_role import ServiceRole
 from ultracluster.statement import Statement
-from ultracluster.topic_policy import let_publish
 
 __all__ = ["SmallFunction", "tell"]
 
@@ -22,7 +21,7 @@ _EVERY_MINUTE = "rate(1 minute)"
 _MINUTE = 60
 
 
-def tell(sid: str, topic: sns.ITopic, kms_key: kms.IKey | None) -> list[Statement]:
+def tell(sid: str, topic: sns.ITopic | PrivateTopic, kms_key: kms.IKey | None) -> list[Statement]:
     """Give the statements that let a function publish to a topic.
 
     Args:
@@ -49,7 +48,7 @@ class SmallFunction(Construct):
         self,
         scope: Construct,
         *,
-        log_group: logs.ILogGroup,
+        log_group: KeptLogGroup,
         description: str,
         role_description: str,
         policy_name: str,
@@ -88,7 +87,7 @@ class SmallFunction(Construct):
             service="lambda.amazonaws.com",
             description=role_description,
             policy_name=policy_name,
-            statements=[write_log(log_group), *statements],
+            statements=[write_log(log_group.log_group_arn), *statements],
         )
         self._variables = dict(environment)
         self._resource = lambda_.CfnFunction(
@@ -175,7 +174,13 @@ class SmallFunction(Construct):
         self.let_call(f"By{construct_id}", principal="events.amazonaws.com", source_arn=rule.attr_arn)
 
     def alarm_on_errors(
-        self, construct_id: str, *, description: str, minutes: int, treat_missing_data: str, topic: sns.ITopic
+        self,
+        construct_id: str,
+        *,
+        description: str,
+        minutes: int,
+        treat_missing_data: str,
+        topic: sns.ITopic | PrivateTopic,
     ) -> None:
         """Tell a topic when each of some minutes has an error.
 
@@ -203,9 +208,8 @@ class SmallFunction(Construct):
             treat_missing_data=treat_missing_data,
             alarm_actions=[topic.topic_arn],
         )
-        if isinstance(topic, sns.Topic):
-            source = {"ArnEquals": {"aws:SourceArn": alarm.attr_arn}}
-            let_publish(topic, sid="Alarm", service="cloudwatch.amazonaws.com", source=source)
+        source = {"ArnEquals": {"aws:SourceArn": alarm.attr_arn}}
+        let_publish(topic, sid="Alarm", service="cloudwatch.amazonaws.com", source=source)
 
     @property
     def arn(self) -> str:

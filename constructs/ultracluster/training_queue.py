@@ -10,7 +10,7 @@ from constructs import Construct
 
 from ultracluster.compute_environment import ComputeEnvironment, define_compute_environment
 from ultracluster.fair_share import FairShare
-from ultracluster.log_group import kept_log_group
+from ultracluster.log_group import KeptLogGroup, l2_log_group
 from ultracluster.node_group import NodeGroup
 from ultracluster.sources import check_names, named, used_by_queue
 from ultracluster.wait_limits import WaitLimits
@@ -86,7 +86,7 @@ class TrainingQueue(Construct):
         behind = [*used, *(each.nodes for each in environments)]
         _check(groups, behind, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
-        self._log_group = log_group or kept_log_group(self, retention=log_retention, kms_key=kms_key)
+        self._log_group = log_group or KeptLogGroup(self, retention=log_retention, kms_key=kms_key)
         self._own_environments = tuple(
             define_compute_environment(
                 self,
@@ -167,7 +167,17 @@ class TrainingQueue(Construct):
     @property
     def log_group(self) -> logs.ILogGroup:
         """Log group of the jobs."""
-        return self._log_group
+        return l2_log_group(self._log_group)
+
+    @property
+    def log_group_arn(self) -> str:
+        """ARN of the log group of the jobs."""
+        return self._log_group.log_group_arn
+
+    @property
+    def log_group_name(self) -> str:
+        """Name of the log group of the jobs."""
+        return self._log_group.log_group_name
 
     @property
     def max_nodes(self) -> int:
