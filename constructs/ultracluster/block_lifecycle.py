@@ -52,7 +52,7 @@ _LOOK = (
     "ec2:DescribeLaunchTemplateVersions",
 )
 
-_DEFAULT_LEAD_MINUTES = 20
+_DEFAULT_LEAD = 20 * 60
 _LONGEST_LEAD_HOURS = 12
 
 # Two minutes for a wake-up that finds AWS slow; usually it needs a few seconds.
@@ -101,8 +101,8 @@ class BlockLifecycle(Construct):
             FindingsError: If the queue's nodes are not launched into this block (UC4116), or the lead is too long
                 (UC4117).
         """
-        lead = checkpoint_lead or Duration.minutes(_DEFAULT_LEAD_MINUTES)
-        environment = _environment_of(block, queue=queue, lead=lead)
+        lead = int(checkpoint_lead.to_seconds()) if checkpoint_lead else _DEFAULT_LEAD
+        environment = _environment_of(block, queue=queue, lead=checkpoint_lead)
         super().__init__(scope, construct_id)
         self._environment = environment
         self._block = block
@@ -130,7 +130,7 @@ class BlockLifecycle(Construct):
             topic=self._topic,
         )
 
-    def _define_function(self, lead: Duration) -> SmallFunction:
+    def _define_function(self, lead: int) -> SmallFunction:
         return SmallFunction(
             self,
             log_group=KeptLogGroup(self, kms_key=self._kms_key),
@@ -146,7 +146,7 @@ class BlockLifecycle(Construct):
                 "UC_JOB_QUEUE": self._queue.job_queue_arn,
                 "UC_TOPIC": self._topic.topic_arn,
                 "UC_MEMORY": self._memory,
-                "UC_CHECKPOINT_LEAD_SECONDS": str(lead.to_seconds()),
+                "UC_CHECKPOINT_LEAD_SECONDS": str(lead),
             },
             timeout_seconds=_TIMEOUT,
             memory_mib=_MEMORY_MIB,
@@ -237,7 +237,9 @@ class BlockLifecycle(Construct):
         return l2_topic(self._topic)
 
 
-def _environment_of(block: CapacityBlock, *, queue: TrainingQueue, lead: Duration) -> ComputeEnvironment:
+def _environment_of(
+    block: CapacityBlock, *, queue: TrainingQueue, lead: Duration | None
+) -> ComputeEnvironment:
     found = next((each for each in queue.environments if each.nodes.capacity == block), None)
     findings = []
     if found is None:
@@ -255,7 +257,7 @@ def _environment_of(block: CapacityBlock, *, queue: TrainingQueue, lead: Duratio
                 path="queue",
             )
         )
-    if lead.to_seconds() > _LONGEST_LEAD_HOURS * 3600:
+    if lead is not None and lead.to_seconds() > _LONGEST_LEAD_HOURS * 3600:
         findings.append(
             Finding(
                 code="UC4117",

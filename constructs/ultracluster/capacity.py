@@ -125,7 +125,7 @@ class ReservationGroup(CapacitySource):
 
     def _problems(self) -> list[Finding]:
         arn = self.resource_group_arn
-        if Token.is_unresolved(arn) or re.fullmatch(RESOURCE_GROUP_ARN, arn):
+        if re.fullmatch(RESOURCE_GROUP_ARN, arn) or Token.is_unresolved(arn):
             return []
         return [
             Finding(
@@ -255,7 +255,7 @@ Capacity = CapacityBlock | CapacityReservation | ReservationGroup | OnDemandCapa
 
 
 def _reservation_id_problems(reservation_id: str) -> list[Finding]:
-    if Token.is_unresolved(reservation_id) or re.fullmatch(RESERVATION_ID, reservation_id):
+    if re.fullmatch(RESERVATION_ID, reservation_id) or Token.is_unresolved(reservation_id):
         return []
     offering = _OFFERING_ID.match(reservation_id) is not None
     return [

@@ -62,7 +62,9 @@ def check_new_file_system(
             ]
         )
     stand_ins: dict[str, Any] = {
-        name: value for name, value in _STAND_INS.items() if Token.is_unresolved(getattr(settings, name))
+        name: value
+        for name, value in _STAND_INS.items()
+        if (given := getattr(settings, name)) is not None and Token.is_unresolved(given)
     }
     judged = replace(settings, **stand_ins)
     findings = [*check_file_system(judged), *check_associations(associations, settings=judged)]

@@ -60,7 +60,7 @@ def check_nodes(
                 path="placement",
             )
         )
-    if not (Token.is_unresolved(image_id) or re.fullmatch(IMAGE_ID, image_id)):
+    if not (re.fullmatch(IMAGE_ID, image_id) or Token.is_unresolved(image_id)):
         findings.append(
             Finding(
                 code="UC4110",
@@ -71,7 +71,7 @@ def check_nodes(
             )
         )
     least, most = _ROOT_VOLUME_GIB
-    if not (Token.is_unresolved(root_volume_gib) or least <= root_volume_gib <= most):
+    if not (least <= root_volume_gib <= most or Token.is_unresolved(root_volume_gib)):
         findings.append(
             Finding(
                 code="UC2252",

@@ -185,3 +185,13 @@ def test_counts_what_carries_the_tag(changes: dict[str, str], counted: str) -> N
     stack = new_stack()
     ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", **changes)
     assert counted in json.dumps(budget(stack))
+
+
+def test_a_topic_of_ones_own_may_have_no_policy_yet() -> None:
+    stack = new_stack()
+    topic = sns.Topic(stack, "Mine")
+
+    ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", topic=topic)
+
+    (made,) = of_type(stack, "AWS::Budgets::Budget")
+    assert "DependsOn" not in made
