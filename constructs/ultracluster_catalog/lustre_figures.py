@@ -6,7 +6,7 @@ Figures: FSx for Lustre User Guide (IP addresses for file systems, performance, 
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ultracluster_catalog.instance_type import InstanceType
 from ultracluster_catalog.lustre import (
@@ -16,7 +16,9 @@ from ultracluster_catalog.lustre import (
     LustreSettings,
 )
 from ultracluster_catalog.lustre_tiers import get_lustre_tier
-from ultracluster_catalog.prices import Price, lustre_storage_price
+
+if TYPE_CHECKING:  # who asks what fits a cluster needs no prices
+    from ultracluster_catalog.prices import Price
 
 __all__ = [
     "CLIENT_GBPS",
@@ -84,7 +86,7 @@ class LustreFigures:
     node_gbps: float
     node_mb_per_s: float
     usd_per_month: Decimal | None
-    price: Price
+    price: "Price"
     not_priced: tuple[str, ...]
 
 
@@ -129,7 +131,9 @@ def file_system_figures(
     )
 
 
-def _price(settings: LustreSettings, region: str) -> Price:
+def _price(settings: LustreSettings, region: str) -> "Price":
+    from ultracluster_catalog.prices import lustre_storage_price  # noqa: PLC0415 - for who asks for prices
+
     kind = INTELLIGENT_TIERING if settings.storage_type == INTELLIGENT_TIERING else settings.deployment_type
     return lustre_storage_price(kind, settings.per_unit_storage_throughput, region)
 

@@ -4,14 +4,12 @@ UC1 file and YAML, UC2 identity and names, UC3 network, UC4 compute and capacity
 UC6 jobs and queues, UC7 buying capacity, UC8 local AWS, UC9 tools around us.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 __all__ = ["RULES", "Rule"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule.
 
     Attributes:

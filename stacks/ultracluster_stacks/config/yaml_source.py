@@ -26,7 +26,6 @@ DEEPEST_NESTING: Final = 20
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(frozen=True, slots=True)
 class Unreadable:
     """Stands for a value that a problem was already reported for, so that no check reports it again."""
 
@@ -109,13 +108,13 @@ def _line(event: yaml.Event) -> int:
     return 1 if event.start_mark is None else event.start_mark.line + 1
 
 
-@dataclass
 class _Builder:
     """Builds values from parser events; `lines` and `problems` fill as a side effect."""
 
-    name: str
-    lines: dict[Loc, int] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lines: dict[Loc, int] = {}
+        self.problems: list[Problem] = []
 
     def read(self, events: Iterator[yaml.Event]) -> Any:
         values: Any = None
