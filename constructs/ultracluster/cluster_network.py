@@ -83,30 +83,30 @@ class ClusterNetwork(Construct):
         self._zone_id = zone_id
 
         vpc = ec2.CfnVPC(self, "Vpc", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True)
+        self._vpc_id = vpc.ref
         subnet = ec2.CfnSubnet(
             self,
             "Subnet",
-            vpc_id=vpc.ref,
+            vpc_id=self._vpc_id,
             cidr_block=nodes_cidr,
             availability_zone_id=zone_id,
             map_public_ip_on_launch=False,
         )
-        routes = ec2.CfnRouteTable(self, "RouteTable", vpc_id=vpc.ref)
-        ec2.CfnSubnetRouteTableAssociation(
-            self, "RouteTableAssociation", route_table_id=routes.ref, subnet_id=subnet.ref
-        )
         self._subnet_id = subnet.ref
-        self._vpc_id = vpc.ref
+        route_table_id = ec2.CfnRouteTable(self, "RouteTable", vpc_id=self._vpc_id).ref
+        ec2.CfnSubnetRouteTableAssociation(
+            self, "RouteTableAssociation", route_table_id=route_table_id, subnet_id=self._subnet_id
+        )
         self._security_group = nodes = self._define_security_group()
         self._security_group_id = nodes.group_id
-        self._define_endpoints(routes.ref, nodes)
+        self._define_endpoints(route_table_id, nodes)
 
         def import_vpc() -> ec2.IVpc:
-            ids, tables = [subnet.ref], [routes.ref]
+            ids, tables = [self._subnet_id], [route_table_id]
             return ec2.Vpc.from_vpc_attributes(
                 self,
                 "ImportedVpc",
-                vpc_id=vpc.ref,
+                vpc_id=self._vpc_id,
                 vpc_cidr_block=cidr,
                 availability_zones=[subnet.attr_availability_zone],
                 isolated_subnet_ids=None if nat_gateway else ids,
@@ -122,7 +122,7 @@ class ClusterNetwork(Construct):
                 vpc_id=self._vpc_id,
                 public_cidr=public_subnet_cidr(cidr),
                 zone_id=zone_id,
-                route_table_id=routes.ref,
+                route_table_id=route_table_id,
             )
 
     @classmethod

@@ -173,7 +173,6 @@ class Job(Construct):
             **properties,
         )
         self._job_definition_arn = definition.ref
-        self.node.default_child = definition
 
     def _container(
         self, command: Sequence[str], *, instance_type: str | None = None

@@ -169,7 +169,7 @@ class SharedFileSystem(Construct):
         self._mount_name = file_system.attr_lustre_mount_name
         for association_id, association in joined:
             resource = define_association(
-                self, association_id, file_system_id=file_system.ref, association=association
+                self, association_id, file_system_id=self._file_system_id, association=association
             )
             resource.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
 

