@@ -58,7 +58,10 @@ def main() -> int:
             continue
         began = time.monotonic()
         runs.add(case.name, number, _run(shop, case))
-        print(f"round {number + 1}/{rounds}  {case.name:24} {time.monotonic() - began:5.1f} s", flush=True)
+        print(
+            f"round {number // case.times + 1}/{rounds}  {case.name:24} {time.monotonic() - began:5.1f} s",
+            flush=True,
+        )
     for name, script, argument in _scripts(shop, quick=options.quick):
         if not runs.known(name, 0):
             print(f"{name} ...", flush=True)
@@ -107,9 +110,10 @@ class _Runs:
 
 def _plan(everything: list[Case], rounds: int) -> Iterator[tuple[int, Case]]:
     for number in range(rounds):
-        for case in everything:
-            if number % case.share == 0:
-                yield number, case
+        for again in range(max(case.times for case in everything)):
+            for case in everything:
+                if number % case.share == 0 and again < case.times:
+                    yield number * case.times + again, case
 
 
 def _prepare(shop: Workshop, missing: dict[str, str], *, quick: bool) -> dict[str, bool]:

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 APPS = ROOT / "benchmarks" / "apps"
 
 _SMALL = 10  # clusters; rollouts of more take part in every second round
+_TIMES = 4
 _RESOURCES = 60  # of the quick start; the run and a test compare it with its templates
 
 
@@ -36,6 +37,7 @@ class Case:
         resources: Resources that it defines; 0 where it defines none.
         clusters: Clusters that it defines.
         share: How many of the rounds it takes part in, as one in so many.
+        times: How often it runs in each of them.
         fresh: Folders to empty before each run.
         before: What to do before each run. Default: nothing.
     """
@@ -48,6 +50,7 @@ class Case:
     resources: int = 0
     clusters: int = 0
     share: int = 1
+    times: int = 1
     fresh: tuple[Path, ...] = ()
     before: Callable[[], object] | None = None
 
@@ -117,12 +120,12 @@ def cases(shop: Workshop, missing: Mapping[str, str], *, quick: bool) -> list[Ca
         missing: Peers that could not be installed; their cases are left out.
         quick: Only what takes a second or two each.
     """
-    found = [*_command_line(shop), *_synthesis(shop), *_growth(shop, quick=quick), *_peers(shop)]
+    found = [*_command_line(shop), *_synthesis(shop, quick=quick), *_growth(shop, quick=quick), *_peers(shop)]
     return [case for case in found if case.name.split(" ")[0] not in missing]
 
 
 def _ours(shop: Workshop, name: str, what: str, clusters: int, **options: Any) -> Case:
-    share, fresh = options.pop("share", 1), options.pop("fresh", ())
+    share, times, fresh = options.pop("share", 1), options.pop("times", 1), options.pop("fresh", ())
     rollout = options.pop("rollout", None) or shop.rollout(clusters)
     validation, before = options.pop("validation", False), options.pop("before", None)
     return Case(
@@ -134,6 +137,7 @@ def _ours(shop: Workshop, name: str, what: str, clusters: int, **options: Any) -
         resources=_RESOURCES * clusters,
         clusters=clusters,
         share=share,
+        times=times,
         fresh=(*fresh, shop.output(name)),
         before=before,
     )
@@ -150,16 +154,19 @@ def _command_line(shop: Workshop) -> Iterator[Case]:
     )
 
 
-def _synthesis(shop: Workshop) -> Iterator[Case]:
+def _synthesis(shop: Workshop, *, quick: bool) -> Iterator[Case]:
+    # Two promises are ratios of these three, within a few percent, which is what one run differs from the next.
+    times = 1 if quick else _TIMES
     yield Case(
         name="hello",
         what="hello world, Python CDK",
         command=(sys.executable, str(APPS / "hello.py")),
         variables=shop.peer("hello"),
         resources=1,
+        times=times,
     )
     quickstart = ROOT / "stacks/rollouts/quickstart.yaml"
-    yield _ours(shop, "ours", "our quick start", 1, rollout=quickstart, cache="false")
+    yield _ours(shop, "ours", "our quick start", 1, rollout=quickstart, cache="false", times=times)
     yield _ours(shop, "ours known", "our quick start, unchanged since the last time", 1, rollout=quickstart)
     yield _ours(
         shop,
@@ -180,6 +187,7 @@ def _synthesis(shop: Workshop) -> Iterator[Case]:
             variables=shop.peer(name) | {"NODE_PATH": str(shop.peers / "javascript" / "node_modules")},
             resources=_RESOURCES,
             clusters=1,
+            times=times if language == "python" else 1,
             fresh=(shop.output(name),),
         )
 

@@ -103,6 +103,7 @@ def _markdown(results: dict[str, Any]) -> str:
     hello = results["cases"]["hello"]["cpu"]
     lines = [
         f"Measured on {results['date']}: {results['machine']}. Rounds, in which all commands ran in turn: {results['rounds']};",
+        f"hello world, our quick start and the app by hand in Python ran {results['cases']['hello']['runs']} times in all;",
         f"figures are medians. {', '.join(f'{name} {version}' for name, version in results['versions'].items())}.",
         "",
         "| promise | measured | bound | holds |",

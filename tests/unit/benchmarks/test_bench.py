@@ -26,6 +26,25 @@ def test_rounds_take_all_cases_in_turn() -> None:
     ]
 
 
+def test_what_runs_often_takes_turns_in_each_round() -> None:
+    one = Case(name="one", what="", command=())
+    often, rare = (
+        Case(name=name, what="", command=(), times=2, share=share)
+        for name, share in (("often", 1), ("rare", 2))
+    )
+
+    assert [(number, case.name) for number, case in _plan([often, one, rare], 2)] == [
+        (0, "often"),
+        (0, "one"),
+        (0, "rare"),
+        (1, "often"),
+        (1, "rare"),
+        (2, "often"),
+        (1, "one"),
+        (3, "often"),
+    ]
+
+
 def test_an_ended_run_goes_on_while_the_source_is_the_same(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     _Runs(path, "source", fresh=False).add("hello", 0, {"cpu": 1})

@@ -9,7 +9,7 @@ from report import fitted_exponent, shows, write_report
 
 
 def case(cpu: float, *, clusters: int = 0, resources: int = 0) -> dict[str, Any]:
-    cost = {"cpu": cpu, "node_cpu": cpu / 2, "wall": cpu, "python_mib": 100.0, "node_mib": 200.0}
+    cost = {"runs": 20, "cpu": cpu, "node_cpu": cpu / 2, "wall": cpu, "python_mib": 100.0, "node_mib": 200.0}
     return {"what": f"something of {cpu}", "clusters": clusters, "resources": resources, **cost}
 
 
