@@ -101,7 +101,7 @@ class BlockLifecycle(Construct):
             FindingsError: If the queue's nodes are not launched into this block (UC4116), or the lead is too long
                 (UC4117).
         """
-        lead = int(checkpoint_lead.to_seconds()) if checkpoint_lead else _DEFAULT_LEAD
+        lead = checkpoint_lead.to_seconds() if checkpoint_lead else _DEFAULT_LEAD
         environment = _environment_of(block, queue=queue, lead=checkpoint_lead)
         super().__init__(scope, construct_id)
         self._environment = environment
@@ -130,7 +130,7 @@ class BlockLifecycle(Construct):
             topic=self._topic,
         )
 
-    def _define_function(self, lead: int) -> SmallFunction:
+    def _define_function(self, lead: float) -> SmallFunction:
         return SmallFunction(
             self,
             log_group=KeptLogGroup(self, kms_key=self._kms_key),

@@ -51,7 +51,7 @@ class CheckpointBucket(Construct):
                 name="replaced-and-removed-versions",
                 abort_upload_after=_ABORT_UPLOAD_DAYS,
                 replaced_after=(
-                    int(noncurrent_version_expiration.to_days())
+                    noncurrent_version_expiration.to_days()
                     if noncurrent_version_expiration
                     else _REPLACED_DAYS
                 ),

@@ -95,7 +95,7 @@ class CompileCache(Construct):
             versioned=versioned,
             lifecycle=Lifecycle(
                 name="cache-entries",
-                expire_after=int(expire_after.to_days()) if expire_after else None,
+                expire_after=expire_after.to_days() if expire_after else None,
                 abort_upload_after=_ABORT_UPLOAD_DAYS,
                 replaced_after=_NONCURRENT_DAYS if versioned else None,
             ),

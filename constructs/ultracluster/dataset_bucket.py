@@ -52,11 +52,11 @@ class DatasetBucket(Construct):
                 name="training-data",
                 abort_upload_after=_ABORT_UPLOAD_DAYS,
                 replaced_after=(
-                    int(noncurrent_version_expiration.to_days())
+                    noncurrent_version_expiration.to_days()
                     if noncurrent_version_expiration
                     else _REPLACED_DAYS
                 ),
-                infrequent_access_after=int(infrequent_access_after.to_days())
+                infrequent_access_after=infrequent_access_after.to_days()
                 if infrequent_access_after
                 else None,
             ),

@@ -29,10 +29,10 @@ class Lifecycle:
     """
 
     name: str
-    abort_upload_after: int
-    expire_after: int | None = None
-    replaced_after: int | None = None
-    infrequent_access_after: int | None = None
+    abort_upload_after: float
+    expire_after: float | None = None
+    replaced_after: float | None = None
+    infrequent_access_after: float | None = None
 
 
 class PrivateBucket:
@@ -139,12 +139,12 @@ class PrivateBucket:
             expiration_in_days=given.expire_after,
             noncurrent_version_expiration=(
                 s3.CfnBucket.NoncurrentVersionExpirationProperty(noncurrent_days=replaced)
-                if replaced
+                if replaced is not None
                 else None
             ),
             transitions=(
                 [s3.CfnBucket.TransitionProperty(storage_class="STANDARD_IA", transition_in_days=moved)]
-                if moved
+                if moved is not None
                 else None
             ),
         )
@@ -203,7 +203,7 @@ class PrivateBucket:
                                 storage_class=s3.StorageClass.INFREQUENT_ACCESS, transition_after=_days(moves)
                             )
                         ]
-                        if moves
+                        if moves is not None
                         else None
                     ),
                 )
@@ -248,5 +248,5 @@ def use_objects(
     return [*statements, Statement(uses, [key.key_arn], sid=f"KeyOf{name}")]
 
 
-def _days(days: int | None) -> Duration | None:
-    return Duration.days(days) if days else None
+def _days(days: float | None) -> Duration | None:
+    return None if days is None else Duration.days(days)

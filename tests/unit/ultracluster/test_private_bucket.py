@@ -57,6 +57,20 @@ def test_the_template_is_the_same_when_somebody_asks_for_the_l2_bucket(
     assert template(asked) == template(plain)
 
 
+def test_days_that_only_the_deployment_knows_and_none_at_all_are_left_to_s3() -> None:
+    stack = new_stack()
+    days = cdk.CfnParameter(stack, "Days", type="Number")
+    CheckpointBucket(stack, "Later", noncurrent_version_expiration=cdk.Duration.days(days.value_as_number))
+    CheckpointBucket(stack, "Never", noncurrent_version_expiration=cdk.Duration.days(0))
+
+    assert [
+        each["Properties"]["LifecycleConfiguration"]["Rules"][0]["NoncurrentVersionExpiration"][
+            "NoncurrentDays"
+        ]
+        for each in of_type(stack, "AWS::S3::Bucket")
+    ] == [{"Ref": "Days"}, 0]
+
+
 @pytest.mark.parametrize("kind", [CheckpointBucket, CompileCache, DatasetBucket])
 def test_the_l2_bucket_takes_statements_into_the_one_policy_that_a_bucket_has(kind: Any) -> None:
     stack = new_stack()
