@@ -86,7 +86,7 @@ def deployed(project: Path, background: None) -> dict[str, Any]:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds child processes in /proc")
 def test_kill_9_leaves_no_process(killed: list[int]) -> None:
-    assert len(killed) >= 3  # the supervisor, the CDK CLI, the app or what it has started
+    assert len(killed) >= 2  # the supervisor and the CDK CLI; its app has ended when a stack is there
 
     assert wait_until_gone(killed) == []
 

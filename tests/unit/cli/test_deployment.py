@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -116,7 +117,9 @@ def test_credentials_reach_the_cdk_cli_on_a_real_account(
 
     environment = called(project)["environment"]
     assert environment["AWS_PROFILE"] == "training"
-    assert environment["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
+    python = shutil.which("python3", path=environment["PATH"])
+    assert python is not None
+    assert Path(python).parent == Path(sys.executable).parent
     assert Path(environment["TMPDIR"]).is_relative_to(project)
     assert list((project / ".ultracluster" / "tmp").iterdir()) == []  # removed with what was in it
 
