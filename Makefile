@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema rules types golden scale lock clean
+.PHONY: help env audit same fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema rules types golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,9 @@ check: env ## Lint, formatting and strict types
 
 check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; prints one table (minutes)
 	"$(BIN)/python" -m pytest -q -n 2 -m deep tests/deep
+
+same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs
+	"$(BIN)/python" -m tests.same $(if $(WRITE),--write)
 
 audit: env ## Known vulnerabilities of everything that the locks name, and licences; needs the way out to api.osv.dev
 	"$(BIN)/python" -m tests.security.audit

@@ -22,7 +22,7 @@ _EXAMPLES: Final = {code: note for code, note in all_rule_notes().items() if not
 _TYPE: Final = "trn2.48xlarge"
 
 # What an example may name beside `ultracluster`, the catalogue and its own stack; made when it is named.
-_PREPARED: Final[dict[str, Callable[["_Names"], Any]]] = {
+_PREPARED: Final[dict[str, Callable[["Names"], Any]]] = {
     "block": lambda _: neighbours.block(),
     "image": lambda _: neighbours.IMAGE,
     "network": lambda names: neighbours.network(names["stack"]),
@@ -53,7 +53,7 @@ _PREPARED: Final[dict[str, Callable[["_Names"], Any]]] = {
 }
 
 
-class _Names(dict[str, Any]):
+class Names(dict[str, Any]):
     """The names of an example."""
 
     def __missing__(self, name: str) -> Any:
@@ -75,7 +75,7 @@ def codes(app: cdk.App, name: str, example: str) -> set[str]:
     """The codes of what is found when the example runs in a stack of its own: raised, given back, or shown by the CDK."""
     stack = cdk.Stack(app, name, env=cdk.Environment(region=neighbours.REGION))
     try:
-        given = eval(example, {}, _Names(stack=stack))  # noqa: S307 - a text of our own package
+        given = eval(example, {}, Names(stack=stack))  # noqa: S307 - a text of our own package
     except FindingsError as error:
         return {finding.code for finding in error.findings}
     if isinstance(given, list):  # of a check of the catalogue
