@@ -98,7 +98,7 @@ schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
 rules: env ## Write docs/rules.md: every rule with examples, remedy and source
-	"$(BIN)/python" -m ultracluster_catalog.rule_notes.page
+	"$(BIN)/python" -m ultracluster_rules.rule_notes.page
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.replacement_table > stacks/ultracluster_stacks/plan/replacement.json

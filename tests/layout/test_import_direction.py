@@ -13,11 +13,19 @@ import pytest
 # What a module may import apart from the standard library and what its own pattern covers. The longest pattern counts.
 ARROWS: dict[str, set[str]] = {
     "app": {"ultracluster_stacks"},
-    "ultracluster": {"aws_cdk", "constructs", "jsii", "ultracluster_catalog", "ultracluster_checks"},
+    "ultracluster": {
+        "aws_cdk",
+        "constructs",
+        "jsii",
+        "ultracluster_catalog",
+        "ultracluster_checks",
+        "ultracluster_rules",
+    },
     # What nodes and jobs run: texts, which import nothing of ours.
     "ultracluster.scripts": {"torch", "torch_neuronx", "torch_xla"},
-    "ultracluster_catalog": set(),
-    "ultracluster_checks": {"ultracluster_catalog"},
+    "ultracluster_catalog": {"ultracluster_rules"},
+    "ultracluster_rules": {"ultracluster_catalog"},
+    "ultracluster_checks": {"ultracluster_catalog", "ultracluster_rules"},
     "ultracluster_cli": {
         "boto3",
         "botocore",
@@ -28,6 +36,7 @@ ARROWS: dict[str, set[str]] = {
         "ultracluster_catalog",
         "ultracluster_checks",
         "ultracluster_local",
+        "ultracluster_rules",
         "ultracluster_runtime",
         "ultracluster_stacks.check",
         "ultracluster_stacks.config",
@@ -42,25 +51,49 @@ ARROWS: dict[str, set[str]] = {
         "jmespath",
         "moto",
         "ultracluster_catalog",
+        "ultracluster_rules",
         "werkzeug",
         "yaml",
     },
     "ultracluster_local.pytest_plugin": {"pytest", "ultracluster_local"},
-    "ultracluster_runtime": {"boto3", "botocore", "ultracluster_catalog"},
-    "ultracluster_stacks": {"aws_cdk", "constructs", "jsii", "ultracluster", "ultracluster_catalog"},
-    "ultracluster_stacks.assembly": {"ultracluster_catalog", "ultracluster_stacks.config"},
-    "ultracluster_stacks.check": {"ultracluster_catalog", "ultracluster_checks", "yaml"},
-    "ultracluster_stacks.config": {"pydantic", "pydantic_core", "ultracluster_catalog", "yaml"},
+    "ultracluster_runtime": {"boto3", "botocore", "ultracluster_catalog", "ultracluster_rules"},
+    "ultracluster_stacks": {
+        "aws_cdk",
+        "constructs",
+        "jsii",
+        "ultracluster",
+        "ultracluster_catalog",
+        "ultracluster_rules",
+    },
+    "ultracluster_stacks.synthesis.assembly": {
+        "ultracluster_catalog",
+        "ultracluster_rules",
+        "ultracluster_stacks.config",
+    },
+    "ultracluster_stacks.check": {
+        "ultracluster_catalog",
+        "ultracluster_checks",
+        "ultracluster_rules",
+        "yaml",
+    },
+    "ultracluster_stacks.config": {
+        "pydantic",
+        "pydantic_core",
+        "ultracluster_catalog",
+        "ultracluster_rules",
+        "yaml",
+    },
     "ultracluster_stacks.cost": {
         "ultracluster_catalog",
+        "ultracluster_rules",
         "ultracluster_stacks.config",
         "ultracluster_stacks.plan",
     },
-    "ultracluster_stacks.export": {"ultracluster_catalog"},
-    "ultracluster_stacks.plan": {"ultracluster_catalog", "yaml"},
+    "ultracluster_stacks.export": {"ultracluster_catalog", "ultracluster_rules"},
+    "ultracluster_stacks.plan": {"ultracluster_catalog", "ultracluster_rules", "yaml"},
 }
 
-PURCHASING_MODULE = "ultracluster_runtime.ec2_driver"
+PURCHASING_MODULE = "ultracluster_runtime.purchasing.ec2_driver"
 FAKE_AWS = "ultracluster_local"  # it answers these calls, and can reach nothing but itself
 
 
@@ -82,18 +115,18 @@ def test_every_import_follows_an_arrow(modules: Mapping[str, ast.Module]) -> Non
     [
         ("ultracluster.network", "boto3"),
         ("ultracluster.network", "pydantic"),
-        ("ultracluster.network", "ultracluster_runtime.offerings"),
-        ("ultracluster_catalog.zones", "yaml"),
+        ("ultracluster.network", "ultracluster_runtime.purchasing.offerings"),
+        ("ultracluster_catalog.places.zones", "yaml"),
         ("ultracluster_checks.jobs", "aws_cdk"),
         ("ultracluster_checks.jobs", "yaml"),
-        ("ultracluster_cli.deploy", "aws_cdk"),
-        ("ultracluster_cli.deploy", "ultracluster_stacks.cluster_stage"),
-        ("ultracluster_cli.deploy", "ultracluster"),
-        ("ultracluster_runtime.offerings", "aws_cdk"),
-        ("ultracluster_stacks.assembly.parts", "aws_cdk"),
+        ("ultracluster_cli.deploy.command", "aws_cdk"),
+        ("ultracluster_cli.deploy.command", "ultracluster_stacks.stacks.cluster_stage"),
+        ("ultracluster_cli.deploy.command", "ultracluster"),
+        ("ultracluster_runtime.purchasing.offerings", "aws_cdk"),
+        ("ultracluster_stacks.synthesis.assembly.parts", "aws_cdk"),
         ("ultracluster_stacks.config.models", "aws_cdk"),
-        ("ultracluster_stacks.config.models", "ultracluster_stacks.cluster_stage"),
-        ("ultracluster_stacks.cluster_stage", "boto3"),
+        ("ultracluster_stacks.config.models", "ultracluster_stacks.stacks.cluster_stage"),
+        ("ultracluster_stacks.stacks.cluster_stage", "boto3"),
         ("ultracluster.network", ".placement"),
         ("ultracluster.network", "constructs.ultracluster.placement"),
     ],
@@ -106,10 +139,10 @@ def test_an_import_upwards_is_seen(importer: str, target: str) -> None:
     ("importer", "target"),
     [
         ("ultracluster.network", "constructs"),
-        ("ultracluster.network", "ultracluster_catalog.zones"),
-        ("ultracluster_cli.deploy", "ultracluster_stacks.config.models"),
-        ("ultracluster_stacks.cluster_stage", "ultracluster_stacks.config"),
-        ("ultracluster_runtime.offerings", "json"),
+        ("ultracluster.network", "ultracluster_catalog.places.zones"),
+        ("ultracluster_cli.deploy.command", "ultracluster_stacks.config.models"),
+        ("ultracluster_stacks.stacks.cluster_stage", "ultracluster_stacks.config"),
+        ("ultracluster_runtime.purchasing.offerings", "json"),
     ],
 )
 def test_an_import_downwards_passes(importer: str, target: str) -> None:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from ultracluster_catalog.rule_notes.page import PAGE_FILE, rules_page
+from ultracluster_rules.rule_notes.page import PAGE_FILE, rules_page
 
 ROOT = Path(__file__).parents[3]
 

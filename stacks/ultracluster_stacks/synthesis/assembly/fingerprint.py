@@ -1,0 +1,68 @@
+"""What every assembly follows from beside its cluster, as one digest."""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.metadata import distribution, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+__all__ = ["synthesis_fingerprint"]
+
+_PACKAGES = ("aws-cdk-lib", "constructs", "jsii", "pydantic")
+
+# ultracluster_runtime is deployed as an asset.
+_SOURCES = (
+    "ultracluster",
+    "ultracluster_catalog",
+    "ultracluster_rules",
+    "ultracluster_runtime",
+    "ultracluster_stacks",
+)
+
+# They say which clusters are synthesized and by whom, and not into what.
+_SELECTING = {"cache", "processes", "rollout", "wave"}
+
+# Variables that aws_cdk reads and that change what it writes. The account and Region of the credentials do not:
+# a cluster names its Region, and without an account it is deployed to whichever the credentials are of.
+_VARIABLES = ("CDK_DEBUG", "CDK_DISABLE_STACK_TRACE", "CDK_VALIDATION", "JSII_HOST_STACK_TRACES")
+
+
+def synthesis_fingerprint(context: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+    """Return a digest of all that acts on every cluster: packages, our own source, context and variables.
+
+    Args:
+        context: Context of the app.
+        environment: Environment of the process.
+    """
+    facts = {
+        "python": sys.version_info[:2],
+        "packages": {name: _metadata(name) for name in _PACKAGES},
+        "context": {name: value for name, value in context.items() if name not in _SELECTING},
+        "variables": {name: environment[name] for name in _VARIABLES if name in environment},
+    }
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
+    for name, content in _own_source():
+        digest.update(f"{name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+def _metadata(package: str) -> str:
+    """What each version has another of, unparsed: to parse that of aws-cdk-lib takes half as long as all the rest here."""
+    return distribution(package).read_text("METADATA") or version(package)
+
+
+def _own_source() -> Iterator[tuple[str, bytes]]:
+    for package in _SOURCES:
+        spec = find_spec(package)
+        for root in (spec.submodule_search_locations or []) if spec else []:
+            for folder, folders, names in os.walk(root):
+                folders[:] = sorted(name for name in folders if name != "__pycache__")
+                inside = folder.removeprefix(root)
+                for name in sorted(names):
+                    path = Path(folder, name)
+                    if not name.endswith(".pyc") and path.is_file():  # an editor's lock is a link to nothing
+                        yield f"{package}{inside}/{name}", path.read_bytes()
