@@ -3,9 +3,8 @@
 import re
 
 from aws_cdk import Annotations, Aws, Token
+from aws_cdk import aws_iam as iam
 from constructs import Construct
-
-from ultracluster._foundation.statement import Statement
 
 __all__ = ["pull_image"]
 
@@ -14,8 +13,8 @@ _ECR_IMAGE = re.compile(
 )
 
 
-def pull_image(scope: Construct, image: str) -> list[Statement]:
-    """Give the statements that let a role pull an image of Amazon ECR; warn of an image that is elsewhere, or may be.
+def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
+    """Return the statements with which a role pulls an image of Amazon ECR; warn of an image that is or may be elsewhere.
 
     Args:
         scope: The job, for the warning.
@@ -38,10 +37,10 @@ def pull_image(scope: Construct, image: str) -> list[Statement]:
         return []
     place = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
     return [
-        Statement(["ecr:GetAuthorizationToken"], ["*"], sid="Login"),
-        Statement(
-            ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
-            [f"arn:{Aws.PARTITION}:ecr:{place}"],
+        iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
+        iam.PolicyStatement(
             sid="Pull",
+            actions=["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+            resources=[f"arn:{Aws.PARTITION}:ecr:{place}"],
         ),
     ]

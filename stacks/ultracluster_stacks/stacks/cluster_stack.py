@@ -62,7 +62,6 @@ class ClusterStack(cdk.Stack):
             checkpoint_bucket=storage.checkpoint_bucket,
             file_system=storage.file_system,
             compile_cache=storage.compile_cache,
-            nic_layout=config.network.layout,
             placement=node_placement(self, config),
             scratch_path=config.scratch_path,
             queue_sources=source_names(config.queue),
