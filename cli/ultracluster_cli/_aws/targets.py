@@ -13,6 +13,7 @@ from typing import Any
 
 import botocore.exceptions
 
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._cdk.timing import timed
 from ultracluster_cli.deploy.verification import Client
@@ -23,7 +24,7 @@ from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage
 from ultracluster_local.server.daemon import status
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session
-from ultracluster_stacks.config import ClusterConfig, sources
+from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["Target", "account", "local_aws", "running_local_aws"]
 
@@ -175,16 +176,12 @@ def running_local_aws(*, background: Path, region: str) -> Target:
     )
 
 
-_LOCAL_IMAGE = re.compile(
-    rf"{ACCOUNT}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/(?P<name>[^:@]+):(?P<tag>[^@]+)"
-)
-
-
 def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:
-    """The images of jobs that are in registries of the fake account, and have a tag."""
+    """Images of jobs that a tag names in a registry of the local account."""
     for job in cluster.jobs:
-        if found := _LOCAL_IMAGE.fullmatch(job.image):
-            yield SeedContainerImage(repository=found["name"], tag=found["tag"], region=found["region"])
+        found = re.fullmatch(ECR_IMAGE, job.image)
+        if found and found["account"] == ACCOUNT and found["tag"] and not found["digest"]:
+            yield SeedContainerImage(repository=found["repository"], tag=found["tag"], region=found["region"])
 
 
 def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
@@ -195,13 +192,13 @@ def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
             region=cluster.region,
             zone_id=cluster.zone_id,
             instance_type=cluster.instance_type,
-            count=capacity.max_nodes or cluster.nodes,
+            count=cluster.nodes_from(capacity),
             # A rollout need not name the times; a block that is running now is what one deploys to.
             start=capacity.start or now,
             end=capacity.end or (now + _FAKE_BLOCK if block else None),
             block=block,
         )
-        for _, capacity in sources(cluster)
+        for _, capacity in cluster.sources()
         if capacity.reservation_id is not None
         for block in (capacity.market_type == "capacity-block",)
     ]

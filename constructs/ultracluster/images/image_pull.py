@@ -6,11 +6,9 @@ from aws_cdk import Annotations, Aws, Token
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-__all__ = ["pull_image"]
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 
-_ECR_IMAGE = re.compile(
-    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(?P<repository>[^:@]+)"
-)
+__all__ = ["pull_image"]
 
 
 def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
@@ -27,7 +25,7 @@ def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
             "ContainerImage, such as TrainingImageRepository.image gives, or grant its pull to execution_role",
         )
         return []
-    repository = _ECR_IMAGE.match(image)
+    repository = re.fullmatch(ECR_IMAGE, image)
     if repository is None:
         Annotations.of(scope).add_warning_v2(
             "ultracluster:imageNotInEcr",

@@ -8,7 +8,7 @@ from constructs import Construct
 import ultracluster  # by their full names, what few clusters have is imported when one has it
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_stacks.config import ClusterConfig, machine_of
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.stacks.storage_stack import StorageStack
 from ultracluster_stacks.wiring.blocked_queues import notify_of_blocked_queues
 from ultracluster_stacks.wiring.buckets import encryption_key
@@ -54,7 +54,7 @@ class ClusterStack(cdk.Stack):
         cluster = UltraCluster(
             self,
             "Cluster",
-            instance_type=machine_of(config),
+            instance_type=config.machine,
             node_count=config.nodes,
             image_id=config.image_id,
             capacity=capacity_sources(config),

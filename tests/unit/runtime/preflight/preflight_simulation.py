@@ -262,7 +262,7 @@ def build(local: LocalAws, directory: Path) -> World:
     path = directory / "rollout.yaml"
     path.write_text(ROLLOUT.format(**ids))
     loaded = load_rollout(path)
-    clusters = [cluster for wave in loaded.config.waves for cluster in wave.clusters]
+    clusters = loaded.config.clusters()
     return World(
         local=local,
         needs=rollout_needs(clusters, qualifier="hnb659fds", ledger=(TABLE, REGION)),
