@@ -58,9 +58,11 @@ unit: env ## Run the fast tests: no Node, no deployment, no processes (two secon
 training: env .ultracluster/training/.stamp ## Train with real torch and JAX on CPU: entry point, resume, gates (installs 1.5 GB once)
 	"$(BIN)/python" -m pytest -q -m training tests/training --durations 5
 
-check: env ## Lint, formatting and strict types
+check: env ## Lint, formatting, spelling, import arrows and strict types
 	"$(BIN)/ruff" check
 	"$(BIN)/ruff" format --check
+	"$(BIN)/codespell"
+	"$(BIN)/lint-imports" --no-cache
 	"$(BIN)/mypy"
 	@for script in app.py examples/*/*.py; do "$(BIN)/mypy" "$$script" || exit 1; done
 	"$(BIN)/python" -m pip check
@@ -71,8 +73,15 @@ check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; pri
 same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs
 	"$(BIN)/python" -m tests.same $(if $(WRITE),--write)
 
-audit: env ## Known vulnerabilities of everything that the locks name, and licences; needs the way out to api.osv.dev
-	"$(BIN)/python" -m tests.security.audit
+audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all pinned packages; needs the network
+	.ultracluster/audit/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off --requirement requirements.lock
+	"$(BIN)/npm" audit --package-lock-only
+
+.ultracluster/audit/.stamp: tests/security/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	@rm -rf .ultracluster/audit && "$(BIN)/python" -m venv .ultracluster/audit
+	$(call step,Installing pip-audit,audit,\
+	  .ultracluster/audit/bin/python -m pip install --require-hashes -r tests/security/requirements.txt)
+	@touch $@
 
 mutation: env .ultracluster/mutation/.stamp ## Count the changes of the code that no test notices; PART=plan for one part (hours for all)
 	"$(BIN)/python" tests/mutation/mutate.py $(PART) $(if $(AGAIN),--again) $(if $(EVERY),--every $(EVERY))
@@ -109,10 +118,12 @@ golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 f
 scale: env ## Write docs/scale.md: what 100,000 chips need, break and lose
 	"$(BIN)/ultracluster" scale --chips 100000 > docs/scale.md
 
-lock: env ## Write requirements.lock from pyproject.toml: versions and hashes, no addresses
+lock: env ## Write requirements.lock and that of `make audit`: versions and hashes, no addresses
 	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --python-version 3.11 --extra local --extra plot --extra toolchain --extra dev \
 	  --output-file requirements.lock pyproject.toml
+	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  --python-version 3.11 --output-file tests/security/requirements.txt tests/security/requirements.in
 
 clean: ## Remove everything that the targets above made
 	@if [ -x "$(BIN)/ultracluster" ]; then "$(BIN)/ultracluster" local down >/dev/null 2>&1 || true; fi

@@ -133,7 +133,7 @@ def _run_schedule(
 
 
 PAUSES = (timedelta(seconds=1), timedelta(seconds=45), timedelta(minutes=31))
-"""What a pre-empted process may miss: nothing, a little, and the time after which others give it up."""
+"""What a preempted process may miss: nothing, a little, and the time after which others give it up."""
 
 
 def sweep_schedules(make: Callable[[], World], names: tuple[str, str]) -> int:
