@@ -93,7 +93,7 @@ fuzz-parser: env .ultracluster/fuzz/.stamp ## Fuzz the reader of rollout files w
 	$(call step,Installing atheris (130 MB on disk),fuzz,"$(BIN)/python" -m pip install --target .ultracluster/fuzz -r tests/deep/requirements.txt)
 	@touch $@
 
-bench: env ## Measure speed against peers, which it installs; writes docs/performance.md (5 to 12 minutes, on a quiet machine)
+bench: env ## Measure speed against peers, which it installs; writes the table of docs/performance.md (5 to 12 minutes, on a quiet machine)
 	"$(BIN)/python" benchmarks/bench.py
 
 bench-quick: env ## The same in small: two rounds, no large rollouts; writes .ultracluster/bench/quick only
@@ -106,8 +106,8 @@ format: env ## Format the code and make the safe lint repairs
 schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
-rules: env ## Write docs/rules.md: every rule with examples, remedy and source
-	"$(BIN)/python" -m ultracluster_catalog.rule_notes.page
+rules: env | .ultracluster/docs ## Write .ultracluster/docs/rules.md: every rule with examples, remedy and source
+	"$(BIN)/python" -m ultracluster_catalog.rule_notes.page > .ultracluster/docs/rules.md
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
@@ -130,7 +130,7 @@ clean: ## Remove everything that the targets above made
 	rm -rf .venv node_modules .ultracluster cdk.out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.ultracluster/tmp .ultracluster/logs:
+.ultracluster/tmp .ultracluster/logs .ultracluster/docs:
 	@mkdir -p $@
 
 # A stamp is written last, so that a killed `make env` starts its step again. Without the stamp of an environment that was
