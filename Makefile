@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema rules types golden scale lock clean
+.PHONY: help env audit same figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema rules types golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,12 @@ check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; pri
 
 same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs
 	"$(BIN)/python" -m tests.same $(if $(WRITE),--write)
+
+figures: env ## Count lines, modules, folders, imports and codes of the product
+	@"$(BIN)/python" -m tests.figures
+
+prose: env ## Print docstrings, comments and messages of the product, chosen at random by SEED=1
+	@"$(BIN)/python" -m tests.prose --seed $(or $(SEED),1)
 
 audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all pinned packages; needs the network
 	.ultracluster/audit/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off --requirement requirements.lock
