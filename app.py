@@ -21,7 +21,7 @@ atexit.register(_leave)
 # What is imported lives to the end. Looking through it for garbage, now and at the end, takes a fifth of the import.
 gc.disable()
 
-from ultracluster_stacks.synthesis import main  # noqa: E402
+from ultracluster_stacks.synthesis.app import main  # noqa: E402
 
 gc.freeze()
 gc.enable()

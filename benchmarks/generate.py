@@ -20,7 +20,7 @@ __all__ = ["write_apps"]
 
 Place = tuple[str, str]
 
-# As ultracluster_stacks.cluster_stage does: their tags can only be set at creation.
+# As ultracluster_stacks.stacks.cluster_stage does: their tags can only be set at creation.
 _UNTAGGED = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup"]
 
 

@@ -5,12 +5,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from ultracluster_catalog.zones import ZONE_ID_PREFIXES
-from ultracluster_cli.plan_stacks import assembled_stacks
-from ultracluster_stacks.assembly.cache import AssemblyCache
+from ultracluster_catalog.places.zones import ZONE_ID_PREFIXES
+from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import compare, headroom
-from ultracluster_stacks.synthesis import synthesize
+from ultracluster_stacks.synthesis.app import synthesize
+from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
 
 __all__ = ["main"]
 

@@ -7,9 +7,9 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 
-from ultracluster_runtime.effects import DescribeOfferings, Page
-from ultracluster_runtime.offerings import Offering
-from ultracluster_runtime.search import Search, search_offerings
+from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page
+from ultracluster_runtime.purchasing.offerings import Offering
+from ultracluster_runtime.purchasing.search import Search, search_offerings
 
 CALL_SECONDS = float(sys.argv[1]) if sys.argv[1:] else 0.2
 REGIONS = tuple(f"region-{number}" for number in range(30))

@@ -10,30 +10,30 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ultracluster_catalog.findings import FindingsError
+from ultracluster_rules.findings import FindingsError
 
 __all__ = ["COMMANDS", "FINDINGS_EXIT_CODE", "app", "main"]
 
 COMMANDS = {
-    "advise": "ultracluster_cli.advise",
-    "ami": "ultracluster_cli.ami",
-    "capacity": "ultracluster_cli.capacity",
-    "check": "ultracluster_cli.check",
-    "cost": "ultracluster_cli.cost",
-    "dashboard": "ultracluster_cli.dashboard",
-    "demo": "ultracluster_cli.demo",
-    "deploy": "ultracluster_cli.deploy",
-    "explain": "ultracluster_cli.explain",
-    "export": "ultracluster_cli.export",
-    "init": "ultracluster_cli.init",
-    "jobs": "ultracluster_cli.jobs",
-    "local": "ultracluster_cli.local",
-    "plan": "ultracluster_cli.plan",
-    "preflight": "ultracluster_cli.preflight",
-    "rollout": "ultracluster_cli.rollout",
-    "rules": "ultracluster_cli.rules",
+    "advise": "ultracluster_cli.metrics.advise",
+    "ami": "ultracluster_cli.ami.command",
+    "capacity": "ultracluster_cli.capacity.command",
+    "check": "ultracluster_cli.inspect.check",
+    "cost": "ultracluster_cli.cost.command",
+    "dashboard": "ultracluster_cli.metrics.dashboard",
+    "demo": "ultracluster_cli.local.demo",
+    "deploy": "ultracluster_cli.deploy.command",
+    "explain": "ultracluster_cli.inspect.explain",
+    "export": "ultracluster_cli.export.command",
+    "init": "ultracluster_cli.project.init",
+    "jobs": "ultracluster_cli.jobs.command",
+    "local": "ultracluster_cli.local.command",
+    "plan": "ultracluster_cli.plan.command",
+    "preflight": "ultracluster_cli.preflight.command",
+    "rollout": "ultracluster_cli.rollout.command",
+    "rules": "ultracluster_cli.inspect.rules",
     "scale": "ultracluster_cli.scale",
-    "validate": "ultracluster_cli.validate",
+    "validate": "ultracluster_cli.inspect.validate",
 }
 """The module of each command or group of commands, which offers a `typer.Typer` called `app`.
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ultracluster_catalog.findings import Finding
+from ultracluster_rules.findings import Finding
 
 __all__ = ["print_findings", "print_json", "print_table", "say"]
 

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json
+from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["app", "scale"]
 

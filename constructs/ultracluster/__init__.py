@@ -6,50 +6,50 @@
 import importlib
 from typing import TYPE_CHECKING
 
-from ultracluster.block_lifecycle import BlockLifecycle
-from ultracluster.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
-from ultracluster.checkpoint_bucket import CheckpointBucket
-from ultracluster.cluster_network import ClusterNetwork
-from ultracluster.cluster_placement import ClusterPlacement
-from ultracluster.compile_cache import CompileCache
-from ultracluster.compute_environment import ComputeEnvironment
-from ultracluster.container_image import ContainerImage
-from ultracluster.dataset_bucket import DatasetBucket
-from ultracluster.fair_share import FairShare
-from ultracluster.multi_node_job import MultiNodeJob
-from ultracluster.node_group import NodeGroup
-from ultracluster.node_metrics import NodeMetrics
-from ultracluster.posix_compile_cache import PosixCompileCache
-from ultracluster.shared_file_system import SharedFileSystem
-from ultracluster.training_queue import TrainingQueue
-from ultracluster.ultra_cluster import UltraCluster
-from ultracluster.unreserved_capacity import OnDemandCapacity, SpotCapacity
-from ultracluster.wait_limits import WaitLimits
-from ultracluster_catalog.lustre_associations import DataRepositoryAssociation
+from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
+from ultracluster.cluster.ultra_cluster import UltraCluster
+from ultracluster.images.container_image import ContainerImage
+from ultracluster.jobs.multi_node_job import MultiNodeJob
+from ultracluster.network.cluster_network import ClusterNetwork
+from ultracluster.nodes.cluster_placement import ClusterPlacement
+from ultracluster.nodes.node_group import NodeGroup
+from ultracluster.nodes.node_metrics import NodeMetrics
+from ultracluster.operations.block_lifecycle import BlockLifecycle
+from ultracluster.scheduling.compute_environment import ComputeEnvironment
+from ultracluster.scheduling.fair_share import FairShare
+from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.wait_limits import WaitLimits
+from ultracluster.storage.checkpoint_bucket import CheckpointBucket
+from ultracluster.storage.compile_cache import CompileCache
+from ultracluster.storage.dataset_bucket import DatasetBucket
+from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster.storage.shared_file_system import SharedFileSystem
+from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 
 if TYPE_CHECKING:
-    from ultracluster.alarm_settings import AlarmSettings
-    from ultracluster.bake_off import BakeOff, Contestant
-    from ultracluster.capacity_guard import CapacityGuard
-    from ultracluster.capacity_ledger import CapacityLedger
-    from ultracluster.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
-    from ultracluster.cluster_alarms import ClusterAlarms
-    from ultracluster.cluster_budget import ClusterBudget
-    from ultracluster.cluster_dashboard import ClusterDashboard
-    from ultracluster.cluster_key import ClusterKey
-    from ultracluster.cluster_watch import ClusterWatch
-    from ultracluster.fabric_gate import FabricGate
-    from ultracluster.nag import acknowledge_nag
-    from ultracluster.neuron_ami import NeuronAmi
-    from ultracluster.precompile_job import PrecompileJob
-    from ultracluster.quota_share import QuotaShare
-    from ultracluster.regions_dashboard import RegionsDashboard
-    from ultracluster.role_path import RolePath
-    from ultracluster.sagemaker_training_queue import SageMakerTrainingQueue
-    from ultracluster.single_node_job import SingleNodeJob
-    from ultracluster.smoke_train import SmokeTrain
-    from ultracluster.template_check import TemplateCheck
-    from ultracluster.training_image_repository import PublicGalleryCache, TrainingImageRepository
+    from ultracluster.compliance.cluster_key import ClusterKey
+    from ultracluster.compliance.nag import acknowledge_nag
+    from ultracluster.compliance.role_path import RolePath
+    from ultracluster.compliance.template_check import TemplateCheck
+    from ultracluster.dashboards.cluster_dashboard import ClusterDashboard
+    from ultracluster.dashboards.regions_dashboard import RegionsDashboard
+    from ultracluster.images.neuron_ami import NeuronAmi
+    from ultracluster.images.training_image_repository import PublicGalleryCache, TrainingImageRepository
+    from ultracluster.jobs.bake_off import BakeOff, Contestant
+    from ultracluster.jobs.fabric_gate import FabricGate
+    from ultracluster.jobs.precompile_job import PrecompileJob
+    from ultracluster.jobs.single_node_job import SingleNodeJob
+    from ultracluster.jobs.smoke_train import SmokeTrain
+    from ultracluster.operations.alarm_settings import AlarmSettings
+    from ultracluster.operations.cluster_alarms import ClusterAlarms
+    from ultracluster.operations.cluster_budget import ClusterBudget
+    from ultracluster.operations.cluster_watch import ClusterWatch
+    from ultracluster.purchasing.capacity_guard import CapacityGuard
+    from ultracluster.purchasing.capacity_ledger import CapacityLedger
+    from ultracluster.purchasing.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
+    from ultracluster.sagemaker.quota_share import QuotaShare
+    from ultracluster.sagemaker.sagemaker_training_queue import SageMakerTrainingQueue
 
 __all__ = [
     "AlarmSettings",
@@ -106,31 +106,31 @@ __all__ = [
 # What not every cluster has is imported when it is asked for: much of it needs modules of aws_cdk for further services,
 # and to import those takes a twentieth of the time of a synthesis.
 _LATER = {
-    "AlarmSettings": "ultracluster.alarm_settings",
-    "BakeOff": "ultracluster.bake_off",
-    "CapacityGuard": "ultracluster.capacity_guard",
-    "CapacityLedger": "ultracluster.capacity_ledger",
-    "CapacityPurchaseRole": "ultracluster.capacity_roles",
-    "CapacitySearchRole": "ultracluster.capacity_roles",
-    "ClusterAlarms": "ultracluster.cluster_alarms",
-    "ClusterBudget": "ultracluster.cluster_budget",
-    "ClusterDashboard": "ultracluster.cluster_dashboard",
-    "ClusterKey": "ultracluster.cluster_key",
-    "ClusterWatch": "ultracluster.cluster_watch",
-    "Contestant": "ultracluster.bake_off",
-    "FabricGate": "ultracluster.fabric_gate",
-    "NeuronAmi": "ultracluster.neuron_ami",
-    "PrecompileJob": "ultracluster.precompile_job",
-    "PublicGalleryCache": "ultracluster.training_image_repository",
-    "QuotaShare": "ultracluster.quota_share",
-    "RegionsDashboard": "ultracluster.regions_dashboard",
-    "RolePath": "ultracluster.role_path",
-    "SageMakerTrainingQueue": "ultracluster.sagemaker_training_queue",
-    "SingleNodeJob": "ultracluster.single_node_job",
-    "SmokeTrain": "ultracluster.smoke_train",
-    "TemplateCheck": "ultracluster.template_check",
-    "TrainingImageRepository": "ultracluster.training_image_repository",
-    "acknowledge_nag": "ultracluster.nag",
+    "AlarmSettings": "ultracluster.operations.alarm_settings",
+    "BakeOff": "ultracluster.jobs.bake_off",
+    "CapacityGuard": "ultracluster.purchasing.capacity_guard",
+    "CapacityLedger": "ultracluster.purchasing.capacity_ledger",
+    "CapacityPurchaseRole": "ultracluster.purchasing.capacity_roles",
+    "CapacitySearchRole": "ultracluster.purchasing.capacity_roles",
+    "ClusterAlarms": "ultracluster.operations.cluster_alarms",
+    "ClusterBudget": "ultracluster.operations.cluster_budget",
+    "ClusterDashboard": "ultracluster.dashboards.cluster_dashboard",
+    "ClusterKey": "ultracluster.compliance.cluster_key",
+    "ClusterWatch": "ultracluster.operations.cluster_watch",
+    "Contestant": "ultracluster.jobs.bake_off",
+    "FabricGate": "ultracluster.jobs.fabric_gate",
+    "NeuronAmi": "ultracluster.images.neuron_ami",
+    "PrecompileJob": "ultracluster.jobs.precompile_job",
+    "PublicGalleryCache": "ultracluster.images.training_image_repository",
+    "QuotaShare": "ultracluster.sagemaker.quota_share",
+    "RegionsDashboard": "ultracluster.dashboards.regions_dashboard",
+    "RolePath": "ultracluster.compliance.role_path",
+    "SageMakerTrainingQueue": "ultracluster.sagemaker.sagemaker_training_queue",
+    "SingleNodeJob": "ultracluster.jobs.single_node_job",
+    "SmokeTrain": "ultracluster.jobs.smoke_train",
+    "TemplateCheck": "ultracluster.compliance.template_check",
+    "TrainingImageRepository": "ultracluster.images.training_image_repository",
+    "acknowledge_nag": "ultracluster.compliance.nag",
 }
 
 if not TYPE_CHECKING:  # A type checker would take any name for one of ours.

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_catalog.findings import quote
-from ultracluster_catalog.instance_type import InstanceType
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Templates
+from ultracluster_rules.findings import quote
 
 __all__ = [
     "containers_are_not_privileged",

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_catalog.credentials import credential_kind, names_credential
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_rules.credentials import credential_kind, names_credential
 
 __all__ = ["no_credentials"]
 

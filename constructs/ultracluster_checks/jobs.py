@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from ultracluster_catalog.compiler_flags import split_compiler_flags
-from ultracluster_catalog.findings import quote
-from ultracluster_catalog.instance_type import InstanceType
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
+from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_checks.machines import compute_environments, environment_types
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Templates
+from ultracluster_rules.findings import quote
 
 __all__ = [
     "JOB_DEFINITION",

@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_catalog.findings import quote
-from ultracluster_catalog.identifiers import IMAGE_ID, RESERVATION_ID
-from ultracluster_catalog.instance_type import CAPACITY_BLOCK
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.prices import ON_DEMAND_PRICES
+from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.names.identifiers import IMAGE_ID, RESERVATION_ID
+from ultracluster_catalog.prices.prices import ON_DEMAND_PRICES
 from ultracluster_checks.machines import (
     AUTO_SCALING_GROUP,
     COMPUTE_ENVIRONMENT,
@@ -23,6 +22,7 @@ from ultracluster_checks.machines import (
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
+from ultracluster_rules.findings import quote
 
 __all__ = [
     "blocks_have_no_placement_group",

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from ultracluster_catalog.instance_type import CAPACITY_BLOCK, InstanceType
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_checks.template import Property, Resource, Templates
 
 __all__ = [

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_catalog.findings import quote
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
+from ultracluster_rules.findings import quote
 
 __all__ = [
     "actions_are_named",

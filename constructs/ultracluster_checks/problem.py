@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ultracluster_catalog.credentials import hide_credentials
-from ultracluster_catalog.findings import Finding
 from ultracluster_checks.template import Property, Templates
+from ultracluster_rules.credentials import hide_credentials
+from ultracluster_rules.findings import Finding
 
 __all__ = ["Find", "Problem"]
 

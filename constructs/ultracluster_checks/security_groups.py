@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from ultracluster_catalog.findings import quote
 from ultracluster_checks.machines import LAUNCH_TEMPLATE, launch_data
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
+from ultracluster_rules.findings import quote
 
 __all__ = ["SECURITY_GROUP", "GroupRule", "efa_flows_both_ways", "group_rules", "nobody_lets_everybody_in"]
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_catalog.findings import quote
 from ultracluster_checks.file_systems import ASSOCIATION
 from ultracluster_checks.machines import LAUNCH_TEMPLATE, launch_data
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Reference, Text, Unknown
+from ultracluster_rules.findings import quote
 
 __all__ = [
     "BUCKET",

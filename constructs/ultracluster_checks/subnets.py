@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
 
-from ultracluster_catalog.addresses import RESERVED_PER_SUBNET
-from ultracluster_catalog.findings import FindingsError, quote
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.nic_layouts import addresses_per_node
-from ultracluster_catalog.zones import REGIONS, offered_zones, region_of_zone_id
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.nic_layouts import addresses_per_node
+from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET
+from ultracluster_catalog.places.zones import REGIONS, offered_zones, region_of_zone_id
 from ultracluster_checks.interfaces import SUBNET, interfaces_of, interfaces_with_efa
 from ultracluster_checks.machines import (
     AUTO_SCALING_GROUP,
@@ -21,6 +20,7 @@ from ultracluster_checks.machines import (
 )
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_rules.findings import FindingsError, quote
 
 __all__ = [
     "efa_nodes_are_in_one_subnet",

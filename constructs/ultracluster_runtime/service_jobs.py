@@ -11,8 +11,8 @@ from typing import Any
 import botocore.session
 from botocore.validate import ParamValidator
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.sagemaker import MOST_SERVICE_PAYLOAD_BYTES, TRAINING_JOB_NAME_PREFIX
+from ultracluster_catalog.limits.sagemaker import MOST_SERVICE_PAYLOAD_BYTES, TRAINING_JOB_NAME_PREFIX
+from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["training_job", "training_job_submission"]
 

@@ -7,7 +7,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 
 from ultracluster import CapacityGuard
-from ultracluster_stacks.capacity_stack import CapacityStack
+from ultracluster_stacks.stacks.capacity_stack import CapacityStack
 
 HOME_REGION = "us-east-2"  # the ledger's, for good
 OTHER_REGIONS = ["ap-southeast-4"]

@@ -7,7 +7,7 @@ nothing. docs/images.md says how an AMI comes of it, and how a rollout is pinned
 import aws_cdk as cdk
 
 from ultracluster import NeuronAmi
-from ultracluster_catalog.neuron_images import NeuronImage
+from ultracluster_catalog.neuron.neuron_images import NeuronImage
 
 REGION = "us-east-2"
 # REPLACE with what `ultracluster ami resolve` shows for REGION: AMIs belong to one Region.

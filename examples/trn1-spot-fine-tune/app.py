@@ -7,7 +7,7 @@ reserved there is nothing to buy first, and idle queues cost nothing; network en
 import aws_cdk as cdk
 
 from ultracluster import CompileCache, DatasetBucket, SpotCapacity, UltraCluster
-from ultracluster_catalog.neuron_settings import NeuronSettings
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 
 REGION = "us-east-2"
 IMAGE_ID = "ami-0123456789abcdef0"  # REPLACE with what `ultracluster ami resolve` shows for REGION

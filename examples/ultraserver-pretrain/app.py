@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import aws_cdk as cdk
 
 from ultracluster import CapacityBlock, CheckpointBucket, ClusterNetwork, SharedFileSystem, UltraCluster
-from ultracluster_catalog.neuron_settings import NeuronSettings
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 
 # UltraServers are sold in blocks of whole ones, four trn2u.48xlarge each.
 REGION, ZONE_ID = "us-east-2", "use2-az2"

@@ -3,7 +3,7 @@
 Importing this package is cheap: moto and boto3 are loaded when a local AWS starts.
 """
 
-from ultracluster_local.environment import ACCOUNT
-from ultracluster_local.local_aws import LocalAws
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.server.local_aws import LocalAws
 
 __all__ = ["ACCOUNT", "LocalAws"]

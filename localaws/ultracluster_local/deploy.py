@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_local.environment import ACCOUNT
-from ultracluster_local.local_aws import LocalAws
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.server.local_aws import LocalAws
+from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["AssemblyStack", "StackResult", "deploy_assembly", "destroy_assembly", "read_assembly"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from ultracluster_local.local_aws import LocalAws
+    from ultracluster_local.server.local_aws import LocalAws
 
 __all__ = ["local_aws", "local_aws_server"]
 
@@ -16,7 +16,7 @@ __all__ = ["local_aws", "local_aws_server"]
 @pytest.fixture(scope="session")
 def local_aws_server() -> Iterator[LocalAws]:
     """Give the local AWS of the whole session, as it is: for fixtures of modules, which reset it themselves."""
-    from ultracluster_local.local_aws import LocalAws  # noqa: PLC0415 - moto costs a second; most runs need none
+    from ultracluster_local.server.local_aws import LocalAws  # noqa: PLC0415 - moto costs a second; most runs need none
 
     with LocalAws() as local:
         yield local

@@ -2,8 +2,8 @@
 
 from constructs import Construct
 
-from ultracluster_stacks.cluster_stage import ClusterStage
 from ultracluster_stacks.config import RolloutConfig
+from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
 __all__ = ["define_rollout"]
 

@@ -12,12 +12,12 @@ from tests.grid import lint
 from tests.grid.dimensions import DIMENSIONS, ROWS, cluster, name_of
 from tests.grid.pairs import Row
 
-from ultracluster_catalog.capacity_blocks import block_regions
-from ultracluster_catalog.findings import FindingsError, Severity
-from ultracluster_catalog.zones import ZONE_ID_PREFIXES, offered_zones, region_of_zone_id
+from ultracluster_catalog.capacity.capacity_blocks import block_regions
+from ultracluster_catalog.places.zones import ZONE_ID_PREFIXES, offered_zones, region_of_zone_id
 from ultracluster_local.deploy import read_assembly
-from ultracluster_stacks.cold_synthesis import synthesize_here
+from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.synthesis.in_process import synthesize_here
 
 pytestmark = pytest.mark.deep
 

@@ -16,7 +16,7 @@ from tests.golden.resource_changes import named_since, unexplained
 from tests.golden.synthesis import synthesize
 
 from ultracluster_local import LocalAws
-from ultracluster_local.seed import bootstrap_bucket
+from ultracluster_local.seeding.seed import bootstrap_bucket
 from ultracluster_stacks.plan import Action, Plan, StackTemplate, compare
 from ultracluster_stacks.plan.resource_updates import MOVING_IDS
 

@@ -13,9 +13,9 @@ from tests.fuzz.many import judged, run, sources, tried
 from tests.fuzz.mutations import damaged
 from tests.fuzz.valid_rollouts import drawn
 
-from ultracluster_catalog.findings import Severity
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, read_assembly
+from ultracluster_rules.findings import Severity
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.rollout import define_rollout
 

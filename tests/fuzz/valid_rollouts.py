@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from ultracluster_catalog.findings import Severity
+from ultracluster_rules.findings import Severity
 from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.config.cluster_rules import cluster_problems
-from ultracluster_stacks.config.field_rules import Between, Form, Known
+from ultracluster_stacks.config.models.constraints import Between, Form, Known
+from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
 
 __all__ = ["clusters", "drawn"]
 

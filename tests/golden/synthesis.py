@@ -11,9 +11,9 @@ import aws_cdk as cdk
 import pytest
 from tests.golden.configurations import EXPORTED
 
-from ultracluster_cli.exporting import export_assembly
-from ultracluster_cli.plan_stacks import assembled_stacks
-from ultracluster_cli.rollout_clusters import clusters_of
+from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli.export.run import export_assembly
+from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.plan import StackTemplate
 from ultracluster_stacks.rollout import define_rollout

@@ -15,10 +15,10 @@ from tests.grid import inventory, lint, requests
 from tests.grid.dimensions import DIMENSIONS, REFUSED, ROWS, cluster, name_of
 from tests.grid.pairs import Row, pairs_of
 
-from ultracluster_catalog.findings import FindingsError
 from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.resource_types import unsupported_types
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, destroy_assembly, read_assembly
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.rollout import define_rollout
 

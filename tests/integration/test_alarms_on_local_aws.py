@@ -9,7 +9,7 @@ from tests.unit.stacks.conftest import ROOT, synthesize_rollout
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
-from ultracluster_local.seed import seed_capacity_block
+from ultracluster_local.seeding.seed import seed_capacity_block
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 

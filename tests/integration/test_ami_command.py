@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_catalog.neuron_images import BAKED_IMAGE_TAG
+from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 from ultracluster_stacks.config import load_rollout

@@ -8,10 +8,10 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.unit.stacks.conftest import ROOT, synthesize_rollout
 
-from ultracluster_catalog.budgets import CLOSED_BY_BUDGET_TAG
+from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
-from ultracluster_local.seed import seed_capacity_block
+from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.budgets import record_spend
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]

@@ -10,7 +10,7 @@ from tests.unit.stacks.conftest import ROOT, synthesize_rollout
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
-from ultracluster_local.seed import seed_capacity_block
+from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]

@@ -15,8 +15,8 @@ from tests.cfn_lint import lint
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly
-from ultracluster_runtime.ledger import Ledger
-from ultracluster_runtime.orders import OnDemandOrder
+from ultracluster_runtime.purchasing.ledger import Ledger
+from ultracluster_runtime.purchasing.orders import OnDemandOrder
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 

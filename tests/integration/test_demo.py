@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from tests.processes import descendants, wait_until_gone
 
-from ultracluster_local.clients import Clients
-from ultracluster_local.daemon import Status, status
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.server.daemon import Status, status
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
 
@@ -24,9 +24,10 @@ pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
 # is answered only when there is no file `withhold`, so that a test can kill the buyer after EC2 has sold.
 COUNTING = """
 import os, pathlib, sys, time
-from ultracluster_local.environment import set_profiles_aside
+from ultracluster_local.instance.environment import set_profiles_aside
 profiles = set_profiles_aside()  # as the local AWS does while it imports moto
-from ultracluster_local.services import ec2_capacity_blocks, ec2_capacity_extensions
+from ultracluster_local.services.ec2 import capacity_blocks as ec2_capacity_blocks
+from ultracluster_local.services.ec2 import capacity_extensions as ec2_capacity_extensions
 os.environ.update(profiles)
 
 def count(table, operation):

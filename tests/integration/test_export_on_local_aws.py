@@ -12,11 +12,11 @@ from botocore.exceptions import ClientError
 from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
-from ultracluster_cli.exporting import export_assembly
-from ultracluster_cli.rollout_clusters import clusters_of
+from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli.export.run import export_assembly
 from ultracluster_local import LocalAws
-from ultracluster_local.environment import ACCOUNT
-from ultracluster_local.remote_seed import SeedImage, SeedReservation, seed
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.seeding.seed_client import SeedImage, SeedReservation, seed
 from ultracluster_stacks.config import load_rollout
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]

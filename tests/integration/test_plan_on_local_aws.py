@@ -9,7 +9,7 @@ from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 from tests.unit.stacks.plan.conftest import Stacks
 from tests.unit.stacks.plan.test_edits import DANGEROUS, SAFE
 
-from ultracluster_cli.plan_stacks import AssembledStack, assembled_stacks, deployed_stacks
+from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_stacks
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
 from ultracluster_stacks.plan import Action, Plan, StackTemplate, compare

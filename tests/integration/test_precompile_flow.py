@@ -14,8 +14,8 @@ from tests.unit.stacks.conftest import ROOT, synthesize_rollout
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
-from ultracluster_local.seed import seed_capacity_block
-from ultracluster_local.services.batch_jobs import set_job_status
+from ultracluster_local.seeding.seed import seed_capacity_block
+from ultracluster_local.services.batch.jobs import set_job_status
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ultracluster_cli import targets
+from ultracluster_cli._aws import targets
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 

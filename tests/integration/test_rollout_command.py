@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from tests.processes import descendants, wait_until_gone
 
-from ultracluster_local.clients import Clients
-from ultracluster_local.daemon import status
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.server.daemon import status
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
 

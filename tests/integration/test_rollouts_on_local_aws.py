@@ -31,7 +31,7 @@ def rollout(request: pytest.FixtureRequest) -> Path:
 # What app.py does, for one rollout after the other: the CDK starts once, and reads its rules of templates once.
 APP = """
 import json, os, sys
-from ultracluster_stacks.synthesis import main
+from ultracluster_stacks.synthesis.app import main
 
 context = json.loads(os.environ["CDK_CONTEXT_JSON"])
 for rollout, directory in zip(sys.argv[1::2], sys.argv[2::2]):

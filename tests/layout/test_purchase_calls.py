@@ -9,7 +9,7 @@ from pathlib import Path
 import botocore
 import pytest
 
-PURCHASING_MODULE = "ultracluster_runtime.ec2_driver"
+PURCHASING_MODULE = "ultracluster_runtime.purchasing.ec2_driver"
 FAKE_AWS = "ultracluster_local"  # it answers these calls, and can reach nothing but itself
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from ultracluster_catalog.rule_notes import all_rule_notes
-from ultracluster_catalog.rules import RULES
+from ultracluster_rules.rule_notes import all_rule_notes
+from ultracluster_rules.rules import RULES
 
 CODE = re.compile(r"\bUC\d{4}\b")
 NOTES = all_rule_notes()

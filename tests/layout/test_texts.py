@@ -11,7 +11,7 @@ import pytest
 # Homes of people; those of the images that our nodes boot from are the same everywhere.
 HOME = re.compile(r"(?<![\w.])(?:/Users/(?!me\b)\w|/home/(?!ec2-user\b|ubuntu\b)\w|/root/\.)")
 CODE = re.compile(r"\bUC\d{4}\b")
-RULES = "constructs/ultracluster_catalog/rules.py"
+RULES = "constructs/ultracluster_rules/rules.py"
 
 
 def test_no_file_carries_a_path_of_one_machine(root: Path, texts: Mapping[str, str]) -> None:

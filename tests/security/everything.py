@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 
 import ultracluster as uc
-from ultracluster_catalog.neuron_images import NeuronImage
+from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.rollout import define_rollout
 

@@ -11,7 +11,7 @@ import cdk_nag
 import pytest
 
 from ultracluster import acknowledge_nag
-from ultracluster.nag import answers_in
+from ultracluster.compliance.nag import answers_in
 
 __all__ = ["Nagged", "nagged"]
 

@@ -7,9 +7,9 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
 from tests.security.nag import Nagged, nagged
-from tests.unit.ultracluster.neighbours import block, nodes
+from tests.unit.ultracluster.builders import block, nodes
 
-from ultracluster.nag_answers import ANSWERS, WILDCARDS
+from ultracluster.compliance.nag_acknowledgments import ANSWERS, WILDCARDS
 
 pytestmark = pytest.mark.synth
 

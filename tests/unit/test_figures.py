@@ -14,7 +14,7 @@ FILES = {
     "cli/ultracluster_cli/main.py": (
         "def run():\n    import json\n    def inner():\n        from ultracluster.rules import B\n"
     ),
-    "localaws/ultracluster_local/server.py": 'D = "UC3002"\n',
+    "localaws/ultracluster_local/server/server.py": 'D = "UC3002"\n',
 }
 
 

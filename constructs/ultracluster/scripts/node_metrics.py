@@ -2,7 +2,7 @@
 
 It is part of a node's user data, of which there are 16 KiB, so it is short and has no annotations; comments and docstrings stay
 behind. A node has Python 3.9 or newer, and no agent, SDK or way to download one that could be relied upon. The names of
-the metrics are those of ultracluster_catalog.metrics.
+the metrics are those of ultracluster_catalog.observability.metrics.
 """
 
 # Without annotations there is nothing for a type checker to hold on to; the tests run all of it.

@@ -12,7 +12,7 @@ from ultracluster_runtime.advice.subject import (
     mean_nodes,
     share_of,
 )
-from ultracluster_runtime.recorded_metrics import Recording
+from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["checkpoints", "collectives", "compilations", "compiler_settings", "tcp_fallback"]
 

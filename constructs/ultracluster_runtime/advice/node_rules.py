@@ -13,7 +13,7 @@ from ultracluster_runtime.advice.subject import (
     mean_nodes,
     share_of,
 )
-from ultracluster_runtime.recorded_metrics import Recording
+from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["idle_nodes", "lagging_node", "node_without_work", "unused_nodes"]
 

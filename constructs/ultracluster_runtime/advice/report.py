@@ -15,7 +15,7 @@ from ultracluster_runtime.advice.job_rules import (
 from ultracluster_runtime.advice.node_rules import idle_nodes, lagging_node, node_without_work, unused_nodes
 from ultracluster_runtime.advice.storage_rules import oversize_file_system
 from ultracluster_runtime.advice.subject import Advice, NotJudged, Subject
-from ultracluster_runtime.recorded_metrics import Recording
+from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["RULES", "Report", "advise"]
 

@@ -6,12 +6,12 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
-from ultracluster_catalog.lustre import INTELLIGENT_TIERING, LustreSettings
-from ultracluster_catalog.lustre_figures import throughput_mb_per_s
-from ultracluster_catalog.lustre_tiers import get_lustre_tier
-from ultracluster_catalog.prices import lustre_storage_price
+from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LustreSettings
+from ultracluster_catalog.lustre.lustre_figures import throughput_mb_per_s
+from ultracluster_catalog.lustre.lustre_tiers import get_lustre_tier
+from ultracluster_catalog.prices.prices import lustre_storage_price
 from ultracluster_runtime.advice.subject import Advice, NotJudged, Subject
-from ultracluster_runtime.recorded_metrics import Recording
+from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["oversize_file_system"]
 

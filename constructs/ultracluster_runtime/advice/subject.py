@@ -6,10 +6,10 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
-from ultracluster_catalog.instance_type import InstanceType
-from ultracluster_catalog.lustre import LustreSettings
-from ultracluster_catalog.prices import Price
-from ultracluster_runtime.recorded_metrics import Recording
+from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.prices.prices import Price
+from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["HOURS_OF_A_MONTH", "Advice", "NotJudged", "Subject", "cost_of_nodes", "mean_nodes", "share_of"]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.identifiers import IMAGE_ID
-from ultracluster_catalog.neuron_images import BAKED_IMAGE_TAG
+from ultracluster_catalog.names.identifiers import IMAGE_ID
+from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
+from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["FoundImage", "image_of_parameter", "newest_baked_image"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, QUEUE_TAG
+from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, QUEUE_TAG
+from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["array_size_of", "dependencies_of", "job_name", "queue_of", "submission_order"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_catalog.findings import Finding, FindingsError
-from ultracluster_runtime.jobs.look import describe_job, nodes_of
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_runtime.jobs.describe import describe_job, nodes_of
 from ultracluster_runtime.jobs.queues import Client
 
 __all__ = ["Line", "Stream", "find_stream", "read_new", "read_tail"]

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.queues import QUEUE_NAME_TAG
+from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.jobs.dependencies import job_name
 
 __all__ = ["Client", "Queue", "definitions_of", "find_definition", "find_queue", "find_queues", "region_of"]

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
+from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
+from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.jobs.dependencies import array_size_of
 
 __all__ = ["DEFAULT_SHARE", "submission"]

@@ -20,8 +20,8 @@ from ultracluster_runtime.lifecycle.actions import (
     TerminateJob,
 )
 from ultracluster_runtime.lifecycle.machine import live
-from ultracluster_runtime.lifecycle.memory import Memory
-from ultracluster_runtime.lifecycle.view import UNSEEN, Clients, Cluster, chunks, observe, seen
+from ultracluster_runtime.lifecycle.reader import UNSEEN, Clients, Cluster, chunks, observe, seen
+from ultracluster_runtime.lifecycle.state import Memory
 
 __all__ = ["CHECKPOINT_FILE", "LifecycleError", "look_after", "new_clients"]
 

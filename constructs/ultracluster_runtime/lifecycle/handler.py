@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from ultracluster_runtime.lifecycle.driver import look_after, new_clients
-from ultracluster_runtime.lifecycle.view import Clients, Cluster
+from ultracluster_runtime.lifecycle.reader import Clients, Cluster
 
 __all__ = ["handler"]
 

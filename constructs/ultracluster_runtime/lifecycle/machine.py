@@ -18,8 +18,8 @@ from ultracluster_runtime.lifecycle.actions import (
     TellNodes,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.facts import ACTIVE, OVER, TO_COME, Facts
-from ultracluster_runtime.lifecycle.memory import Memory
+from ultracluster_runtime.lifecycle.observations import ACTIVE, OVER, TO_COME, Facts
+from ultracluster_runtime.lifecycle.state import Memory
 
 __all__ = ["Phase", "decide", "live", "phase_of"]
 

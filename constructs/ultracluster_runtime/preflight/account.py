@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_runtime.aws_errors import server_time
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.needs import RegionNeeds, RolloutNeeds
 from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.requirements import RegionNeeds, RolloutNeeds
+from ultracluster_runtime.purchasing.aws_errors import server_time
 
 __all__ = ["ACCOUNT_CHECKS", "identity"]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from ultracluster_catalog.neuron_images import BAKED_IMAGE_TAG
+from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
-from ultracluster_runtime.preflight.needs import ClusterNeeds, ImageNeeds, RolloutNeeds
 from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.requirements import ClusterNeeds, ImageNeeds, RolloutNeeds
 
 __all__ = ["IMAGE_CHECKS", "Reference", "read_reference"]
 

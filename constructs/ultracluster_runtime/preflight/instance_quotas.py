@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from ultracluster_catalog.cluster_tag import CLUSTER_TAG
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, Status, warned
-from ultracluster_runtime.preflight.needs import ClusterNeeds, RegionNeeds, SourceNeeds
 from ultracluster_runtime.preflight.quotas import Share, judge_shares, quota_check, quota_value
 from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.requirements import ClusterNeeds, RegionNeeds, SourceNeeds
 
 __all__ = ["INSTANCE_QUOTA_CHECKS"]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.needs import RolloutNeeds, SubnetNeeds
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.requirements import RolloutNeeds, SubnetNeeds
 
 __all__ = ["NETWORK_CHECKS", "Ways"]
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ultracluster_catalog.findings import FindingsError
-from ultracluster_runtime.ledger_items import order_key, read_record_item
-from ultracluster_runtime.order_states import OrderState
-from ultracluster_runtime.orders import order_token
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.needs import OrderNeeds, RolloutNeeds
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.records import Record
+from ultracluster_runtime.preflight.requirements import OrderNeeds, RolloutNeeds
+from ultracluster_runtime.purchasing.ledger_items import order_key, read_record_item
+from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import order_token
+from ultracluster_runtime.purchasing.records import Record
 
 __all__ = ["ORDER_CHECKS"]
 

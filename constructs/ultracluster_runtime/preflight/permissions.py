@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.needs import RegionNeeds, RolloutNeeds
 from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.requirements import RegionNeeds, RolloutNeeds
 
 __all__ = ["PERMISSION_CHECKS", "role_actions"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ultracluster_catalog.service_quotas import SERVICE_QUOTAS, ServiceQuota, quota_request_command
+from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, ServiceQuota, quota_request_command
 from ultracluster_runtime.preflight.check import (
     AnyCheck,
     Check,
@@ -18,8 +18,8 @@ from ultracluster_runtime.preflight.check import (
     warned,
     worst,
 )
-from ultracluster_runtime.preflight.needs import ClusterNeeds, RegionNeeds, RolloutNeeds
 from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.requirements import ClusterNeeds, RegionNeeds, RolloutNeeds
 
 __all__ = ["QUOTA_CHECKS", "Share", "is_deployed", "judge_shares", "quota_check", "quota_value"]
 

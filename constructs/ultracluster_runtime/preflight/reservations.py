@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
-from ultracluster_runtime.preflight.needs import RolloutNeeds, SourceNeeds
 from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.requirements import RolloutNeeds, SourceNeeds
 
 __all__ = ["RESERVATION_CHECKS", "judge_count", "judge_state", "judge_window"]
 

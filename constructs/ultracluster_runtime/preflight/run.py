@@ -9,9 +9,9 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, Status, failed, skipped
-from ultracluster_runtime.preflight.needs import RolloutNeeds
 from ultracluster_runtime.preflight.reads import DeadlinePassedError, Reads
 from ultracluster_runtime.preflight.registry import CHECKS
+from ultracluster_runtime.preflight.requirements import RolloutNeeds
 
 __all__ = ["Result", "run_checks"]
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.needs import BucketNeeds, KeyNeeds, RolloutNeeds
 from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.requirements import BucketNeeds, KeyNeeds, RolloutNeeds
 
 __all__ = ["STORAGE_CHECKS"]
 

@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.needs import ClusterNeeds
 from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.requirements import ClusterNeeds
 
 __all__ = ["ZONE_CHECKS"]
 

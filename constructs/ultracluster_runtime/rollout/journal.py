@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.given_files import LARGEST_JSON_FILE, parse_given_json, read_given_file
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_given_json, read_given_file
 from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Final
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["ASSUMPTION_BASES", "Assumptions", "Basis"]
 

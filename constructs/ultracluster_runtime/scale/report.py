@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 from typing import Any, Final
 
-from ultracluster_catalog.cluster_subnet import cluster_addresses
-from ultracluster_catalog.lustre import LustreSettings
-from ultracluster_catalog.lustre_figures import file_system_figures
-from ultracluster_catalog.prices import capacity_block_price
+from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_catalog.lustre.lustre_figures import file_system_figures
+from ultracluster_catalog.places.cluster_subnet import cluster_addresses
+from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_runtime.scale.assumptions import ASSUMPTION_BASES
 from ultracluster_runtime.scale.breaks import Break, breaks
 from ultracluster_runtime.scale.failures import DayOfFailures, simulate_day, simulate_job_sizes

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
-from ultracluster_catalog.prices import capacity_block_price
-from ultracluster_catalog.service_limits import RUN_INSTANCES_REFILL_PER_SECOND, SERVICE_LIMITS
+from ultracluster_catalog.limits.service_limits import RUN_INSTANCES_REFILL_PER_SECOND, SERVICE_LIMITS
+from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_runtime.scale.layout import Layout, RegionLayout
 
 __all__ = ["RolloutRun", "WaveRun", "simulate_rollout"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 
-from ultracluster_runtime.lifecycle.facts import ACTIVE, Reservation
+from ultracluster_runtime.lifecycle.observations import ACTIVE, Reservation
 
 __all__ = ["BOOT_TIME", "Seen", "Step", "WaitingJob", "figures"]
 

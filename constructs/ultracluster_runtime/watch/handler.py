@@ -10,9 +10,9 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from ultracluster_catalog.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
+from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
+from ultracluster_runtime.watch.describe import Clients, Watched, look
 from ultracluster_runtime.watch.figures import figures
-from ultracluster_runtime.watch.look import Clients, Watched, look
 
 __all__ = ["embedded", "handler"]
 

@@ -10,8 +10,8 @@ from moto.cloudwatch.models import MetricAggregatedDatum, cloudwatch_backends
 from ultracluster_local.alarms.alarm import Alarms, CompositeAlarm, Expression, MetricAlarm, Query, Transition
 from ultracluster_local.alarms.evaluation import State
 from ultracluster_local.alarms.series import Metric, Series
-from ultracluster_local.environment import ACCOUNT
-from ultracluster_local.running import running
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.running import running
 
 __all__ = ["AlarmWatch"]
 

@@ -17,7 +17,7 @@ from ultracluster_local.cloudformation.requests import (
 )
 from ultracluster_local.cloudformation.stack_template import validate_template
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, stacks_of
-from ultracluster_local.running import running
+from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
 __all__ = ["handlers"]

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.clock import CLOCK
 from ultracluster_local.cloudformation.change_sets import describe_changes
 from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
 from ultracluster_local.cloudformation.errors import ValidationError
@@ -18,7 +17,8 @@ from ultracluster_local.cloudformation.requests import (
 )
 from ultracluster_local.cloudformation.stack_template import validate_template
 from ultracluster_local.cloudformation.stacks import ChangeSet, Stack, stacks_of
-from ultracluster_local.running import running
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
 __all__ = ["change_set_of", "handlers"]

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ultracluster_local.clients import Clients
 from ultracluster_local.cloudformation.intrinsic_functions import UNKNOWN, resolve
 from ultracluster_local.cloudformation.resource_types import provider_of
 from ultracluster_local.cloudformation.stack_template import stack_scope
 from ultracluster_local.cloudformation.stacks import Stack, StackResource
 from ultracluster_local.cloudformation.template import creation_order, references
+from ultracluster_local.instance.clients import Clients
 
 __all__ = ["PropertyChange", "describe_changes", "property_changes"]
 

@@ -19,7 +19,7 @@ from botocore.exceptions import ClientError
 from ultracluster_local.cloudformation.errors import ResourceError
 from ultracluster_local.cloudformation.providers import Context, Provider
 from ultracluster_local.cloudformation.values import Properties
-from ultracluster_local.state import remembered
+from ultracluster_local.instance.state import remembered
 
 __all__ = ["CustomResource", "is_custom"]
 

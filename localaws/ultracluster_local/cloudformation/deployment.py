@@ -7,8 +7,6 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ultracluster_local.clients import Clients
-from ultracluster_local.clock import CLOCK
 from ultracluster_local.cloudformation import schemas
 from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.errors import ResourceError, ValidationError
@@ -19,6 +17,8 @@ from ultracluster_local.cloudformation.resource_types import provider_of
 from ultracluster_local.cloudformation.stack_template import stack_scope
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, stacks_of
 from ultracluster_local.cloudformation.template import creation_order
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.instance.clock import CLOCK
 
 __all__ = ["Deployment", "replaces"]
 

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ultracluster_local.clients import Clients
-from ultracluster_local.clock import CLOCK
 from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.removal import resource_context
 from ultracluster_local.cloudformation.resource_types import provider_of
 from ultracluster_local.cloudformation.stacks import Stack, StackResource
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.instance.clock import CLOCK
 
 __all__ = ["detect_drift", "differences"]
 

@@ -4,11 +4,11 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.clock import CLOCK
 from ultracluster_local.cloudformation.drift import detect_drift
 from ultracluster_local.cloudformation.requests import ONE_AT_A_TIME, stack_of
 from ultracluster_local.cloudformation.stacks import stacks_of
-from ultracluster_local.running import running
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Handlers, Request, page
 
 __all__ = ["handlers"]

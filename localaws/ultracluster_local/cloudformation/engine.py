@@ -4,11 +4,11 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.clients import Clients
-from ultracluster_local.clock import CLOCK
 from ultracluster_local.cloudformation.deployment import Deployment
 from ultracluster_local.cloudformation.removal import EXPECTED, deletion_order, remove, said_by
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, Stacks, stacks_of
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.instance.clock import CLOCK
 
 __all__ = ["delete_stack", "deploy_stack"]
 

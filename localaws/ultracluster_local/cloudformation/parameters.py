@@ -5,8 +5,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.clients import Clients
 from ultracluster_local.cloudformation.errors import ValidationError
+from ultracluster_local.instance.clients import Clients
 
 __all__ = ["given_parameters", "ssm_parameter", "typed_parameters"]
 

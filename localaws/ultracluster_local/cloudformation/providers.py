@@ -14,10 +14,10 @@ import botocore
 import jmespath  # type: ignore[import-untyped]  # ships none
 from botocore.exceptions import ClientError
 
-from ultracluster_local.clients import Clients, service_model
 from ultracluster_local.cloudformation import schemas
 from ultracluster_local.cloudformation.errors import NotUpdatableError
 from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes, to_api
+from ultracluster_local.instance.clients import Clients, service_model
 
 __all__ = ["ApiProvider", "Context", "Provider", "Tagging"]
 

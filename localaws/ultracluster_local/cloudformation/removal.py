@@ -5,13 +5,13 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_local.clients import Clients
 from ultracluster_local.cloudformation.errors import ResourceError, ValidationError
 from ultracluster_local.cloudformation.providers import Context
 from ultracluster_local.cloudformation.resource_types import provider_of
 from ultracluster_local.cloudformation.stacks import Stack, StackResource
 from ultracluster_local.cloudformation.template import creation_order, references
-from ultracluster_local.environment import ACCOUNT
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.instance.environment import ACCOUNT
 
 __all__ = ["EXPECTED", "context_of", "deletion_order", "remove", "resource_context", "said_by"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.stacks import Stack, stacks_of
 from ultracluster_local.cloudformation.template import parse
-from ultracluster_local.running import running
+from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Request
 
 __all__ = ["ONE_AT_A_TIME", "refuse_unsettled", "run_change", "stack_of", "stack_tags", "template_of"]

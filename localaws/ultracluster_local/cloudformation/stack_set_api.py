@@ -12,15 +12,15 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.clock import CLOCK
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.parameters import given_parameters
 from ultracluster_local.cloudformation.requests import template_of
 from ultracluster_local.cloudformation.stack_template import validate_template
-from ultracluster_local.environment import ACCOUNT
-from ultracluster_local.running import running
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.running import running
+from ultracluster_local.instance.state import remembered
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
-from ultracluster_local.state import remembered
 
 __all__ = ["handlers"]
 

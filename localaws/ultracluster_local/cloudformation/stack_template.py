@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ultracluster_local.clients import Clients
 from ultracluster_local.cloudformation import schemas
 from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.errors import ValidationError
@@ -12,7 +11,8 @@ from ultracluster_local.cloudformation.parameters import ssm_parameter, typed_pa
 from ultracluster_local.cloudformation.resource_types import unsupported_types
 from ultracluster_local.cloudformation.stacks import Stack, stacks_of
 from ultracluster_local.cloudformation.template import creation_order, references
-from ultracluster_local.environment import ACCOUNT
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.instance.environment import ACCOUNT
 
 __all__ = ["stack_scope", "validate_template"]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ultracluster_local.clock import CLOCK
 from ultracluster_local.cloudformation.errors import ValidationError
-from ultracluster_local.environment import ACCOUNT
-from ultracluster_local.state import remembered
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.state import remembered
 
 __all__ = ["ChangeSet", "Stack", "StackResource", "Stacks", "stacks_of"]
 

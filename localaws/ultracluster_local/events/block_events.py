@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from ultracluster_catalog.capacity_blocks import (
+from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_DELIVERED_EVENTS,
     BLOCK_EXPIRATION_WARNING_EVENTS,
     INSTANCE_INTERRUPTION_WARNING_EVENT,
@@ -14,11 +14,11 @@ from ultracluster_catalog.capacity_blocks import (
     ULTRASERVER_TERMINATION_BEFORE_END,
     WARNING_BEFORE_END,
 )
-from ultracluster_local.clock import CLOCK
 from ultracluster_local.events.delivery import deliver_to_rules, new_event
-from ultracluster_local.services.capacity_market import Reservation, capacity_market
-from ultracluster_local.services.ec2_capacity import launched_into
-from ultracluster_local.state import regions_of, remembered
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.state import regions_of, remembered
+from ultracluster_local.services.ec2.capacity import launched_into
+from ultracluster_local.services.ec2.capacity_market import Reservation, capacity_market
 
 __all__ = ["deliver_delayed", "next_delayed", "next_in_blocks"]
 

@@ -13,10 +13,10 @@ from typing import Any
 from botocore.exceptions import ClientError
 from moto.events.models import events_backends
 
-from ultracluster_local.clock import CLOCK
-from ultracluster_local.environment import ACCOUNT
-from ultracluster_local.running import running
-from ultracluster_local.state import remembered
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.running import running
+from ultracluster_local.instance.state import remembered
 
 __all__ = ["Delivery", "deliver", "deliver_to_rules", "history", "new_event"]
 

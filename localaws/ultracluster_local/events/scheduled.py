@@ -8,9 +8,9 @@ from typing import Any
 from moto.events.models import events_backends
 from moto.scheduler.models import scheduler_backends
 
-from ultracluster_local.environment import ACCOUNT
 from ultracluster_local.events.delivery import deliver, new_event
 from ultracluster_local.events.schedule_expressions import due_times
+from ultracluster_local.instance.environment import ACCOUNT
 
 __all__ = ["Firing", "firings"]
 

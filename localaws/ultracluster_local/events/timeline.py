@@ -4,10 +4,10 @@ from collections import deque
 from datetime import datetime
 
 from ultracluster_local.alarms.watch import AlarmWatch
-from ultracluster_local.clock import CLOCK
 from ultracluster_local.events.block_events import deliver_delayed, next_delayed, next_in_blocks
 from ultracluster_local.events.scheduled import firings
-from ultracluster_local.state import remembered
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.state import remembered
 
 __all__ = ["EventSettings", "event_settings", "live_through"]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from moto.budgets.models import budgets_backends
 
-from ultracluster_catalog.budgets import MOST_BUDGET_EMAILS, MOST_BUDGET_NOTIFICATIONS
-from ultracluster_local.clock import CLOCK
-from ultracluster_local.environment import ACCOUNT
-from ultracluster_local.running import running
+from ultracluster_catalog.limits.budgets import MOST_BUDGET_EMAILS, MOST_BUDGET_NOTIFICATIONS
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.running import running
+from ultracluster_local.instance.state import remembered
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
-from ultracluster_local.state import remembered
 
 __all__ = ["BudgetNotice", "handlers", "record_spend"]
 

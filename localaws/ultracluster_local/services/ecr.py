@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.clock import CLOCK
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.state import remembered
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
-from ultracluster_local.state import remembered
 
 __all__ = ["handlers"]
 

@@ -13,7 +13,7 @@ from typing import Any
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.logs.models import LogsBackend
 
-from ultracluster_local.environment import ACCOUNT
+from ultracluster_local.instance.environment import ACCOUNT
 
 __all__ = ["extract_metrics", "install"]
 

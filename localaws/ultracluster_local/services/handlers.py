@@ -15,7 +15,7 @@ from moto.core.parse import XFormedDict
 from moto.core.responses import ActionResult
 from moto.core.utils import camelcase_to_underscores
 
-from ultracluster_local.environment import ACCOUNT
+from ultracluster_local.instance.environment import ACCOUNT
 
 __all__ = ["Handler", "Handlers", "Request", "ServiceError", "hex_id", "page", "tags_of"]
 

@@ -12,7 +12,7 @@ from typing import Any
 from moto.iam.models import SERVICE_NAME_CONVERSION, iam_backends
 from moto.iam.responses import IamResponse
 
-from ultracluster_local.environment import ACCOUNT
+from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 
 __all__ = ["handlers", "install"]

@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.instance.state import remembered
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
-from ultracluster_local.state import remembered
 
 __all__ = ["handlers"]
 

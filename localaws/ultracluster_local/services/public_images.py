@@ -15,9 +15,9 @@ from moto.ec2.models import ec2_backends
 from moto.ec2.models.amis import Ami
 from moto.ssm.models import Parameter, ParameterDict
 
-from ultracluster_catalog.neuron import ECS_NEURON_AMI_PARAMETER, NEURON_DLAMI_PARAMETERS
-from ultracluster_local.environment import ACCOUNT
-from ultracluster_local.state import remembered
+from ultracluster_catalog.neuron.neuron import ECS_NEURON_AMI_PARAMETER, NEURON_DLAMI_PARAMETERS
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.state import remembered
 
 __all__ = ["install"]
 

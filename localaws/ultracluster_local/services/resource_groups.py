@@ -7,8 +7,8 @@ from moto.resourcegroups.models import resourcegroups_backends
 from moto.resourcegroups.responses import ResourceGroupsResponse
 from moto.resourcegroups.urls import url_paths
 
+from ultracluster_local.instance.state import remembered
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
-from ultracluster_local.state import remembered
 
 __all__ = ["handlers", "install"]
 

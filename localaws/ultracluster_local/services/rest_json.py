@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import parse_qs
 
-from ultracluster_local.clients import service_model
+from ultracluster_local.instance.clients import service_model
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 
 __all__ = ["RestJsonServices"]

@@ -5,11 +5,11 @@ from typing import Any
 
 from moto.servicequotas.resources.default_quotas.vpc import VPC_DEFAULT_QUOTAS
 
-from ultracluster_catalog.quotas import CAPACITY_BLOCK_QUOTAS, ON_DEMAND_QUOTAS, SPOT_QUOTAS
-from ultracluster_catalog.service_quotas import SERVICE_QUOTAS
-from ultracluster_local.services.capacity_market import capacity_market
+from ultracluster_catalog.limits.quotas import CAPACITY_BLOCK_QUOTAS, ON_DEMAND_QUOTAS, SPOT_QUOTAS
+from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
+from ultracluster_local.instance.state import remembered
+from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
-from ultracluster_local.state import remembered
 
 __all__ = ["handlers", "set_quota"]
 

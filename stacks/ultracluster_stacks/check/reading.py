@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
-from ultracluster_catalog.service_limits import TEMPLATE_RESOURCES, TEMPLATE_SIZE_BYTES
+from ultracluster_catalog.limits.service_limits import TEMPLATE_RESOURCES, TEMPLATE_SIZE_BYTES
 from ultracluster_checks import Source
+from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_stacks.check.yaml_template import DEEPEST_NESTING, TemplateError, read_yaml_template
 
 __all__ = ["read_templates"]

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import yaml
 
-from ultracluster_catalog.findings import quote
+from ultracluster_rules.findings import quote
 
 __all__ = ["DEEPEST_NESTING", "Lines", "TemplateError", "read_yaml_template"]
 

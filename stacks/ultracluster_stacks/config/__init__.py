@@ -1,19 +1,24 @@
 """The rollout file: its models, and `load_rollout`, which reads and checks it."""
 
-from ultracluster_stacks.config.association import AssociationConfig
-from ultracluster_stacks.config.buckets import CheckpointsConfig, DatasetConfig
-from ultracluster_stacks.config.budget import BudgetConfig
-from ultracluster_stacks.config.capacity import CapacityConfig, FurtherCapacityConfig, most_nodes, sources
-from ultracluster_stacks.config.cluster import ClusterConfig
-from ultracluster_stacks.config.compile_cache import CompileCacheConfig
-from ultracluster_stacks.config.file_system import FileSystemConfig
-from ultracluster_stacks.config.job import JobConfig
-from ultracluster_stacks.config.loader import LoadedRollout, load_rollout
-from ultracluster_stacks.config.machine import machine_of
-from ultracluster_stacks.config.network import NetworkConfig
-from ultracluster_stacks.config.queue import FurtherQueueConfig, QueueConfig
-from ultracluster_stacks.config.rollout import RolloutConfig
-from ultracluster_stacks.config.wave import WaveConfig
+from ultracluster_stacks.config.loading.loader import LoadedRollout, load_rollout
+from ultracluster_stacks.config.models.association import AssociationConfig
+from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
+from ultracluster_stacks.config.models.budget import BudgetConfig
+from ultracluster_stacks.config.models.capacity import (
+    CapacityConfig,
+    FurtherCapacityConfig,
+    most_nodes,
+    sources,
+)
+from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
+from ultracluster_stacks.config.models.file_system import FileSystemConfig
+from ultracluster_stacks.config.models.job import JobConfig
+from ultracluster_stacks.config.models.machine import machine_of
+from ultracluster_stacks.config.models.network import NetworkConfig
+from ultracluster_stacks.config.models.queue import FurtherQueueConfig, QueueConfig
+from ultracluster_stacks.config.models.rollout import RolloutConfig
+from ultracluster_stacks.config.models.wave import WaveConfig
 
 __all__ = [
     "AssociationConfig",

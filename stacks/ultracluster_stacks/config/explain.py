@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from ultracluster_stacks.config.defaults import origin
-from ultracluster_stacks.config.environment import read_rollout
-from ultracluster_stacks.config.loader import load_rollout
-from ultracluster_stacks.config.problem import Loc, loc_text
-from ultracluster_stacks.config.yaml_source import YamlSource
+from ultracluster_stacks.config.loading.loader import load_rollout
+from ultracluster_stacks.config.reading.defaults import origin
+from ultracluster_stacks.config.reading.environment import read_rollout
+from ultracluster_stacks.config.reading.problem import Loc, loc_text
+from ultracluster_stacks.config.reading.yaml_source import YamlSource
 
 __all__ = ["ExplainedCluster", "ExplainedValue", "explain_rollout"]
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from ultracluster_stacks.config.rollout import RolloutConfig
+from ultracluster_stacks.config.models.rollout import RolloutConfig
 
 __all__ = ["SCHEMA_FILE", "rollout_schema", "schema_text"]
 

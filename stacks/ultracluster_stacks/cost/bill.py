@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Final
 
-from ultracluster_catalog.lustre import (
+from ultracluster_catalog.lustre.lustre import (
     INTELLIGENT_TIERING,
     READ_CACHE_MODES,
     THROUGHPUT_CAPACITIES,
     LustreSettings,
 )
-from ultracluster_catalog.lustre_figures import automatic_metadata_iops
-from ultracluster_catalog.priced_things import PricedThing
-from ultracluster_catalog.prices import Price
-from ultracluster_catalog.service_prices import PaidService
+from ultracluster_catalog.lustre.lustre_figures import automatic_metadata_iops
+from ultracluster_catalog.prices.billable_items import PricedThing
+from ultracluster_catalog.prices.prices import Price
+from ultracluster_catalog.prices.service_prices import PaidService
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.cost.line import Line, Usage
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
-from ultracluster_catalog.cluster_subnet import NODE_SERVICES
-from ultracluster_catalog.compile_machines import smaller_compile_types
-from ultracluster_catalog.metrics import METRICS
+from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
+from ultracluster_catalog.observability.metrics import METRICS
+from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_stacks.config import ClusterConfig, machine_of, sources
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from ultracluster_catalog.priced_things import PricedThing, price_of
-from ultracluster_catalog.prices import Price
+from ultracluster_catalog.prices.billable_items import PricedThing, price_of
+from ultracluster_catalog.prices.prices import Price
 from ultracluster_stacks.cost.bill import Prices, bill, further_nodes
 from ultracluster_stacks.cost.footprint import Footprint
 from ultracluster_stacks.cost.line import Line, Usage

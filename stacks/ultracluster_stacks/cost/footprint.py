@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ultracluster_catalog.lustre import LustreSettings
+from ultracluster_catalog.lustre.lustre import LustreSettings
 
 __all__ = ["Footprint", "NodeSupply"]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, Literal
 
-from ultracluster_catalog.prices import Price
+from ultracluster_catalog.prices.prices import Price
 from ultracluster_stacks.cost.money import NOTHING, Money
 
 __all__ = ["HOURS_OF_A_MONTH", "Line", "Usage"]

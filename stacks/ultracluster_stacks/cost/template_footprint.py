@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Literal
 
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.lustre import LustreSettings
+from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.plan import StackTemplate
 

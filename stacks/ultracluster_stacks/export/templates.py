@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ultracluster_catalog.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["BUCKET_PARAMETER", "exported_template", "text_of"]
 

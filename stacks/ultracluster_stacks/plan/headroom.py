@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ultracluster_catalog.findings import Finding
-from ultracluster_catalog.service_limits import TEMPLATE_OUTPUTS, TEMPLATE_RESOURCES, TEMPLATE_SIZE_BYTES
+from ultracluster_catalog.limits.service_limits import (
+    TEMPLATE_OUTPUTS,
+    TEMPLATE_RESOURCES,
+    TEMPLATE_SIZE_BYTES,
+)
+from ultracluster_rules.findings import Finding
 from ultracluster_stacks.plan.templates import StackTemplate
 
 __all__ = ["Headroom", "check_headroom", "headroom"]

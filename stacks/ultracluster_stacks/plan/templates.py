@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from ultracluster_catalog.given_files import parse_given_json
+from ultracluster_rules.untrusted_files import parse_given_json
 
 __all__ = ["StackTemplate", "read_template"]
 

@@ -9,11 +9,11 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
-from tests.unit.ultracluster.neighbours import IMAGE_ID, RESERVATION, ZONE, network, new_stack, nodes, of_type
+from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, ZONE, network, new_stack, nodes, of_type
 
 import ultracluster as uc
-from ultracluster_catalog.cluster_subnet import NODE_SERVICES
-from ultracluster_catalog.findings import FindingsError
+from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.plan import StackTemplate, check_headroom, compare
 
 pytestmark = pytest.mark.synth

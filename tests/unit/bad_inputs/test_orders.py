@@ -7,21 +7,21 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.examples import block_order, extension_order, offering
-from tests.unit.runtime.simulator import OWNED_END, START, World
-from tests.unit.runtime.test_preflight import CLUSTER, SOURCE
-from tests.unit.runtime.worlds import start, two_orders_of_one_cluster, world_of
+from tests.unit.runtime.preflight.test_preflight import CLUSTER, SOURCE
+from tests.unit.runtime.purchasing.examples import block_order, extension_order, offering
+from tests.unit.runtime.purchasing.simulation import start, two_orders_of_one_cluster, world_of
+from tests.unit.runtime.purchasing.simulator import OWNED_END, START, World
 
-from ultracluster_catalog.findings import FindingsError
-from ultracluster_cli import capacity_session
-from ultracluster_cli.capacity_input import read_fee
+from ultracluster_cli.capacity import session as capacity_session
+from ultracluster_cli.capacity.parsing import read_fee
 from ultracluster_cli.main import main
-from ultracluster_runtime.order_checks import check_order
-from ultracluster_runtime.orders import Order
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.needs import RolloutNeeds
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.reconcile import Outcome
+from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.purchasing.order_checks import check_order
+from ultracluster_runtime.purchasing.orders import Order
+from ultracluster_runtime.purchasing.reconcile import Outcome
 
 RESERVATION: Mapping[str, Any] = {
     "CapacityReservationId": "cr-0123456789abcdef0",

@@ -11,9 +11,9 @@ from tests.unit.stacks.conftest import synthesize_rollout
 
 from rollouts import write_rollout
 from ultracluster_local import LocalAws, deploy
-from ultracluster_local.clients import Clients
-from ultracluster_local.in_process import answered_by
-from ultracluster_local.running import running, set_running
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.instance.running import running, set_running
+from ultracluster_local.server.in_process import answered_by
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 

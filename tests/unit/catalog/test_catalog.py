@@ -72,9 +72,9 @@ def test_loads_nothing_but_what_is_asked_for() -> None:
         "before = {name for name in sys.modules if name.startswith('ultracluster_catalog.')}\n"
         "from ultracluster_catalog import findings\n"
         "hasattr(ultracluster_catalog, '__wrapped__')\n"
-        "early = 'ultracluster_catalog.addresses' in sys.modules\n"
+        "early = 'ultracluster_catalog.places.addresses' in sys.modules\n"
         "ultracluster_catalog.subnet_prefix(20)\n"
-        "print(before, early, 'ultracluster_catalog.prices' in sys.modules)\n"
+        "print(before, early, 'ultracluster_catalog.prices.prices' in sys.modules)\n"
     )
     finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert finished.stdout == "set() False False\n"

@@ -2,8 +2,8 @@
 
 import re
 
-from ultracluster_catalog.rule_notes.page import rules_page
-from ultracluster_catalog.rules import RULES
+from ultracluster_rules.rule_notes.page import rules_page
+from ultracluster_rules.rules import RULES
 
 
 def test_every_rule_has_an_entry() -> None:

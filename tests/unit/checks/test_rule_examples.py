@@ -4,9 +4,9 @@ import textwrap
 
 import pytest
 
-from ultracluster_catalog.rule_notes import RuleNote, all_rule_notes
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.table import CODES
+from ultracluster_rules.rule_notes import RuleNote, all_rule_notes
 from ultracluster_stacks.check.yaml_template import read_yaml_template
 
 EXAMPLES = {code: note for code, note in all_rule_notes().items() if note.kind == "template"}

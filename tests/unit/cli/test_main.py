@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 import pytest
 import typer
 
-from ultracluster_catalog.findings import Finding, FindingsError
 from ultracluster_cli.main import COMMANDS
+from ultracluster_rules.findings import Finding, FindingsError
 
 Run = Callable[..., Any]
 

@@ -28,7 +28,7 @@ def test_every_part_of_a_cluster_is_valid(block: str, tmp_path: Path) -> None:
 
 @pytest.mark.synth
 def test_the_python_example_joins_three_folders() -> None:
-    from tests.unit.ultracluster.neighbours import network, new_stack, of_type
+    from tests.unit.ultracluster.builders import network, new_stack, of_type
 
     (block,) = blocks("python")
     names: dict[str, Any] = {}

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.deploy  # imports moto's services
 
 TOUCHED = {
-    # ultracluster_local/moto_costs.py
+    # ultracluster_local/server/moto_caching.py
     "moto.backends.list_of_moto_modules": None,  # kept, and not read for each request
     "moto.core.responses.method_names_from_class": ["clazz"],  # likewise
     "moto.core.serialize.AttributePicker.__call__": ["self", "context"],  # ours takes its place
@@ -22,7 +22,7 @@ TOUCHED = {
     "moto.ec2.utils.random.getrandbits": None,
     "moto.ec2.utils.random_resource_id": ["size"],
     "moto.moto_server.werkzeug_app.DomainDispatcherApplication.get_backend_for_host": ["self", "host"],
-    # ultracluster_local/install.py
+    # ultracluster_local/server/install.py
     "moto.awslambda.models.LambdaFunction._invoke_lambda": None,  # ours takes its place
     "moto.batch.responses.BatchResponse._get_action": ["self"],
     "moto.budgets.models.Notification.__init__": ["self", "details", "subscribers"],
@@ -51,17 +51,17 @@ TOUCHED = {
     "moto.events.models.Rule.arn": None,
     "moto.events.models.events_backends": None,
     "moto.scheduler.models.scheduler_backends": None,
-    # ultracluster_local/services/ec2_instances.py
+    # ultracluster_local/services/ec2/instances.py
     "moto.ec2.models.instances.Instance.terminate": ["self"],
     "moto.ec2.responses.EC2Response.run_instances": ["self"],
-    # ultracluster_local/services/batch_service_jobs.py
+    # ultracluster_local/services/batch/service_jobs.py
     "moto.batch.responses.BatchResponse.dispatch": None,
     "moto.batch.urls.url_paths": None,
     # ultracluster_local/services/public_images.py
     "moto.ec2.models.amis.Ami": None,
     "moto.ssm.models.Parameter": None,
     "moto.ssm.models.ParameterDict._check_loading_status": ["self", "key"],
-    # ultracluster_local/services/s3_request_metrics.py
+    # ultracluster_local/services/s3/request_metrics.py
     "moto.cloudwatch.models.cloudwatch_backends": None,
     "moto.cloudwatch.models.CloudWatchBackend.put_metric_data": ["self", "namespace", "metric_data"],
     "moto.s3.models.s3_backends": None,
@@ -89,13 +89,13 @@ TOUCHED = {
     # ultracluster_local/services/service_quotas.py
     "moto.servicequotas.resources.default_quotas.vpc.VPC_DEFAULT_QUOTAS": None,
     "moto.servicequotas.responses.ServiceQuotasResponse": None,
-    # ultracluster_local/services/s3.py
+    # ultracluster_local/services/s3/buckets.py
     "moto.iam.access_control.PermissionResult.NEUTRAL": None,
     "moto.s3.models.FakeBucket.get_permission": None,
     "moto.s3.responses.S3Response.get_bucket_replication": ["self"],
     # ultracluster_local/services/sqs.py
     "moto.sqs.models.Queue._set_attributes": ["self", "attributes", "now"],
-    # ultracluster_local/services/ec2_capacity.py, ec2_tags.py
+    # ultracluster_local/services/ec2/capacity.py, ec2_tags.py
     "moto.ec2.models.EC2Backend.create_tags": ["self", "resource_ids", "tags"],
     "moto.ec2.models.EC2Backend.delete_tags": ["self", "resource_ids", "tags"],
     "moto.ec2.models.EC2Backend.describe_availability_zones": None,
@@ -103,7 +103,7 @@ TOUCHED = {
     "moto.ec2.models.ec2_backends": None,
     "moto.ec2.models.instance_types.INSTANCE_TYPES": None,
     "moto.ec2.models.validate_resource_ids": ["resource_ids"],
-    # ultracluster_local/server.py
+    # ultracluster_local/server/server.py
     "moto.core.DEFAULT_ACCOUNT_ID": None,
     "moto.moto_api._internal.models.MotoAPIBackend.reset": ["self"],
     "moto.moto_server.werkzeug_app.DomainDispatcherApplication.__init__": ["self", "create_app"],

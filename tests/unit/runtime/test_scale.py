@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from ultracluster_catalog.capacity_blocks import BLOCK_REGIONS, block_regions
-from ultracluster_catalog.findings import FindingsError
-from ultracluster_catalog.service_limits import SERVICE_LIMITS, LimitScope
+from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
+from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS, LimitScope
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.scale import (
     ASSUMPTION_BASES,
     Assumptions,

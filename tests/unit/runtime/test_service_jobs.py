@@ -7,7 +7,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_catalog.findings import FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.service_jobs import training_job, training_job_submission
 
 JOB: dict[str, Any] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster.bake_component import bake_component
+from ultracluster.images.bake_component import bake_component
 
 pytestmark = [pytest.mark.process, pytest.mark.synth]
 

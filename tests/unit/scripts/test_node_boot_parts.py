@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.unit.scripts.test_node_boot import Node
 
-from ultracluster.user_data import boot_script
+from ultracluster.nodes.user_data import boot_script
 
 pytestmark = [pytest.mark.process, pytest.mark.synth]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 from constructs import IConstruct
-from tests.unit.ultracluster import neighbours
+from tests.unit.ultracluster import builders as neighbours
 
-from ultracluster_catalog.nic_layouts import NetworkInterface
-from ultracluster_stacks.cluster_stage import ClusterStage
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
 pytestmark = pytest.mark.synth
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.neighbours import new_stack
+from tests.unit.ultracluster.builders import new_stack
 
 
 @pytest.fixture(autouse=True, scope="session")

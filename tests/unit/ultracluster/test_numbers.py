@@ -14,16 +14,16 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from tests.unit.ultracluster.neighbours import IMAGE, IMAGE_ID, RESERVATION, ZONE, new_stack
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, RESERVATION, ZONE, new_stack
 
 import ultracluster as uc
-from ultracluster_catalog.alarms import AlarmThresholds
-from ultracluster_catalog.findings import FindingsError
-from ultracluster_catalog.instance_type import InstanceType, NetworkCard
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.neuron_images import NeuronImage
-from ultracluster_catalog.neuron_settings import NeuronSettings
-from ultracluster_catalog.nic_layouts import NetworkInterface
+from ultracluster_catalog.machines.instance_type import InstanceType, NetworkCard
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface
+from ultracluster_catalog.neuron.neuron_images import NeuronImage
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster_catalog.observability.alarms import AlarmThresholds
+from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
 

@@ -9,12 +9,12 @@ import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from tests.unit.ultracluster import neighbours
+from tests.unit.ultracluster import builders as neighbours
 
 import ultracluster as uc
 import ultracluster_catalog as catalog
-from ultracluster_catalog.findings import FindingsError
-from ultracluster_catalog.rule_notes import all_rule_notes
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.rule_notes import all_rule_notes
 
 pytestmark = pytest.mark.synth
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.clients import service_model
 from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider
 from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
+from ultracluster_local.instance.clients import service_model
 
 __all__ = ["PROVIDERS"]
 

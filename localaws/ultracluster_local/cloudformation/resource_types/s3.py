@@ -6,11 +6,11 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_local.clients import service_model
 from ultracluster_local.cloudformation.errors import ResourceError
 from ultracluster_local.cloudformation.providers import Context, Provider
 from ultracluster_local.cloudformation.resource_types.s3_settings import READ_SETTINGS, SETTINGS
 from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
+from ultracluster_local.instance.clients import service_model
 
 __all__ = ["PROVIDERS"]
 

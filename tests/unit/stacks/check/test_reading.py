@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_catalog.findings import FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.check import read_templates
 from ultracluster_stacks.check.yaml_template import read_yaml_template
 

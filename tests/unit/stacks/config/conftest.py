@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_catalog.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config import LoadedRollout, load_rollout
 
 VALID = """\

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ultracluster_catalog.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.nic_layouts import NIC_LAYOUTS
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.nic_layouts import NIC_LAYOUTS
 from ultracluster_stacks.config.schema import SCHEMA_FILE, rollout_schema, schema_text
 
 jsonschema = pytest.importorskip("jsonschema")  # comes with moto and cfn-lint

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from ultracluster_catalog.findings import FindingsError
-from ultracluster_catalog.lustre import LustreSettings
-from ultracluster_catalog.priced_things import PricedThing
-from ultracluster_catalog.prices import Price
+from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_catalog.prices.billable_items import PricedThing
+from ultracluster_catalog.prices.prices import Price
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.cost import (
     Estimate,
     Footprint,

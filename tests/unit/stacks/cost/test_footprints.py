@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.stacks.conftest import synthesized_templates
 
-from ultracluster_catalog.metrics import METRICS
+from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.cost import Footprint, configured_footprint, planned_hours, template_footprint
 from ultracluster_stacks.plan import StackTemplate

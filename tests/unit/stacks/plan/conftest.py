@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_cli.plan_stacks import assembled_stacks
+from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_stacks.plan import StackTemplate
 
 

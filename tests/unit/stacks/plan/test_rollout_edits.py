@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from ultracluster_cli.plan_stacks import assembled_stacks
+from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import Plan, StackTemplate, compare
-from ultracluster_stacks.synthesis import synthesize
+from ultracluster_stacks.synthesis.app import synthesize
 
 pytestmark = pytest.mark.synth
 

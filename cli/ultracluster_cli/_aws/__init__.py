@@ -1,0 +1,3 @@
+"""Accounts, sessions and deployed state."""
+
+__all__: list[str] = []

@@ -1,0 +1,100 @@
+"""Where each cluster of a rollout goes: the account of its profile, that of the shell's credentials, or a local AWS."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+
+from ultracluster_cli._aws.targets import Target
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_stacks.config import ClusterConfig
+
+__all__ = ["ClusterTargets", "ProfileTarget", "one_target", "targets_by_profile"]
+
+ProfileTarget = Callable[[str | None], AbstractContextManager[Target]]
+"""Gives the account of a profile; of the shell's credentials for None."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterTargets:
+    """Where the clusters of a rollout go.
+
+    Attributes:
+        profiles: The profile of each cluster, by name and Region such as ``training-a-us-east-2``.
+        targets: Where each profile leads, in the order of the file.
+    """
+
+    profiles: Mapping[str, str | None]
+    targets: Mapping[str | None, Target]
+
+    def of(self, cluster: str) -> Target:
+        """Give where a cluster goes.
+
+        Args:
+            cluster: Its name and Region.
+
+        Raises:
+            FindingsError: If the file does not say so (UC9665).
+        """
+        if cluster in self.profiles:
+            return self.targets[self.profiles[cluster]]
+        if set(self.targets) == {None}:
+            return self.targets[None]
+        problem = f"{cluster} is no longer in the rollout file, which names profiles"
+        remedy = "Put the cluster with its profile back into the file; its account is not guessed"
+        raise FindingsError([Finding(code="UC9665", problem=problem, remedy=remedy)])
+
+    def clusters(self, profile: str | None) -> tuple[str, ...]:
+        """Name the clusters of a profile."""
+        return tuple(name for name, one in self.profiles.items() if one == profile)
+
+    def only(self, clusters: Iterable[str]) -> "ClusterTargets":
+        """Leave out where none of some clusters goes."""
+        profiles = dict.fromkeys(self.profiles.get(cluster) for cluster in clusters)
+        return replace(self, targets={one: self.targets[one] for one in profiles if one in self.targets})
+
+    @property
+    def name(self) -> str:
+        """What to call them when speaking to people."""
+        return "; ".join(dict.fromkeys(each.name for each in self.targets.values()))
+
+    @property
+    def account(self) -> str:
+        """The accounts, or the local AWS, which a rollout that is resumed goes to again."""
+        return ", ".join(dict.fromkeys(each.account or each.name for each in self.targets.values()))
+
+    @property
+    def calls(self) -> Mapping[str, int]:
+        """How often each call was sent to all of them, such as ``ec2:DescribeVpcs``; not by the CDK CLI."""
+        return sum((Counter(each.calls.sent) for each in self.targets.values()), Counter())
+
+    @property
+    def local(self) -> bool:
+        """Whether all is on this machine."""
+        return all(each.local for each in self.targets.values())
+
+
+@contextmanager
+def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget) -> Iterator[ClusterTargets]:
+    """Reach the account of every profile, before anything is done in one of them.
+
+    Args:
+        clusters: The clusters.
+        account: Gives the account of a profile.
+
+    Raises:
+        FindingsError: If a profile does not exist, or AWS does not accept its credentials (UC9009).
+    """
+    profiles = {each.stage: each.profile for each in clusters}
+    with ExitStack() as stack:
+        yield ClusterTargets(
+            profiles=profiles,
+            targets={
+                profile: stack.enter_context(account(profile)) for profile in dict.fromkeys(profiles.values())
+            },
+        )
+
+
+def one_target(target: Target) -> ClusterTargets:
+    """Let every cluster go to one target, whatever its profile: a local AWS has one account."""
+    return ClusterTargets(profiles={}, targets={None: target})

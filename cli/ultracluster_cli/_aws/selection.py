@@ -1,0 +1,64 @@
+"""The clusters of a rollout: all, those of one wave, or those of some names."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from ultracluster_rules.findings import Finding, FindingsError, quote
+
+if TYPE_CHECKING:  # pydantic; not for the help
+    from ultracluster_stacks.config import ClusterConfig, RolloutConfig
+
+__all__ = ["called", "clusters_of"]
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_Cluster = TypeVar("_Cluster", bound=_Named)
+
+
+def clusters_of(config: "RolloutConfig", wave: str | None) -> "list[ClusterConfig]":
+    """Return the clusters of a wave.
+
+    Args:
+        config: The rollout.
+        wave: Name of the wave. None for all.
+
+    Raises:
+        FindingsError: If the rollout has no such wave (UC9008).
+    """
+    names = [each.name for each in config.waves]
+    if wave is not None and wave not in names:
+        problem = f"got the wave {quote(wave)}, which the rollout does not have"
+        raise FindingsError([Finding(code="UC9008", problem=problem, allowed=", ".join(names))])
+    return [cluster for each in config.waves if wave in (None, each.name) for cluster in each.clusters]
+
+
+def called(clusters: Sequence[_Cluster], names: Sequence[str], *, rollout: Path) -> list[_Cluster]:
+    """Return the clusters of some names; one name may be there in several Regions.
+
+    Args:
+        clusters: The clusters.
+        names: The names. Empty for all.
+        rollout: The rollout file.
+
+    Raises:
+        FindingsError: For each name that no cluster has (UC2201).
+    """
+    known = dict.fromkeys(each.name for each in clusters)
+    findings = [
+        Finding(
+            code="UC2201",
+            problem=f"got the cluster {quote(name)}, which the rollout does not have",
+            allowed=", ".join(known),
+            location=str(rollout),
+        )
+        for name in names
+        if name not in known
+    ]
+    if findings:
+        raise FindingsError(findings)
+    return [each for each in clusters if not names or each.name in names]

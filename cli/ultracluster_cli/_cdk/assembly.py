@@ -1,0 +1,77 @@
+"""Which stacks a cloud assembly holds, by cluster: read from cdk.out after the CDK CLI has written it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ultracluster_rules.untrusted_files import read_given_json
+
+__all__ = ["AssemblyStack", "artifacts", "inside", "read_assembly"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AssemblyStack:
+    """A stack to deploy.
+
+    Attributes:
+        cluster: Name of its stage, such as ``training-a-us-east-2``.
+        name: Its name in CloudFormation.
+        region: Its Region.
+    """
+
+    cluster: str
+    name: str
+    region: str
+
+
+def read_assembly(directory: Path) -> list[AssemblyStack]:
+    """Return the stacks of all stages under `directory`, in the order of the manifests.
+
+    Args:
+        directory: The cloud assembly, usually cdk.out.
+
+    Raises:
+        OSError: If there is no cloud assembly.
+    """
+    return [
+        AssemblyStack(
+            cluster=stage["properties"].get("displayName", stage["properties"]["directoryName"]),
+            name=stack["properties"].get("stackName", stack_id),
+            region=stack["environment"].rpartition("/")[2],  # aws://ACCOUNT/REGION
+        )
+        for _, stage in artifacts(directory, kind="cdk:cloud-assembly")
+        for stack_id, stack in artifacts(
+            directory / stage["properties"]["directoryName"], kind="aws:cloudformation:stack"
+        )
+    ]
+
+
+def inside(directory: Path, name: str) -> Path:
+    """Return a path that an assembly names.
+
+    Args:
+        directory: The folder that names it.
+        name: The path, from there.
+
+    Raises:
+        ValueError: If it leads out of the folder.
+    """
+    path = directory / name
+    if path.resolve().is_relative_to(directory.resolve()):
+        return path
+    raise ValueError(f"{name[:80]!a} leads out of its folder")
+
+
+def artifacts(directory: Path, *, kind: str) -> Iterator[tuple[str, Any]]:
+    """Give the artifacts of one kind of an assembly, without its stages, by name.
+
+    Args:
+        directory: The cloud assembly, or the folder of a stage in one.
+        kind: Such as ``aws:cloudformation:stack``.
+
+    Raises:
+        OSError: If there is no cloud assembly.
+    """
+    manifest = read_given_json(directory / "manifest.json")
+    return ((name, artifact) for name, artifact in manifest["artifacts"].items() if artifact["type"] == kind)

@@ -1,0 +1,61 @@
+"""Runs `cdk synth` into a folder of its own, so that cdk.out stays what was last deployed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ultracluster_cli._cdk.child_process import run_logged
+from ultracluster_cli._cdk.toolchain import Toolchain, with_own_folders
+from ultracluster_cli._cdk.workspace import state_directory
+from ultracluster_cli.output import say
+from ultracluster_rules.findings import Finding, FindingsError
+
+__all__ = ["synthesize_into"]
+
+_LINES_SHOWN = 10
+
+
+def synthesize_into(
+    output: Path,
+    *,
+    toolchain: Toolchain,
+    directory: Path,
+    rollout: Path,
+    wave: str | None,
+    temporary: Path,
+    environment: Mapping[str, str],
+) -> None:
+    """Synthesize a rollout.
+
+    Args:
+        output: Where to write the cloud assembly; it does not exist.
+        toolchain: What synthesizes.
+        directory: Folder of the CDK app.
+        rollout: The rollout file, which was checked already.
+        wave: Name of the one wave to synthesize. None for all.
+        temporary: Folder for temporary files.
+        environment: Environment of the CDK CLI.
+
+    Raises:
+        FindingsError: If cdk synth fails (UC9201).
+    """
+    state = state_directory(directory)
+    command = [str(toolchain.cdk), "synth", "**", "--quiet", "--no-notices", "--no-color"]
+    command += ["--output", str(output), "--context", f"rollout={rollout}"]
+    if wave is not None:
+        command += ["--context", f"wave={wave}"]
+    log = state / "logs" / "cdk-synth.log"
+    log.parent.mkdir(exist_ok=True)
+    lines: list[str] = []
+    code = run_logged(
+        command,
+        directory=directory,
+        environment=with_own_folders(environment, toolchain=toolchain, state=state, temporary=temporary),
+        log=log,
+        on_line=lines.append,
+    )
+    if code:
+        for line in lines[-_LINES_SHOWN:]:
+            say(f"  | {line}")
+        problem = f"cdk synth ended with code {code}; the whole log is {log}"
+        remedy = "Repair the cause and run the command again"
+        raise FindingsError([Finding(code="UC9201", problem=problem, remedy=remedy)])

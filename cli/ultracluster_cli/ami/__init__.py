@@ -1,0 +1,3 @@
+"""`ultracluster ami`."""
+
+__all__: list[str] = []

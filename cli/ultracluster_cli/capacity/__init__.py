@@ -1,0 +1,3 @@
+"""`ultracluster capacity`."""
+
+__all__: list[str] = []

@@ -1,0 +1,241 @@
+"""`ultracluster capacity approve`, `extend` and `reserve`: terms on record, before any money moves."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+
+from ultracluster_cli.capacity.options import (
+    DEFAULT_ULTRASERVER,
+    ApproverOption,
+    BetweenOption,
+    ClusterOption,
+    CurrencyOption,
+    DaysOption,
+    HoursOption,
+    MaxFeeOption,
+    MonthCapOption,
+    OrderArgument,
+    PlatformOption,
+    PreferOption,
+    RegionsOption,
+    TypeOption,
+    UltraServerTypeOption,
+)
+from ultracluster_cli.capacity.parsing import (
+    accepted_hours,
+    read_days,
+    read_fee,
+    read_regions,
+    read_time,
+    searched_regions,
+)
+from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
+from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_rules.findings import FindingsError, Severity
+
+__all__ = ["approve", "extend", "reserve"]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _approve(session: Any, order: Any, *, as_json: bool) -> None:
+    from ultracluster_cli.capacity.session import record_row  # noqa: PLC0415 - boto3; not for the help
+    from ultracluster_runtime.purchasing.order_checks import check_order  # noqa: PLC0415
+
+    findings = check_order(order, now=_now())
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if errors:
+        raise FindingsError(errors)
+    print_findings(findings)
+    record = session.ledger.approve(order, now=_now())
+    if as_json:
+        print_json({"order": record_row(record)})
+    else:
+        say(f"Approved order {order.name} until {order.expires_at:%Y-%m-%d %H:%M} UTC, token {record.token}.")
+        say(f"Nothing is bought yet: ultracluster capacity buy {order.name}")
+
+
+def _common(session: Any, **given: Any) -> dict[str, Any]:
+    return {
+        "name": given["order"],
+        "account": session.account(),
+        "cluster": given["cluster"],
+        "currency": given["currency"],
+        "max_fee": read_fee("--max-fee", given["max_fee"]),
+        "month_cap": read_fee("--month-cap", given["month_cap"]),
+        "approver": given["approver"],
+        "expires_at": (_now() + timedelta(hours=given["expires_in_hours"])).replace(microsecond=0),
+    }
+
+
+def approve(
+    order: OrderArgument,
+    *,
+    cluster: ClusterOption,
+    instance_type: TypeOption = None,
+    nodes: Annotated[int | None, typer.Option("--nodes", help="Nodes.")] = None,
+    ultraservers: Annotated[
+        int | None, typer.Option("--ultraservers", help="UltraServers instead of nodes.")
+    ] = None,
+    ultraserver_type: UltraServerTypeOption = DEFAULT_ULTRASERVER,
+    days: DaysOption,
+    between: BetweenOption,
+    end_by: Annotated[str | None, typer.Option("--end-by", help="Latest end.")] = None,
+    regions: RegionsOption,
+    zone_ids: Annotated[
+        str, typer.Option("--zone-ids", help="Zone ids to accept. Default: every zone.")
+    ] = "",
+    platform: PlatformOption = "Linux/UNIX",
+    prefer: PreferOption = "total",
+    max_fee: MaxFeeOption,
+    month_cap: MonthCapOption,
+    currency: CurrencyOption = "USD",
+    approver: ApproverOption,
+    expires_in_hours: HoursOption = 24,
+    profile: ProfileOption = None,
+    ledger: LedgerOption = None,
+    ledger_region: LedgerRegionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Approve the terms of one purchase of a Capacity Block; buys nothing."""
+    from ultracluster_cli.capacity.session import open_session  # noqa: PLC0415 - boto3; not for the help
+    from ultracluster_runtime.purchasing.orders import BlockOrder  # noqa: PLC0415
+
+    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
+    common = _common(
+        session,
+        order=order,
+        cluster=cluster,
+        currency=currency,
+        max_fee=max_fee,
+        month_cap=month_cap,
+        approver=approver,
+        expires_in_hours=expires_in_hours,
+    )
+    hours = read_days(days)
+    shortest, longest = accepted_hours(hours)
+    wanted_type = instance_type if ultraservers is None else None
+    wanted_ultraserver = ultraserver_type if ultraservers is not None else None
+    terms = BlockOrder(
+        **common,
+        regions=searched_regions(regions, instance_type=wanted_type, ultraserver_type=wanted_ultraserver),
+        instance_type=wanted_type,
+        ultraserver_type=wanted_ultraserver,
+        count=(nodes if ultraservers is None else ultraservers) or 0,
+        platform=platform,
+        zone_ids=read_regions(zone_ids, known=()),
+        start_after=read_time("--between", between[0]),
+        start_before=read_time("--between", between[1]),
+        end_by=read_time("--end-by", end_by) if end_by else None,
+        request_hours=hours,
+        min_hours=shortest,
+        max_hours=longest,
+        prefer=prefer,
+    )
+    _approve(session, terms, as_json=as_json)
+
+
+def extend(
+    order: OrderArgument,
+    *,
+    cluster: ClusterOption,
+    reservation: Annotated[str, typer.Option("--reservation-id", help="The reservation to extend: cr-….")],
+    region: Annotated[str, typer.Option(help="Region of the reservation.")],
+    expected_end: Annotated[
+        str, typer.Option("--expected-end", help="The end that it must still have when bought.")
+    ],
+    days: Annotated[int, typer.Option("--days", help="How long to extend it.")],
+    max_fee: MaxFeeOption,
+    month_cap: MonthCapOption,
+    currency: CurrencyOption = "USD",
+    approver: ApproverOption,
+    expires_in_hours: HoursOption = 24,
+    profile: ProfileOption = None,
+    ledger: LedgerOption = None,
+    ledger_region: LedgerRegionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Approve an extension of a Capacity Block; `buy` then buys it."""
+    from ultracluster_cli.capacity.session import open_session  # noqa: PLC0415 - boto3; not for the help
+    from ultracluster_runtime.purchasing.orders import ExtensionOrder  # noqa: PLC0415
+
+    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
+    common = _common(
+        session,
+        order=order,
+        cluster=cluster,
+        currency=currency,
+        max_fee=max_fee,
+        month_cap=month_cap,
+        approver=approver,
+        expires_in_hours=expires_in_hours,
+    )
+    terms = ExtensionOrder(
+        **common,
+        region=region,
+        reservation_id=reservation,
+        expected_end=read_time("--expected-end", expected_end),
+        extension_hours=days * 24,
+    )
+    _approve(session, terms, as_json=as_json)
+
+
+def reserve(
+    order: OrderArgument,
+    *,
+    cluster: ClusterOption,
+    instance_type: Annotated[
+        str, typer.Option("--instance-type", help="Instance type, such as trn2.48xlarge.")
+    ],
+    nodes: Annotated[int, typer.Option("--nodes", help="Nodes.")],
+    region: Annotated[str, typer.Option(help="Region to reserve in.")],
+    zone_id: Annotated[str, typer.Option("--zone-id", help="Zone id, such as use2-az3.")],
+    end: Annotated[str, typer.Option("--end", help="When it ends by itself.")],
+    hourly_price: Annotated[
+        str,
+        typer.Option("--hourly-price", help="Price of one instance-hour: EC2 quotes none, you vouch for it."),
+    ],
+    placement_group_arn: Annotated[
+        str | None, typer.Option("--placement-group-arn", help="Cluster placement group to reserve in.")
+    ] = None,
+    platform: PlatformOption = "Linux/UNIX",
+    max_fee: MaxFeeOption,
+    month_cap: MonthCapOption,
+    currency: CurrencyOption = "USD",
+    approver: ApproverOption,
+    expires_in_hours: HoursOption = 24,
+    profile: ProfileOption = None,
+    ledger: LedgerOption = None,
+    ledger_region: LedgerRegionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Approve an On-Demand Capacity Reservation; `buy` then makes it, `cancel` gives it back."""
+    from ultracluster_cli.capacity.session import open_session  # noqa: PLC0415 - boto3; not for the help
+    from ultracluster_runtime.purchasing.orders import OnDemandOrder  # noqa: PLC0415
+
+    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
+    common = _common(
+        session,
+        order=order,
+        cluster=cluster,
+        currency=currency,
+        max_fee=max_fee,
+        month_cap=month_cap,
+        approver=approver,
+        expires_in_hours=expires_in_hours,
+    )
+    terms = OnDemandOrder(
+        **common,
+        region=region,
+        instance_type=instance_type,
+        count=nodes,
+        platform=platform,
+        zone_id=zone_id,
+        end=read_time("--end", end),
+        hourly_price=read_fee("--hourly-price", hourly_price),
+        placement_group_arn=placement_group_arn,
+    )
+    _approve(session, terms, as_json=as_json)

@@ -1,0 +1,184 @@
+"""What the commands of `ultracluster capacity` share: the ledger, the driver, the confirmation, how an end is shown."""
+
+import sys
+import uuid
+from typing import Any
+
+import typer
+
+from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
+from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
+from ultracluster_runtime.purchasing.ec2_objects import Quote
+from ultracluster_runtime.purchasing.effects import Steps, perform_all
+from ultracluster_runtime.purchasing.ledger import Ledger
+from ultracluster_runtime.purchasing.orders import Order, order_token
+from ultracluster_runtime.purchasing.reconcile import Outcome
+from ultracluster_runtime.purchasing.records import Record
+
+__all__ = [
+    "Session",
+    "open_session",
+    "show_outcome",
+    "show_records",
+]
+
+NOT_KNOWN_EXIT_CODE = 3
+"""What a command ends with when something was sent and nobody knows yet what came of it."""
+
+_NOT_KNOWN = frozenset({"UC7036", "UC7037"})
+
+
+class Session:
+    """AWS, and the ledger, for one command.
+
+    Args:
+        profile: The profile of the shared configuration. None for boto3's own choice.
+        table: The ledger's table.
+        region: The Region of the table.
+        token: The token of the order that may be bought without asking. None to ask.
+    """
+
+    def __init__(self, *, profile: str | None, table: str, region: str, token: str | None = None) -> None:
+        from botocore.config import Config  # noqa: PLC0415 - not for the help
+
+        self.make_client = session_clients(profile)
+        config = Config(
+            retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=10
+        )
+        self.ledger = Ledger(self.make_client("dynamodb", region, config), table)
+        self.driver = Ec2Driver(
+            make_client=self.make_client,
+            ledger=self.ledger,
+            confirm=lambda order, quote: confirm(order, quote, token),
+        )
+
+    def run(self, steps: Steps[Outcome]) -> Outcome:
+        """Run a protocol to its end."""
+        return perform_all(steps, self.driver.perform)
+
+    def account(self) -> str:
+        """The account of the credentials.
+
+        Raises:
+            FindingsError: UC7035 if AWS does not say.
+        """
+        from ultracluster_runtime.purchasing.effects import Identify, Unanswered  # noqa: PLC0415 - not for the help
+
+        account = self.driver.perform(Identify())
+        if isinstance(account, Unanswered):
+            problem = f"the credentials could not be identified: {account.code}: {account.message}"
+            raise FindingsError([Finding(code="UC7035", problem=problem)])
+        return str(account)
+
+
+def open_session(
+    *, profile: str | None, ledger: str | None, ledger_region: str | None, token: str | None = None
+) -> Session:
+    """Open a session on the ledger that is named, by option or by the environment.
+
+    Raises:
+        FindingsError: UC7021 if none is named.
+    """
+    if not ledger or not ledger_region:
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC7021",
+                    problem="no ledger is named",
+                    remedy=f"Give --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}; "
+                    "the CapacityLedger makes the table",
+                )
+            ]
+        )
+    return Session(profile=profile, table=ledger, region=ledger_region, token=token)
+
+
+def fresh_nonce() -> str:
+    """A random name for one attempt to buy."""
+    return uuid.uuid4().hex
+
+
+def confirm(order: Order, quote: Quote, token: str | None) -> bool:
+    """Ask the person at the terminal to type the order's name and the total.
+
+    Without a terminal only the order's own token confirms.
+    """
+    say(_what(order, quote))
+    if token is not None:
+        if token == order_token(order):
+            return True
+        say("The token is not that of this order.")
+        return False
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        say(f"There is no terminal to confirm on. Give --token {order_token(order)} to buy without one.")
+        return False
+    wanted = f"{order.name} {quote.fee}"
+    return str(typer.prompt(f"This cannot be undone. Type '{wanted}' to buy", err=True)).strip() == wanted
+
+
+def _what(order: Order, quote: Quote) -> str:
+    lines = [
+        f"Order {order.name} for cluster {order.cluster}, account {order.account}, approved by {order.approver}:",
+        f"  {order.kind} in {quote.request.region}, zone {', '.join(quote.zone_ids) or 'as AWS chooses'}",
+        f"  from {quote.start:%Y-%m-%d %H:%M} UTC ({quote.start.astimezone():%Y-%m-%d %H:%M %Z})",
+        f"  to   {quote.end:%Y-%m-%d %H:%M} UTC ({quote.end.astimezone():%Y-%m-%d %H:%M %Z})",
+        f"  total {quote.fee} {quote.currency} (cap {order.max_fee})",
+    ]
+    if quote.offering is not None:
+        usable = quote.offering.usable_node_hours
+        lines.insert(-1, f"  {quote.offering.instance_count} instances, {usable:.1f} usable instance-hours")
+    return "\n".join(lines)
+
+
+def record_row(record: Record) -> dict[str, Any]:
+    """An order as a row of a table, and as JSON."""
+    return {
+        "order": record.order.name,
+        "kind": record.order.kind,
+        "cluster": record.order.cluster,
+        "state": record.state.value,
+        "fee": str(record.fee) if record.fee is not None else None,
+        "cap": str(record.order.max_fee),
+        "reservations": ", ".join(record.reservation_ids) or None,
+        "start": record.start.isoformat() if record.start else None,
+        "end": record.end.isoformat() if record.end else None,
+        "zone_ids": ", ".join(record.zone_ids) or None,
+        "changed_at": record.changed_at.isoformat(timespec="seconds"),
+        "reason": record.reason or None,
+        "token": record.token,
+    }
+
+
+def show_records(records: list[Record], *, as_json: bool) -> None:
+    """Print orders."""
+    rows = [record_row(record) for record in records]
+    if as_json:
+        print_json({"orders": rows})
+    else:
+        hidden = {"token", "changed_at"}
+        print_table(columns=[name for name in (rows[0] if rows else {}) if name not in hidden], rows=rows)
+
+
+def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
+    """Print how an order ended, and end the command with the exit code of that.
+
+    Raises:
+        FindingsError: If nothing was bought, for a reason that a person must know.
+    """
+    if as_json:
+        print_json(
+            {"order": record_row(outcome.record), "findings": [str(finding) for finding in outcome.findings]}
+        )
+    else:
+        show_records([outcome.record], as_json=False)
+    errors = [finding for finding in outcome.findings if finding.severity is Severity.ERROR]
+    if errors:
+        raise FindingsError(errors)
+    print_findings(outcome.findings)
+    codes = {finding.code for finding in outcome.findings}
+    if codes & _NOT_KNOWN:
+        raise typer.Exit(NOT_KNOWN_EXIT_CODE)
+    if codes:
+        raise typer.Exit(2)

@@ -1,0 +1,3 @@
+"""`ultracluster cost`."""
+
+__all__: list[str] = []

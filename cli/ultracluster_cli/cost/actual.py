@@ -1,0 +1,181 @@
+"""`ultracluster cost actual`: what the clusters of a rollout did cost, beside the estimate for the same days."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
+from ultracluster_cli._aws.cluster_targets import targets_by_profile
+from ultracluster_cli._aws.selection import called, clusters_of
+from ultracluster_cli._aws.targets import account
+from ultracluster_cli.cost.output import money_json
+from ultracluster_cli.output import print_json, print_table
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
+from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
+
+__all__ = ["show_actual_costs"]
+
+_LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily figures for 14 months
+_DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Compared:
+    cluster: ClusterConfig
+    actual: ActualCosts
+    node_hours: Decimal
+    estimate: Money
+
+
+def show_actual_costs(
+    rollout: Path,
+    *,
+    cluster: str | None,
+    first: str,
+    last: str | None,
+    by: str | None,
+    node_hours: float | None,
+    fallback_region: str | None,
+    as_json: bool,
+) -> None:
+    """Print what clusters did cost in some days, and what the estimate says of these days.
+
+    Args:
+        rollout: The rollout file.
+        cluster: Name of one cluster. None for all.
+        first: The first day, such as ``2026-11-01``.
+        last: The last day. None for yesterday.
+        by: Key of a cost allocation tag to group by. None for services.
+        node_hours: Hours of these days in which the nodes were paid. None for those of the capacity's window, or all.
+        fallback_region: Region whose prices stand in for unknown ones. None for none.
+        as_json: JSON instead of tables.
+
+    Raises:
+        FindingsError: If the days are wrong (UC9309), a cluster is not in the rollout (UC2201), there are no credentials
+            (UC9009) or Cost Explorer does not answer (UC9307).
+    """
+    start, end = _period(first, last)
+    if node_hours is not None and not 0 <= node_hours <= (end - start) / timedelta(hours=1):
+        allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of these days"
+        problem = f"got {quote(node_hours)}"
+        raise FindingsError([Finding(code="UC9301", problem=problem, allowed=allowed, path="--node-hours")])
+    config = load_rollout(rollout).config
+    clusters = called(clusters_of(config, None), [] if cluster is None else [cluster], rollout=rollout)
+    with targets_by_profile(clusters, account) as targets:
+        compared = [
+            _compare(
+                each,
+                start,
+                end,
+                by=by,
+                node_hours=node_hours,
+                fallback_region=fallback_region,
+                client=targets.of(each.stage).client("ce", COST_EXPLORER_REGION),
+            )
+            for each in clusters
+        ]
+    if as_json:
+        period = {"first": start.isoformat(), "last": (end - _DAY).isoformat()}
+        print_json({**period, "clusters": [_json(each) for each in compared]})
+        return
+    for each in compared:
+        _print(each, start, end, by=by)
+
+
+def _period(first: str, last: str | None) -> tuple[date, date]:
+    today = datetime.now(UTC).date()
+    try:
+        start = date.fromisoformat(first)
+        end = today if last is None else date.fromisoformat(last) + _DAY
+    except ValueError as error:
+        raise _wrong_days(str(error)) from None
+    if not start < end <= today + _DAY or end - start > _LONGEST:
+        raise _wrong_days(f"got {first} to {end - _DAY}")
+    return start, end
+
+
+def _wrong_days(problem: str) -> FindingsError:
+    allowed = "days such as 2026-11-01, the first not behind the last, up to today, 366 at most"
+    return FindingsError([Finding(code="UC9309", problem=problem, allowed=allowed)])
+
+
+def _compare(
+    cluster: ClusterConfig,
+    start: date,
+    end: date,
+    *,
+    by: str | None,
+    node_hours: float | None,
+    fallback_region: str | None,
+    client: Any,
+) -> _Compared:
+    actual = actual_costs(
+        start=start,
+        end=end,
+        region=cluster.region,
+        tag_key=CLUSTER_TAG,
+        tag_value=cluster.name,
+        by=by,
+        client=client,
+    )
+    hours = _paid_hours(cluster, start, end) if node_hours is None else Decimal(str(node_hours))
+    estimate = estimate_cost(
+        configured_footprint(cluster),
+        usage=Usage(hours=max(hours, Decimal(1))),
+        prices=catalogue_prices(fallback_region=fallback_region),
+    )
+    of_all = Decimal((end - start) // timedelta(hours=1))
+    nodes = Money.total(each.hour for each in estimate.lines if each.charged == "run")
+    return _Compared(
+        cluster=cluster,
+        actual=actual,
+        node_hours=hours,
+        estimate=nodes * hours + estimate.idle_hour * of_all,
+    )
+
+
+def _paid_hours(cluster: ClusterConfig, start: date, end: date) -> Decimal:
+    first, last = (datetime.combine(day, time(), UTC) for day in (start, end))
+    opens = max(first, cluster.capacity.start or first)
+    closes = min(last, cluster.capacity.end or last)
+    return Decimal(max(closes - opens, timedelta(0)) // timedelta(minutes=1)) / 60
+
+
+def _json(each: _Compared) -> dict[str, Any]:
+    return {
+        "cluster": each.cluster.name,
+        "region": each.cluster.region,
+        "currency": each.actual.currency,
+        "estimated": each.actual.estimated,
+        "amounts": {name: str(amount) for name, amount in _sorted(each.actual.amounts).items()},
+        "actual": str(each.actual.total),
+        "node_hours": f"{each.node_hours:f}",
+        "estimate": money_json(each.estimate),
+    }
+
+
+def _sorted(amounts: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    return dict(sorted(amounts.items(), key=lambda one: -one[1]))
+
+
+def _print(each: _Compared, start: date, end: date, *, by: str | None) -> None:
+    name = by or "service"
+    rows = [
+        {name: group or "(without this tag)", "actual": f"{amount:,.2f}"}
+        for group, amount in _sorted(each.actual.amounts).items()
+    ]
+    rows.append({name: "in all", "actual": f"{each.actual.total:,.2f}"})
+    print_table(columns=[name, "actual"], rows=rows, title=f"{each.cluster.name} in {each.cluster.region}")
+    if each.actual.estimated:
+        print("  AWS may still change it")  # noqa: T201 - this is the output
+    without = f", without {', '.join(each.estimate.without)}" if each.estimate.without else ""
+    print(  # noqa: T201
+        f"  {start} to {end - _DAY}, {each.actual.currency}; estimate for {each.node_hours:,.0f} hours of all nodes: {each.estimate.text()} USD{without}"
+    )
+    if not each.actual.amounts:
+        print(f"  nothing carries the tag {CLUSTER_TAG}: is it an active cost allocation tag?")  # noqa: T201

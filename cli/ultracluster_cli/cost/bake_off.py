@@ -1,0 +1,239 @@
+"""`ultracluster cost bake-off`: the contestants of a bake-off side by side, week by week."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, Literal
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ultracluster_catalog.prices.billable_items import PricedThing, price_of
+from ultracluster_catalog.prices.prices import Price
+from ultracluster_cli._aws.targets import account
+from ultracluster_cli.output import print_json, print_table
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_reports
+from ultracluster_runtime.metrics.bake_off_report import (
+    BY_THE_SECOND,
+    Figure,
+    Reached,
+    Side,
+    Week,
+    report_weeks,
+    weeks_until,
+)
+
+__all__ = ["show_weeks"]
+
+_MOST_WEEKS: Final = 65  # CloudWatch keeps metrics for 455 days
+_NODES: Final = re.compile(r"([a-z][A-Za-z0-9_]*)=([1-9][0-9]{0,5})(?:x([a-z0-9.-]+))?")
+
+_Given = Mapping[str, tuple[int, str | None]]
+
+
+def show_weeks(
+    path: str,
+    *,
+    region: str,
+    weeks: int,
+    nodes: Sequence[str],
+    prices: Sequence[str],
+    market: Literal["capacity-block", "on-demand"],
+    figures: Sequence[str],
+    as_json: bool,
+) -> None:
+    """Print what the contestants of a bake-off reached in the last weeks.
+
+    Args:
+        path: Path of the bake-off in its app.
+        region: Region of its stack.
+        weeks: How many weeks, the running one among them, 1 to 65.
+        nodes: Nodes as ``NAME=COUNT`` or ``NAME=COUNTxTYPE``.
+        prices: Prices of a node-hour as ``NAME=USD``.
+        market: Which price of the catalogue stands for a type.
+        figures: Names of the figures. Empty for all that are found.
+        as_json: JSON instead of a table.
+
+    Raises:
+        FindingsError: If nodes or prices are wrong (UC9340), the weeks are out of bounds (UC9341), there are no figures
+            (UC9342), there are no credentials (UC9009) or CloudWatch does not answer (UC9343).
+    """
+    today = datetime.now(UTC).date()
+    given, paid = _parse(nodes, prices, weeks=weeks, today=today)
+    mondays = weeks_until(today, weeks)
+    with account() as target:
+        cloudwatch = target.client("cloudwatch", region)
+        try:
+            found = find_figures(cloudwatch, bake_off=path)
+            names = list(dict.fromkeys([*given, *sorted(found)]))
+            wanted = list(
+                dict.fromkeys(figures or sorted({each for some in found.values() for each in some}))
+            )
+            reports = (
+                read_reports(cloudwatch, bake_off=path, contestants=names, figures=wanted, mondays=mondays)
+                if names and wanted
+                else {}
+            )
+        except (BotoCoreError, ClientError) as error:
+            remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
+            raise FindingsError([Finding(code="UC9343", problem=str(error), remedy=remedy)]) from error
+    if not reports:
+        problem = f"CloudWatch in {region} has no figure of {quote(path)} since {mondays[0]}"
+        remedy = "Check path and Region; for figures of more than two weeks ago give --figure, and each contestant by --nodes"
+        raise FindingsError([Finding(code="UC9342", problem=problem, remedy=remedy)])
+    sides = [_side(name, given, paid, market=market, region=region) for name in names]
+    report = report_weeks(reports, mondays=mondays, figures=wanted, sides=sides, today=today)
+    if as_json:
+        print_json(
+            {
+                "bake_off": path,
+                "region": region,
+                "contestants": [_side_json(each) for each in sides],
+                "weeks": [_week_json(each) for each in report],
+            }
+        )
+        return
+    _print(path, region, sides, report)
+
+
+def _parse(
+    nodes: Sequence[str], prices: Sequence[str], *, weeks: int, today: date
+) -> tuple[_Given, Mapping[str, Price]]:
+    findings: list[Finding] = []
+    if not 1 <= weeks <= _MOST_WEEKS:
+        allowed = f"1 to {_MOST_WEEKS}; CloudWatch keeps metrics for 455 days"
+        findings.append(
+            Finding(code="UC9341", problem=f"got {quote(weeks)}", allowed=allowed, path="--weeks")
+        )
+    given: dict[str, tuple[int, str | None]] = {}
+    for text in nodes:
+        if found := _NODES.fullmatch(text):
+            given[found[1]] = (int(found[2]), found[3])
+        else:
+            findings.append(
+                _wrong("--nodes", text, "NAME=COUNT or NAME=COUNTxTYPE, such as trn2=4xtrn2.48xlarge")
+            )
+    paid: dict[str, Price] = {}
+    for text in prices:
+        name, _, amount = text.partition("=")
+        try:
+            dollars = Decimal(amount)
+        except InvalidOperation:
+            dollars = Decimal(0)
+        if not dollars.is_finite() or dollars <= 0 or name not in given:
+            allowed = "NAME=USD, more than 0, of a contestant whose nodes --nodes says, such as trn2=35.76"
+            findings.append(_wrong("--price", text, allowed))
+        paid[name] = Price(amount=dollars, unit="instance-hour", source="given by --price", dated=today)
+    if findings:
+        raise FindingsError(findings)
+    return given, paid
+
+
+def _wrong(option: str, text: str, allowed: str) -> Finding:
+    return Finding(code="UC9340", problem=f"got {quote(text)}", allowed=allowed, path=option)
+
+
+def _side(
+    name: str,
+    given: _Given,
+    paid: Mapping[str, Price],
+    *,
+    market: Literal["capacity-block", "on-demand"],
+    region: str,
+) -> Side:
+    count, instance_type = given.get(name, (None, None))
+    price = paid.get(name)
+    if price is None and instance_type is not None:
+        price = price_of(PricedThing(kind=market, name=instance_type), region)
+    return Side(name=name, nodes=count, price=price)
+
+
+def _side_json(side: Side) -> dict[str, Any]:
+    price = side.price
+    return {
+        "name": side.name,
+        "nodes": side.nodes,
+        "node_hour_usd": None if price is None or price.amount is None else str(price.amount),
+        "source": price and price.source,
+        "dated": price and price.dated.isoformat(),
+        "reason": _why_not_known(side),
+    }
+
+
+def _why_not_known(side: Side) -> str:
+    return "neither type nor price was given" if side.price is None else side.price.reason
+
+
+def _week_json(week: Week) -> dict[str, Any]:
+    return {
+        "first": week.first.isoformat(),
+        "last": week.last.isoformat(),
+        "over": week.over,
+        "figures": [
+            {
+                "figure": figure.name,
+                "contestants": {
+                    name: None if each is None else _reached_json(each)
+                    for name, each in figure.reached.items()
+                },
+            }
+            for figure in week.figures
+        ],
+    }
+
+
+def _reached_json(reached: Reached) -> dict[str, Any]:
+    return {
+        "mean": reached.mean,
+        "reports": int(reached.count),
+        "ratio": reached.ratio,
+        "for_a_dollar": reached.for_a_dollar,
+        "ratio_for_a_dollar": reached.ratio_for_a_dollar,
+    }
+
+
+def _print(path: str, region: str, sides: Sequence[Side], weeks: Sequence[Week]) -> None:
+    first, *others = [side.name for side in sides]
+    ratios = {name: f"{name} / {first}" for name in others}
+    rows = [row for week in weeks for figure in week.figures for row in _rows(week, figure, ratios)]
+    print_table(
+        columns=["week", "figure", first, *others, *ratios.values()],
+        rows=rows,
+        title=f"{path} in {region}, means of what was reported",
+    )
+    for side in sides:
+        hourly = side.usd_per_hour
+        if side.price is None or hourly is None:
+            said = f"not known: {_why_not_known(side)}"
+        else:
+            said = f"{hourly:,} USD for {side.nodes} nodes ({side.price.source}, {side.price.dated})"
+        print(f"  an hour of {side.name}: {said}")  # noqa: T201 - this is the output
+
+
+def _rows(week: Week, figure: Figure, ratios: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    when = f"{week.first} to {week.last}" if week.over else f"{week.first}, so far"
+    told = {name: each for name, each in figure.reached.items() if each is not None}
+    missing = dict.fromkeys(figure.reached, "none")
+    yield {
+        "week": when,
+        "figure": figure.name,
+        **missing,
+        **{name: f"{each.mean:,.6g}" for name, each in told.items()},
+        **{ratio: _text(told[name].ratio if name in told else None) for name, ratio in ratios.items()},
+    }
+    if figure.name.endswith(BY_THE_SECOND):
+        yield {
+            "week": when,
+            "figure": f"{figure.name.removesuffix(BY_THE_SECOND)} for a dollar",
+            **missing,
+            **{name: _text(each.for_a_dollar) for name, each in told.items()},
+            **{
+                ratio: _text(told[name].ratio_for_a_dollar if name in told else None)
+                for name, ratio in ratios.items()
+            },
+        }
+
+
+def _text(value: float | None) -> str:
+    return "not known" if value is None else f"{value:,.6g}"

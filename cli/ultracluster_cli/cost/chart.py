@@ -1,0 +1,66 @@
+"""Draws estimates as bars: a PNG picture, or an HTML page that needs nothing else."""
+
+import html
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_stacks.cost import Estimate
+
+__all__ = ["draw_costs"]
+
+_WIDTH, _HEIGHT_OF_A_BAR, _HEIGHT_BESIDE = 10.0, 0.32, 1.3
+
+
+def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
+    """Draw what a run costs, line by line: one panel for each cluster. A range is drawn to its high end.
+
+    Args:
+        estimates: What to draw.
+        path: Where to; the suffix says whether it is a page or a picture.
+
+    Raises:
+        FindingsError: If matplotlib is not installed (UC9306).
+    """
+    try:
+        import matplotlib as mpl  # noqa: PLC0415 - takes a second, and is an extra
+    except ModuleNotFoundError as error:
+        remedy = "Install it with: pip install 'ultracluster[plot]'"
+        problem = "matplotlib is not installed, which draws the chart"
+        raise FindingsError([Finding(code="UC9306", problem=problem, remedy=remedy)]) from error
+    mpl.rcParams["svg.hashsalt"] = "ultracluster"  # the same estimates give the same bytes
+    mpl.rcParams["svg.fonttype"] = "none"
+    from matplotlib.figure import Figure  # noqa: PLC0415 - as above
+
+    bars = [[line for line in each.lines if line.run(each.usage).is_known] for each in estimates]
+    heights = [_HEIGHT_BESIDE + _HEIGHT_OF_A_BAR * len(lines) for lines in bars]
+    figure = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
+    panels = figure.subplots(len(estimates), 1, squeeze=False, height_ratios=heights)
+    for (panel,), estimate, lines in zip(panels, estimates, bars, strict=True):
+        amounts = [line.run(estimate.usage) for line in lines]
+        drawn = panel.barh([line.name for line in lines], [float(each.high) for each in amounts])
+        panel.bar_label(drawn, [each.text() for each in amounts], padding=4)
+        panel.invert_yaxis()
+        panel.set_xscale("symlog", linthresh=1)  # nodes cost thousands of times what an alarm does
+        panel.set_xlabel("USD of one run, logarithmic")
+        panel.margins(x=0.2)
+        panel.set_title(_title(estimate), loc="left", fontsize=10)
+    if path.suffix == ".png":
+        figure.savefig(path, format="png", dpi=120, metadata={"Software": ""})
+        return
+    svg = io.StringIO()
+    figure.savefig(svg, format="svg", metadata={"Date": None})
+    names = ", ".join(each.footprint.cluster for each in estimates)
+    path.write_text(
+        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(names)}: cost</title></head>\n'
+        f"<body>\n{svg.getvalue()[svg.getvalue().index('<svg') :]}</body>\n</html>\n",
+        encoding="utf-8",
+    )
+
+
+def _title(estimate: Estimate) -> str:
+    without = estimate.run.without
+    left_out = f", without {', '.join(without)}" if without else ""
+    name = f"{estimate.footprint.cluster} in {estimate.footprint.region}"
+    return f"{name}: {estimate.run.text()} USD for {estimate.usage.hours:,} hours{left_out}"

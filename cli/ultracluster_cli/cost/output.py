@@ -1,0 +1,190 @@
+"""How an estimate is shown: tables for people, JSON for programs (docs/command-line.md)."""
+
+from decimal import Decimal
+from typing import Any, Final
+
+from ultracluster_catalog.prices.prices import Price
+from ultracluster_cli.output import print_table
+from ultracluster_stacks.cost import NOT_COUNTED, Estimate, Line, Money, Rival
+
+__all__ = ["cost_json", "money_json", "print_cost"]
+
+_EXACT: Final = Decimal("0.000001")
+
+
+def cost_json(estimate: Estimate, hours_from: str, rival: Rival | None) -> dict[str, Any]:
+    """Return an estimate as plain values; amounts are text, so that no digit is lost.
+
+    Args:
+        estimate: The estimate.
+        hours_from: What says the hours of a run.
+        rival: Another instance type. None for none.
+    """
+    tokens = estimate.million_tokens
+    return {
+        "cluster": estimate.footprint.cluster,
+        "region": estimate.footprint.region,
+        "currency": "USD",
+        "hours": f"{estimate.usage.hours:f}",
+        "hours_from": hours_from,
+        "runs_per_month": estimate.usage.runs_per_month,
+        "lines": [_line_json(each, estimate) for each in estimate.lines],
+        "if_used": [_line_json(each, estimate) for each in estimate.if_used],
+        "hour": money_json(estimate.hour),
+        "idle_hour": money_json(estimate.idle_hour),
+        "run": money_json(estimate.run),
+        "month": money_json(estimate.month),
+        "million_tokens": None if tokens is None else money_json(tokens),
+        "not_counted": NOT_COUNTED,
+        "rival": None if rival is None else _rival_json(rival),
+    }
+
+
+def money_json(amount: Money) -> dict[str, Any]:
+    """Return an amount as plain values; null where nothing of it is known.
+
+    Args:
+        amount: The amount.
+    """
+    ends = {"low": amount.low, "high": amount.high}
+    known = amount.is_known
+    shown = {name: str(end.quantize(_EXACT)) if known else None for name, end in ends.items()}
+    return {**shown, "without": list(amount.without)}
+
+
+def _line_json(line: Line, estimate: Estimate) -> dict[str, Any]:
+    return {
+        "name": line.name,
+        "what": line.what,
+        "quantity": None if line.quantity is None else str(line.quantity),
+        "unit": line.price.unit,
+        "price": None if line.price.bounds is None else [str(end) for end in line.price.bounds],
+        "source": line.price.source,
+        "dated": line.price.dated.isoformat(),
+        "reason": line.price.reason,
+        "charged": line.charged,
+        "hour": money_json(line.hour),
+        "run": money_json(line.run(estimate.usage)),
+        "month": money_json(line.month(estimate.usage)),
+    }
+
+
+def _rival_json(rival: Rival) -> dict[str, Any]:
+    estimate = rival.estimate
+    tokens = estimate.million_tokens if estimate else None
+    return {
+        "instance_type": rival.instance_type,
+        "chips_per_node": rival.chips_per_node,
+        "price": None if rival.price.bounds is None else [str(end) for end in rival.price.bounds],
+        "source": rival.price.source,
+        "dated": rival.price.dated.isoformat(),
+        "hours": f"{round(estimate.usage.hours, 6):f}" if estimate else None,
+        "run": money_json(estimate.run) if estimate else None,
+        "million_tokens": money_json(tokens) if tokens else None,
+    }
+
+
+def print_cost(estimate: Estimate, hours_from: str, rival: Rival | None) -> None:
+    """Print an estimate to stdout for people.
+
+    Args:
+        estimate: The estimate.
+        hours_from: What says the hours of a run.
+        rival: Another instance type. None for none.
+    """
+    usage, footprint = estimate.usage, estimate.footprint
+    runs = f"{usage.runs_per_month} runs" if usage.runs_per_month > 1 else "one run"
+    title = (
+        f"{footprint.cluster} in {footprint.region}, USD: a run of {usage.hours:,} hours ({hours_from}), "
+        f"{runs} in a month"
+    )
+    numbers: dict[str, int] = {}
+    rows = [_row(each, estimate, numbers) for each in estimate.lines]
+    rows.append(
+        {
+            "line": "in all",
+            "an hour": estimate.hour.text(),
+            "a run": estimate.run.text(),
+            "a month": estimate.month.text(),
+        }
+    )
+    rows += [{**_row(each, estimate, numbers), "line": f"if used: {each.name}"} for each in estimate.if_used]
+    print_table(
+        columns=["line", "what", "quantity", "price", "an hour", "a run", "a month", "source"],
+        rows=rows,
+        title=title,
+    )
+    for source, number in numbers.items():
+        print(f"  [{number}] {source}")  # noqa: T201 - this is the output
+    for name, value in _sums(estimate):
+        print(f"  {name}: {value}")  # noqa: T201
+    if rival is not None:
+        print_table(
+            columns=["type", "chips", "node-hour", "chip-hour", "hours", "a run", "a million tokens"],
+            rows=_rival_rows(estimate, rival),
+            title=f"The same run on {rival.instance_type}, USD",
+        )
+        if rival.estimate is None:
+            print("  give --throughput-ratio, as you measured it, to compare runs")  # noqa: T201
+
+
+def _sums(estimate: Estimate) -> list[tuple[str, str]]:
+    sums = [("an hour without a run", estimate.idle_hour.text())]
+    if estimate.million_tokens is not None:
+        tokens = estimate.million_tokens
+        exact = [f"{end.quantize(Decimal('0.0001')):,}" for end in (tokens.low, tokens.high)]
+        text = " to ".join(dict.fromkeys(exact)) if tokens.is_known else "not known"
+        sums.append(("a million tokens", text))
+    if estimate.run.without:
+        sums.append(
+            ("not in the sums, because price or quantity is not known", ", ".join(estimate.run.without))
+        )
+    sums.append(("never counted here", NOT_COUNTED))
+    return sums
+
+
+def _row(line: Line, estimate: Estimate, numbers: dict[str, int]) -> dict[str, Any]:
+    said = f"{line.price.source}, {line.price.dated}" if line.price.bounds else line.price.reason
+    return {
+        "line": line.name,
+        "what": line.what,
+        "quantity": "not said" if line.quantity is None else f"{line.quantity:,}",
+        "price": f"{_price(line.price)} per {line.price.unit}" if line.price.bounds else "not known",
+        "an hour": line.hour.text(),
+        "a run": line.run(estimate.usage).text(),
+        "a month": line.month(estimate.usage).text(),
+        "source": f"[{numbers.setdefault(said, len(numbers) + 1)}]",
+    }
+
+
+def _price(price: Price) -> str:
+    if price.bounds is None:
+        return "not known"
+    return " to ".join(dict.fromkeys(str(end) for end in price.bounds))
+
+
+def _rival_rows(estimate: Estimate, rival: Rival) -> list[dict[str, Any]]:
+    own = next(each for each in estimate.lines if each.charged != "once")
+    sides = [
+        (estimate.footprint.supplies[0].instance_type, rival.own_chips_per_node, own.price, estimate),
+        (rival.instance_type, rival.chips_per_node, rival.price, rival.estimate),
+    ]
+    return [
+        {
+            "type": name,
+            "chips": chips,
+            "node-hour": _price(price),
+            "chip-hour": _chip_hour(price, chips),
+            "hours": f"{side.usage.hours:,.6g}" if side else "not known",
+            "a run": side.run.text() if side else "not known",
+            "a million tokens": side.million_tokens.text() if side and side.million_tokens else "not known",
+        }
+        for name, chips, price, side in sides
+    ]
+
+
+def _chip_hour(price: Price, chips: int) -> str:
+    if price.bounds is None or not chips:
+        return "not known"
+    ends = (f"{end / chips:.4f}" for end in price.bounds)
+    return " to ".join(dict.fromkeys(ends))

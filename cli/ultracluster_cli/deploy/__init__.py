@@ -1,0 +1,3 @@
+"""`ultracluster deploy`."""
+
+__all__: list[str] = []

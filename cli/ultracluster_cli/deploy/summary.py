@@ -1,0 +1,126 @@
+"""Tells what was deployed: a table for people, JSON with stable keys for programs (docs/command-line.md)."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ultracluster_cli.deploy.cdk_progress import DeployedStack
+from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem
+from ultracluster_cli.output import print_json, print_table
+
+__all__ = ["print_summary", "summary_json"]
+
+
+def summary_json(
+    clusters: Sequence[Cluster], *, local: bool, steps: Mapping[str, float], deployed: Sequence[DeployedStack]
+) -> dict[str, Any]:
+    """Return the summary as plain values for JSON.
+
+    Args:
+        clusters: What was read back.
+        local: Whether it is in the local AWS, where nothing is real.
+        steps: Seconds of each step, in order.
+        deployed: What the CDK CLI said of each stack; empty if it talked to the terminal itself.
+    """
+    return {
+        "local": local,
+        "changed": any(stack.changed for stack in deployed) if deployed else None,
+        "clusters": [dataclasses.asdict(cluster) for cluster in clusters],
+        "seconds": {step: round(seconds, 1) for step, seconds in steps.items()},
+    }
+
+
+def print_summary(
+    clusters: Sequence[Cluster],
+    *,
+    local: bool,
+    as_json: bool,
+    steps: Mapping[str, float],
+    deployed: Sequence[DeployedStack],
+) -> None:
+    """Print the summary to stdout.
+
+    Args:
+        clusters: What was read back.
+        local: Whether it is in the local AWS, where nothing is real.
+        as_json: JSON instead of tables.
+        steps: Seconds of each step, in order.
+        deployed: What the CDK CLI said of each stack; empty if it talked to the terminal itself.
+    """
+    if as_json:
+        print_json(summary_json(clusters, local=local, steps=steps, deployed=deployed))
+        return
+    where = "in the local AWS; nothing of it is real or costs anything" if local else "in your account"
+    for cluster in clusters:
+        rows = [{"what": what, "read back": value} for what, value in _facts(cluster)]
+        print_table(columns=["what", "read back"], rows=rows, title=f"{cluster.name}, {where}")
+    stacks = [stack for cluster in clusters for stack in cluster.stacks]
+    print_table(
+        columns=["stack", "status", "resources", "changes", "seconds"], rows=_stack_rows(stacks, deployed)
+    )
+    timed = [{"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in steps.items()]
+    print_table(columns=["step", "seconds"], rows=timed)
+
+
+def _facts(cluster: Cluster) -> list[tuple[str, str]]:
+    reservation = cluster.reservation
+    facts = [
+        ("Region", cluster.region),
+        ("nodes", f"{cluster.nodes} x {cluster.instance_type}"),
+        ("chips", f"{cluster.chips:,}"),
+        ("NeuronCores", f"{cluster.logical_neuron_cores:,} logical, {cluster.neuron_cores:,} physical"),
+        (
+            "EFA per node",
+            f"{cluster.efa_interfaces_per_node} interfaces, {cluster.efa_gbps_per_node:,.0f} Gbit/s",
+        ),
+        ("placement group", cluster.placement_group or "none"),
+        (
+            "reservation",
+            f"{reservation.id} ({reservation.state}; {reservation.market_type or 'on-demand'}; "
+            f"{reservation.instances} instances; ends {reservation.ends or 'never'})"
+            if reservation
+            else "none: on-demand capacity",
+        ),
+    ]
+    facts += [("FSx for Lustre", _file_system(system)) for system in cluster.file_systems]
+    facts += [("bucket", bucket) for bucket in cluster.buckets]
+    facts.append(("job queue", cluster.queue))
+    facts += [
+        (
+            "job definition",
+            f"{job.name}: {job.nodes} nodes, {job.neuron_devices} Neuron and {job.efa_devices} EFA devices each",
+        )
+        for job in cluster.job_definitions
+    ]
+    return facts
+
+
+def _file_system(system: FileSystem) -> str:
+    size = "" if system.storage_gib is None else f"{system.storage_gib:,} GiB, "
+    cost = "not known" if system.usd_per_month is None else f"{system.usd_per_month:,.2f} USD"
+    return (
+        f"{system.id} ({system.state}): {size}{system.throughput_mb_per_s:,.0f} MB/s, {system.object_servers} object "
+        f"servers; a node alone gets {system.node_gbps:g} Gbit/s, all at once {system.node_mb_per_s:,.0f} MB/s each, "
+        f"at most; list price of a month: {cost}"
+    )
+
+
+def _stack_rows(stacks: Sequence[Any], deployed: Sequence[DeployedStack]) -> list[dict[str, Any]]:
+    # The CDK CLI shows a stack as "stage/id (name)", or as its name alone.
+    said = {stack.name.rpartition(" (")[2].removesuffix(")"): stack for stack in deployed}
+    return [
+        {
+            "stack": stack.name,
+            "status": stack.status,
+            "resources": stack.resources,
+            "changes": _changes(said.get(stack.name)),
+            "seconds": f"{said[stack.name].seconds or 0:.1f}" if stack.name in said else None,
+        }
+        for stack in stacks
+    ]
+
+
+def _changes(said: DeployedStack | None) -> str | None:
+    if said is None:
+        return None
+    return "deployed" if said.changed else "no changes"

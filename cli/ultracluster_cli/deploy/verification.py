@@ -1,0 +1,241 @@
+"""What a deployment has really made, asked of AWS after it: nothing here is taken from the rollout file."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import botocore.exceptions
+
+from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
+from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_catalog.lustre.lustre_figures import file_system_figures
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_cli._cdk.assembly import AssemblyStack
+from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
+from ultracluster_rules.findings import Finding, FindingsError
+
+__all__ = ["Client", "read_clusters"]
+
+Client = Callable[[str, str], Any]
+"""Gives the boto3 client of a service in a Region."""
+
+_EFA = {"efa", "efa-only"}
+
+
+def read_clusters(
+    stacks: Sequence[AssemblyStack], *, client: Client, own_types: Mapping[str, InstanceType] | None = None
+) -> list[Cluster]:
+    """Read back every cluster from AWS.
+
+    Args:
+        stacks: Stacks that were deployed.
+        client: Gives boto3 clients.
+        own_types: Instance types that the rollout describes itself, by name. Default: none.
+
+    Raises:
+        FindingsError: If AWS refuses or cannot be reached, or a resource is missing (UC9007).
+    """
+    names = dict.fromkeys(stack.cluster for stack in stacks)
+    try:
+        return [
+            _Reader([one for one in stacks if one.cluster == name], client, own_types or {}).cluster()
+            for name in names
+        ]
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
+        raise _cannot_read_back(str(error)) from error
+
+
+def _cannot_read_back(problem: str) -> FindingsError:
+    return FindingsError(
+        [
+            Finding(
+                code="UC9007",
+                problem=f"the stacks are deployed, but reading them back failed: {problem}",
+                remedy="Look at the stacks in the CloudFormation console; deploying again changes nothing that is right",
+            )
+        ]
+    )
+
+
+class _Reader:
+    """Reads one cluster; its stacks are in one Region."""
+
+    def __init__(
+        self, stacks: Sequence[AssemblyStack], client: Client, own_types: Mapping[str, InstanceType]
+    ) -> None:
+        self._stacks = stacks
+        self._region = stacks[0].region
+        self._client = client
+        self._own_types = own_types
+        self._resources = {stack.name: self._resources_of(stack.name) for stack in stacks}
+
+    def cluster(self) -> Cluster:
+        queue = self._queue()
+        environment = self._first_environment(queue)["computeResources"]
+        (type_name,) = environment["instanceTypes"]
+        instance_type = self._own_types.get(type_name) or get_instance_type(type_name)
+        nodes = environment["maxvCpus"] // instance_type.vcpus
+        template = self._launch_template(environment["launchTemplate"])
+        interfaces = [
+            interface
+            for interface in template.get("NetworkInterfaces", [])
+            if interface.get("InterfaceType") in _EFA
+        ]
+        return Cluster(
+            name=self._stacks[0].cluster,
+            region=self._region,
+            instance_type=type_name,
+            nodes=nodes,
+            chips=nodes * instance_type.chips,
+            neuron_cores=nodes * instance_type.neuron_cores,
+            logical_neuron_cores=nodes * instance_type.logical_neuron_cores,
+            efa_interfaces_per_node=len(interfaces),
+            efa_gbps_per_node=_gbps(interfaces, instance_type),
+            placement_group=template.get("Placement", {}).get("GroupName"),
+            reservation=self._reservation(template),
+            file_systems=tuple(self._file_systems(instance_type, nodes)),
+            buckets=tuple(self._buckets()),
+            queue=f"{queue['jobQueueName']} ({queue['state']})",
+            job_definitions=tuple(self._job_definitions()),
+            stacks=tuple(self._read_stacks()),
+        )
+
+    def _call(self, service: str) -> Any:
+        return self._client(service, self._region)
+
+    def _resources_of(self, stack: str) -> list[Mapping[str, Any]]:
+        pages = self._call("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
+        return [resource for page in pages for resource in page["StackResourceSummaries"]]
+
+    def _ids(self, resource_type: str) -> list[str]:
+        return [
+            resource["PhysicalResourceId"]
+            for resources in self._resources.values()
+            for resource in resources
+            if resource["ResourceType"] == resource_type
+        ]
+
+    def _only(self, found: Sequence[Any], what: str) -> Any:
+        if len(found) != 1:
+            raise _cannot_read_back(
+                f"{self._stacks[0].cluster} has {len(found)} of what it has one of: {what}"
+            )
+        return found[0]
+
+    def _read_stacks(self) -> Iterable[Stack]:
+        for name, resources in self._resources.items():
+            (described,) = self._call("cloudformation").describe_stacks(StackName=name)["Stacks"]
+            yield Stack(name=name, status=described["StackStatus"], resources=len(resources))
+
+    def _first_environment(self, queue: Mapping[str, Any]) -> Mapping[str, Any]:
+        """That of the capacity that a cluster prefers; others are of further sources and of precompile jobs."""
+        order = sorted(queue["computeEnvironmentOrder"], key=lambda entry: entry["order"])
+        ids = [entry["computeEnvironment"] for entry in order[:1]]
+        answer = (
+            self._call("batch").describe_compute_environments(computeEnvironments=ids)
+            if ids
+            else {"computeEnvironments": []}
+        )
+        found: Mapping[str, Any] = self._only(answer["computeEnvironments"], "compute environment")
+        return found
+
+    def _launch_template(self, named: Mapping[str, str]) -> Mapping[str, Any]:
+        by = {"launchTemplateId": "LaunchTemplateId", "launchTemplateName": "LaunchTemplateName"}
+        (key,) = by.keys() & named.keys()
+        answer = self._call("ec2").describe_launch_template_versions(
+            **{by[key]: named[key]}, Versions=[named.get("version", "$Default")]
+        )
+        data: Mapping[str, Any] = self._only(answer["LaunchTemplateVersions"], "launch template version")[
+            "LaunchTemplateData"
+        ]
+        return data
+
+    def _reservation(self, template: Mapping[str, Any]) -> Reservation | None:
+        specification = template.get("CapacityReservationSpecification", {})
+        target = specification.get("CapacityReservationTarget", {}).get("CapacityReservationId")
+        if not target:
+            return None
+        answer = self._call("ec2").describe_capacity_reservations(CapacityReservationIds=[target])
+        found = self._only(answer["CapacityReservations"], f"reservation {target}")
+        return Reservation(
+            id=target,
+            state=found["State"],
+            market_type=template.get("InstanceMarketOptions", {}).get("MarketType"),
+            instances=found["TotalInstanceCount"],
+            ends=found["EndDate"].isoformat() if "EndDate" in found else None,
+        )
+
+    def _file_systems(self, instance_type: InstanceType, nodes: int) -> Iterable[FileSystem]:
+        ids = self._ids("AWS::FSx::FileSystem")
+        if not ids:
+            return
+        for found in self._call("fsx").describe_file_systems(FileSystemIds=ids)["FileSystems"]:
+            settings = _lustre_settings(found)
+            figures = file_system_figures(
+                settings, instance_type=instance_type, nodes=nodes, region=self._region
+            )
+            amount = figures.usd_per_month
+            yield FileSystem(
+                id=found["FileSystemId"],
+                state=found["Lifecycle"],
+                storage_gib=settings.storage_capacity_gib,
+                throughput_mb_per_s=figures.baseline_mb_per_s,
+                object_servers=figures.object_servers,
+                node_gbps=figures.node_gbps,
+                node_mb_per_s=figures.node_mb_per_s,
+                usd_per_month=None if amount is None else float(round(amount, 2)),
+            )
+
+    def _buckets(self) -> list[str]:
+        wanted = self._ids("AWS::S3::Bucket")
+        pages = self._call("s3").get_paginator("list_buckets").paginate()
+        there = {bucket["Name"] for page in pages for bucket in page["Buckets"]}
+        if missing := sorted(set(wanted) - there):
+            raise _cannot_read_back(f"S3 does not list {', '.join(missing)}")
+        return wanted
+
+    def _queue(self) -> Mapping[str, Any]:
+        """The cluster's own; further ones, and those of precompile jobs, carry their names as a tag."""
+        ids = self._ids("AWS::Batch::JobQueue")
+        answer = self._call("batch").describe_job_queues(jobQueues=ids) if ids else {"jobQueues": []}
+        own = [queue for queue in answer["jobQueues"] if QUEUE_NAME_TAG not in queue.get("tags", {})]
+        found: Mapping[str, Any] = self._only(own, "job queue")
+        return found
+
+    def _job_definitions(self) -> Iterable[JobDefinition]:
+        ids = self._ids("AWS::Batch::JobDefinition")
+        if not ids:
+            return
+        for found in self._call("batch").describe_job_definitions(jobDefinitions=ids)["jobDefinitions"]:
+            nodes = found.get("nodeProperties", {})
+            ranges = nodes.get("nodeRangeProperties", [{}])
+            container = ranges[0].get("container") or found.get("containerProperties", {})
+            devices = [
+                device["hostPath"] for device in container.get("linuxParameters", {}).get("devices", [])
+            ]
+            yield JobDefinition(
+                name=f"{found['jobDefinitionName']}:{found['revision']}",
+                nodes=nodes.get("numNodes", 1),
+                neuron_devices=sum(device.startswith("/dev/neuron") for device in devices),
+                efa_devices=sum(device.startswith("/dev/infiniband/uverbs") for device in devices),
+            )
+
+
+def _gbps(interfaces: Iterable[Mapping[str, Any]], instance_type: InstanceType) -> float:
+    cards = {interface.get("NetworkCardIndex", 0) for interface in interfaces}
+    return sum(card.gbps for card in instance_type.network_cards if card.index in cards)
+
+
+def _lustre_settings(found: Mapping[str, Any]) -> LustreSettings:
+    lustre = found["LustreConfiguration"]
+    return LustreSettings(
+        deployment_type=lustre["DeploymentType"],
+        storage_type=found.get("StorageType", "SSD"),
+        storage_capacity_gib=found.get("StorageCapacity"),
+        per_unit_storage_throughput=lustre.get("PerUnitStorageThroughput"),
+        throughput_capacity=lustre.get("ThroughputCapacity"),
+        read_cache=lustre.get("DataReadCacheConfiguration", {}).get("SizingMode"),
+        metadata_iops=lustre.get("MetadataConfiguration", {}).get("Iops"),
+        efa_enabled=lustre.get("EfaEnabled", False),
+        backup_retention_days=lustre.get("AutomaticBackupRetentionDays", 0),
+    )

@@ -1,0 +1,3 @@
+"""`ultracluster export`."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""`ultracluster validate`, `explain`, `rules` and `check`."""
+
+__all__: list[str] = []

@@ -1,0 +1,59 @@
+"""What the nodes of a rollout take from their network cards and their subnet."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_catalog.machines.nic_layouts import addresses_per_node, network_interfaces
+from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
+from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, cluster_addresses
+from ultracluster_stacks.config import ClusterConfig, machine_of
+from ultracluster_stacks.config.models.capacity import most_nodes
+
+__all__ = ["expected_network", "network_row"]
+
+
+def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
+    """Give the figures of a cluster's network as plain values for JSON.
+
+    Args:
+        cluster: A cluster without mistakes.
+    """
+    machine, nodes = machine_of(cluster), most_nodes(cluster)
+    interfaces = network_interfaces(machine, cluster.network.layout)
+    per_node = addresses_per_node(interfaces)
+    if cluster.network.subnet_id is None:
+        needed = cluster_addresses(instance_type=machine, nodes=nodes, nic_layout=interfaces)
+    else:  # AWS's own addresses and the endpoints are no part of what is free
+        needed = (
+            subnet_addresses(
+                nodes=nodes, addresses_per_node=per_node, file_system_interfaces=FILE_SYSTEM_ADDRESSES
+            )
+            - RESERVED_PER_SUBNET
+        )
+    return {
+        "interfaces": len(interfaces),
+        "efa_interfaces": sum(each.has_efa for each in interfaces),
+        "card_0_taken": sum(each.card == 0 for each in interfaces),
+        "card_0_slots": machine.network_cards[0].max_interfaces,
+        "addresses_per_node": per_node,
+        "addresses_needed": needed,
+        "addresses_free": cluster.network.free_addresses,
+    }
+
+
+def network_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the row of a table for people.
+
+    Args:
+        cluster: A cluster of the JSON, with its network.
+    """
+    network = cluster["network"]
+    free = "" if network["addresses_free"] is None else f" of {network['addresses_free']:,} free"
+    return {
+        "cluster": cluster["cluster"],
+        "interfaces of a node": network["interfaces"],
+        "with EFA": network["efa_interfaces"],
+        "slots of card 0": f"{network['card_0_taken']} of {network['card_0_slots']}, and 1 for a task",
+        "addresses of a node": f"{network['addresses_per_node']}, and 1 for a task",
+        "addresses in all": f"{network['addresses_needed']:,}{free}",
+    }

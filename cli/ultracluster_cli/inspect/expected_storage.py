@@ -1,0 +1,61 @@
+"""What a new file system of a rollout will do and cost, before it is paid for."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_catalog.lustre.lustre_figures import file_system_figures
+from ultracluster_stacks.config import ClusterConfig, machine_of
+from ultracluster_stacks.config.models.capacity import most_nodes
+
+__all__ = ["expected_file_system", "file_system_row"]
+
+
+def expected_file_system(cluster: ClusterConfig) -> dict[str, Any] | None:
+    """Give the figures of a cluster's file system as plain values for JSON; None for an existing one.
+
+    Args:
+        cluster: A cluster without mistakes.
+    """
+    if cluster.file_system.file_system_id is not None:
+        return None
+    settings = cluster.file_system.settings
+    figures = file_system_figures(
+        settings, instance_type=machine_of(cluster), nodes=most_nodes(cluster), region=cluster.region
+    )
+    amount, price = figures.usd_per_month, figures.price
+    return {
+        "deployment_type": settings.deployment_type,
+        "storage_type": settings.storage_type,
+        "storage_gib": settings.storage_capacity_gib,
+        "object_servers": figures.object_servers,
+        "addresses": figures.addresses,
+        "baseline_mb_per_s": figures.baseline_mb_per_s,
+        "write_mb_per_s": figures.write_mb_per_s,
+        "node_gbps": figures.node_gbps,
+        "node_mb_per_s": figures.node_mb_per_s,
+        "usd_per_month": None if amount is None else float(round(amount, 2)),
+        "price": f"{price.source}, {price.dated}" if amount is not None else price.reason,
+        "not_priced": list(figures.not_priced),
+    }
+
+
+def file_system_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the row of a table for people.
+
+    Args:
+        cluster: A cluster of the JSON, with its file system.
+    """
+    system = cluster["file_system"]
+    size = "" if system["storage_gib"] is None else f", {system['storage_gib']:,} GiB"
+    amount = system["usd_per_month"]
+    cost = f"{amount:,.2f} ({system['price']})" if amount is not None else f"not known: {system['price']}"
+    beside = f"; beside it: {', '.join(system['not_priced'])}" if system["not_priced"] else ""
+    return {
+        "cluster": cluster["cluster"],
+        "file system": f"{system['deployment_type']} {system['storage_type']}{size}",
+        "object servers": system["object_servers"],
+        "MB/s in all": f"{system['baseline_mb_per_s']:,.0f}, {system['write_mb_per_s']:,.0f} writing",
+        "Gbit/s of a node alone": f"{system['node_gbps']:g}",
+        "MB/s of each node at once": f"{system['node_mb_per_s']:,.0f}",
+        "USD a month": cost + beside,
+    }

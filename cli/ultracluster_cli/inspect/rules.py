@@ -1,0 +1,98 @@
+"""`ultracluster rules`: what stands behind the code of a finding."""
+
+import difflib
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ultracluster_cli.output import print_json
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.rules import RULES
+
+if TYPE_CHECKING:
+    from ultracluster_rules.rule_notes import RuleNote
+
+__all__ = ["app", "rules"]
+
+app = typer.Typer(add_completion=False)
+
+_WIDTH = 110
+
+
+@app.command()
+def rules(
+    codes: Annotated[
+        list[str] | None, typer.Argument(metavar="CODE", help="Codes such as UC4105. Default: a list of all.")
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+) -> None:
+    """Explain a rule by its code: an example that breaks it, one that keeps it, what to do, and the source."""
+    from ultracluster_rules.rule_notes import rule_note  # noqa: PLC0415 - the texts; not for the help
+
+    wanted = _known(codes or [])
+    if as_json:
+        print_json({"rules": [_row(code, rule_note(code)) for code in wanted or sorted(RULES)]})
+    elif wanted:
+        typer.echo("\n".join(_explained(code, rule_note(code)) for code in wanted))
+    else:
+        for code in sorted(RULES):
+            typer.echo(f"{code}  {RULES[code].severity:7}  {RULES[code].summary}")
+
+
+def _known(codes: Sequence[str]) -> list[str]:
+    """The codes as they are written, each once; any case is taken."""
+    written = [code.strip().upper() for code in codes]
+    if unknown := [given for given, code in zip(codes, written, strict=True) if code not in RULES]:
+        raise FindingsError(_unknown(given) for given in unknown)
+    return list(dict.fromkeys(written))
+
+
+def _unknown(given: str) -> Finding:
+    near = difflib.get_close_matches(given.upper()[:100], RULES, n=1)
+    return Finding(
+        code="UC9501",
+        problem=f"got {quote(given)}",
+        allowed="a code such as UC4105; `ultracluster rules` lists them",
+        remedy=f"Did you mean {near[0]}?" if near else "",
+    )
+
+
+def _row(code: str, note: "RuleNote") -> dict[str, Any]:
+    return {
+        "code": code,
+        "severity": RULES[code].severity,
+        "summary": RULES[code].summary,
+        "kind": note.kind,
+        "fails": note.fails.strip(),
+        "passes": note.passes.strip(),
+        "remedy": note.remedy,
+        "source": note.source,
+        "suppressible": note.suppressible,
+        "shown_by": note.shown_by or None,
+    }
+
+
+def _explained(code: str, note: "RuleNote") -> str:
+    parts = [
+        ("Breaks it", _example(note.fails)),
+        ("Keeps it", _example(note.passes)),
+        ("What to do", _paragraph(note.remedy)),
+        ("Source", _paragraph(note.source)),
+    ]
+    if note.suppressible:
+        parts.append(
+            ("Switch it off", _paragraph(f"in a rollout file, with a reason: suppress: {{{code}: REASON}}"))
+        )
+    head = "\n".join(textwrap.wrap(f"{code}, {RULES[code].severity}: {RULES[code].summary}", _WIDTH))
+    return "\n".join([head, *(f"\n  {title}:\n{text}" for title, text in parts), ""])
+
+
+def _example(text: str) -> str:
+    return textwrap.indent(text.strip(), "    ")
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")

@@ -1,0 +1,3 @@
+"""`ultracluster jobs`."""
+
+__all__: list[str] = []

@@ -1,0 +1,252 @@
+"""`ultracluster jobs`: submit jobs to a cluster, list, explain, follow and stop them."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from ultracluster_cli.options import JsonOption, ProfileOption
+from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_rules.findings import Finding
+
+__all__ = ["app", "list_jobs", "logs", "stop", "submit", "why"]
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Submit jobs to a cluster, list them, say why they wait, read their logs and stop them.",
+)
+
+_FOLLOW_SECONDS = 2.0
+
+_Cluster = Annotated[
+    str, typer.Argument(metavar="CLUSTER", help="Name in the rollout, stack, or ARN of the queue.")
+]
+_Job = Annotated[str, typer.Argument(metavar="JOB", help="Id or ARN of the job.")]
+_Queue = Annotated[
+    str | None,
+    typer.Option("--queue", help="Name of a further queue in the rollout. Default: the cluster's own."),
+]
+_Region = Annotated[
+    str | None, typer.Option(help="Region. Default: of the ARN, else of the environment or the profile.")
+]
+
+
+@app.command()
+def submit(
+    cluster: _Cluster,
+    job: Annotated[
+        str,
+        typer.Argument(metavar="JOB", help="Name in the rollout, or ARN or NAME:REVISION of a definition."),
+    ],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- COMMAND...]", help="What the launcher starts instead, after --."),
+    ] = None,
+    *,
+    nodes: Annotated[int | None, typer.Option(help="Nodes. Default: those of the job.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of this run. Default: JOB.")] = None,
+    share: Annotated[str | None, typer.Option(help="Share identifier. Default: default.")] = None,
+    env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE, on every node; may be repeated.")] = None,
+    priority: Annotated[int | None, typer.Option(help="Priority within the share, 0 to 9,999.")] = None,
+    timeout: Annotated[
+        str | None, typer.Option(help="End each attempt after this time, such as 12h.")
+    ] = None,
+    after: Annotated[
+        list[str] | None, typer.Option(help="Id of a job that has to succeed before; may be repeated.")
+    ] = None,
+    array_size: Annotated[
+        int | None, typer.Option(help="Jobs of an array, 2 to 10,000. Default: what the job says.")
+    ] = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Without the jobs that it depends on.")] = False,
+    queue_name: _Queue = None,
+    region: _Region = None,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Submit a job that the cluster defines, after the jobs that it depends on."""
+    from ultracluster_cli.jobs.session import (  # noqa: PLC0415 - boto3; not for the help
+        answers,
+        open_region,
+        read_duration,
+        read_variables,
+    )
+    from ultracluster_cli.jobs.submit import submit_all  # noqa: PLC0415
+    from ultracluster_runtime.jobs.queues import find_definition, find_queue  # noqa: PLC0415
+
+    variables = read_variables(env or [])
+    seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
+    # SubmitJob has no token: a request that is sent again after a lost answer would be a second job.
+    region, client = open_region(cluster, job, region=region, profile=profile, attempts=1)
+    with answers():
+        queue = find_queue(cluster, region=region, client=client, name=queue_name)
+        definition = find_definition(job, queue=queue, client=client)
+    submitted = submit_all(
+        definition,
+        queue=queue,
+        client=client,
+        name=name or (job if ":" not in job else str(definition["jobDefinitionName"])),
+        named_queue=queue_name is not None,
+        alone=alone,
+        after=after or [],
+        share=share,
+        settings={
+            "nodes": nodes,
+            "environment": variables,
+            "priority": priority,
+            "timeout_seconds": seconds,
+            "command": command or (),
+            "array_size": array_size,
+        },
+    )
+    run = submitted[-1]
+    if as_json:
+        before = [{"job": one.job_id, "name": one.name} for one in submitted[:-1]]
+        print_json({"job": run.job_id, "arn": run.arn, "name": run.name, "after": before})
+        return
+    for one in submitted[:-1]:
+        say(f"Submitted {one.name} before it as {one.job_id}")
+    say(f"Submitted {run.name} as:")
+    typer.echo(run.job_id)
+
+
+@app.command("list")
+def list_jobs(
+    cluster: _Cluster,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Also jobs that have ended.")] = False,
+    region: _Region = None,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the jobs of a cluster with their states, queue by queue, oldest first."""
+    from ultracluster_cli.jobs.session import answers, job_row, open_region  # noqa: PLC0415 - boto3; not for the help
+    from ultracluster_runtime.jobs.describe import STATES  # noqa: PLC0415
+    from ultracluster_runtime.jobs.describe import list_jobs as jobs_of  # noqa: PLC0415
+    from ultracluster_runtime.jobs.queues import find_queues  # noqa: PLC0415
+
+    region, client = open_region(cluster, region=region, profile=profile)
+    states = [one for one in STATES if everything or one not in {"SUCCEEDED", "FAILED"}]
+    with answers():
+        queues = find_queues(cluster, region=region, client=client)
+        rows = [
+            {**job_row(job), "queue": queue.name}
+            for queue in queues
+            for job in jobs_of(queue.arn, states=states, client=client)
+        ]
+    if as_json:
+        print_json({"jobs": rows})
+    elif rows:
+        print_table(columns=list(rows[0]), rows=rows)
+    else:
+        say("No jobs.")
+
+
+@app.command()
+def why(
+    job: _Job, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
+) -> None:
+    """Say in words why a job waits, and what to do; changes nothing."""
+    from ultracluster_cli.jobs.session import answers, open_region  # noqa: PLC0415 - boto3; not for the help
+    from ultracluster_runtime.jobs.describe import look  # noqa: PLC0415
+    from ultracluster_runtime.jobs.diagnose import reasons  # noqa: PLC0415
+
+    _, client = open_region(job, region=region, profile=profile)
+    with answers():
+        waiting = look(job, now=datetime.now(UTC), client=client)
+    found = reasons(waiting)
+    if as_json:
+        rows = [{"reason": one.reason, "evidence": one.evidence, "remedy": one.remedy} for one in found]
+        print_json(
+            {
+                "job": waiting.job.id,
+                "state": waiting.job.status,
+                "reasons": rows,
+                "unseen": list(waiting.unseen),
+            }
+        )
+    else:
+        for one in found:
+            typer.echo(f"{one.reason}: {one.evidence}.\n  {one.remedy}.")
+        if not found:
+            typer.echo("Nothing is seen that holds it; AWS Batch may take some minutes to start nodes.")
+    print_findings(Finding(code="UC6209", problem=problem) for problem in waiting.unseen)
+
+
+@app.command()
+def logs(
+    job: _Job,
+    *,
+    node: Annotated[
+        int | None, typer.Option(min=0, help="Index of the node. Default: the main node.")
+    ] = None,
+    tail: Annotated[int, typer.Option(min=1, max=10_000, help="The newest lines to begin with.")] = 100,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on until Ctrl-C.")] = False,
+    region: _Region = None,
+    profile: ProfileOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print each line as a JSON document.")] = False,
+) -> None:
+    """Print the log of one node of a job."""
+    import json  # noqa: PLC0415
+
+    from ultracluster_cli.jobs.session import answers, open_region  # noqa: PLC0415 - boto3; not for the help
+    from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail  # noqa: PLC0415
+
+    def show(lines: list[Line]) -> None:
+        for line in lines:
+            at = datetime.fromtimestamp(line.timestamp / 1000, UTC).isoformat(timespec="milliseconds")
+            typer.echo(json.dumps({"at": at, "message": line.message}) if as_json else f"{at} {line.message}")
+
+    _, client = open_region(job, region=region, profile=profile)
+    with answers():
+        stream = find_stream(job, node=node, client=client)
+        lines, token = read_tail(stream, count=tail, client=client)
+        show(lines)
+        while follow:
+            time.sleep(_FOLLOW_SECONDS)
+            for page, following in read_new(stream, token=token, client=client):
+                show(page)
+                token = following
+
+
+@app.command()
+def stop(
+    job: _Job,
+    *,
+    now: Annotated[bool, typer.Option("--now", help="At once, without a checkpoint.")] = False,
+    wait: Annotated[str, typer.Option(help="Time for the checkpoint, such as 10m.")] = "5m",
+    reason: Annotated[
+        str, typer.Option(help="What AWS Batch shows as the reason.")
+    ] = "Stopped with ultracluster jobs stop",
+    region: _Region = None,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell a running job to write a checkpoint, give it time for that, then end it."""
+    from ultracluster_cli.jobs.session import answers, open_region, read_duration  # noqa: PLC0415 - boto3; not for the help
+    from ultracluster_runtime.jobs.stop import end_job  # noqa: PLC0415
+
+    lead = timedelta(0) if now else read_duration("--wait", wait)
+    _, client = open_region(job, region=region, profile=profile)
+    if lead:
+        say(f"A running job gets up to {wait} for a checkpoint; --now ends it at once.")
+    with answers():
+        ended = end_job(
+            job, reason=reason, wait=lead, client=client, clock=lambda: datetime.now(UTC), sleep=time.sleep
+        )
+    if ended.problem is not None:
+        problem = f"{len(ended.told_nodes)} nodes of {ended.job_id} were told: {ended.problem}"
+        print_findings([Finding(code="UC6207", problem=problem)])
+    if as_json:
+        print_json(
+            {
+                "job": ended.job_id,
+                "state_before": ended.status_before,
+                "told_nodes": list(ended.told_nodes),
+                "terminated": ended.terminated,
+            }
+        )
+    else:
+        said = "ended" if ended.terminated else "had ended by itself"
+        say(f"{ended.job_id} was {ended.status_before}; {len(ended.told_nodes)} nodes were told; it {said}.")

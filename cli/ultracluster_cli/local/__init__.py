@@ -1,0 +1,3 @@
+"""`ultracluster local` and `ultracluster demo`."""
+
+__all__: list[str] = []

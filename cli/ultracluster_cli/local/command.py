@@ -1,0 +1,125 @@
+"""`ultracluster local`: a local AWS that stays in the background, for the CDK CLI, the aws CLI and `deploy --local`."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ultracluster_cli.options import JsonOption
+from ultracluster_cli.output import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from ultracluster_local.server.daemon import Status
+
+__all__ = ["app", "down", "env", "reset", "status", "up"]
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Run a local AWS on this machine: a fake without account or cost, which forgets everything when it stops.",
+)
+
+_NOT_RUNNING_EXIT_CODE = 1
+
+_Region = Annotated[str, typer.Option(help="Region that the environment names.")]
+
+
+@app.command()
+def up(
+    *,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port. Default: a free one.")] = None,
+    region: _Region = "us-east-2",
+    as_json: JsonOption = False,
+) -> None:
+    """Start a local AWS in the background and print the environment to use it."""
+    from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
+
+    started = daemon.up(_directory(), port=port)
+    environment = _environment(started, region)
+    if as_json:
+        print_json({**_told(started), "environment": environment})
+        return
+    say(f"The local AWS runs at {started.endpoint} (process {started.pid}; log {started.log}).")
+    say('To use it in this shell, paste these lines, or: eval "$(ultracluster local env)"')
+    _print_exports(environment)
+
+
+@app.command()
+def env(*, region: _Region = "us-east-2") -> None:
+    """Print only the environment of the running local AWS: eval "$(ultracluster local env)"."""
+    from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
+
+    running = daemon.status(_directory())
+    if running is None:
+        raise _not_running()
+    _print_exports(_environment(running, region))
+
+
+@app.command()
+def status(*, as_json: JsonOption = False) -> None:
+    """Say whether a local AWS runs, and where; exits with 1 if none does."""
+    from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
+
+    running = daemon.status(_directory())
+    if as_json:
+        print_json(_told(running))
+    elif running is not None:
+        print_table(columns=["endpoint", "pid", "log"], rows=[{**_told(running), "pid": str(running.pid)}])
+    if running is None:
+        raise _not_running()
+
+
+@app.command()
+def reset(*, region: _Region = "us-east-2") -> None:
+    """Empty the running local AWS; only the Region's bootstrap for the CDK is there again."""
+    from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
+
+    daemon.reset(_directory())
+    if running := daemon.status(_directory()):
+        _environment(running, region)  # bootstraps
+    say("The local AWS is empty.")
+
+
+@app.command()
+def down() -> None:
+    """Stop the local AWS; everything in it is gone."""
+    from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
+
+    say("The local AWS is stopped." if daemon.down(_directory()) else "No local AWS was running.")
+
+
+def _directory() -> Path:
+    from ultracluster_local.server.daemon import DEFAULT_DIRECTORY  # noqa: PLC0415 - not for the help
+
+    return Path.cwd() / DEFAULT_DIRECTORY
+
+
+def _told(running: "Status | None") -> dict[str, Any]:
+    return {
+        "running": running is not None,
+        "endpoint": running.endpoint if running else None,
+        "pid": running.pid if running else None,
+        "log": str(running.log) if running else None,
+    }
+
+
+def _environment(running: "Status", region: str) -> dict[str, str]:
+    """What differs from an environment without anything of AWS; a shell keeps the rest of its own."""
+    from ultracluster_local.instance.environment import child_environment  # noqa: PLC0415 - not for the help
+    from ultracluster_local.seeding.seed_client import seed  # noqa: PLC0415 - likewise
+
+    seed(endpoint=running.endpoint, regions=[region])
+    return child_environment(endpoint=running.endpoint, region=region, base={})
+
+
+def _print_exports(environment: dict[str, str]) -> None:
+    # A profile of the person would win over the keys, so the lines take it out of the shell.
+    typer.echo("unset AWS_PROFILE AWS_DEFAULT_PROFILE AWS_SESSION_TOKEN")
+    for name, value in sorted(environment.items()):
+        typer.echo(f"export {name}={shlex.quote(value)}")
+
+
+def _not_running() -> typer.Exit:
+    say("No local AWS runs here. Start one with: ultracluster local up")
+    return typer.Exit(_NOT_RUNNING_EXIT_CODE)

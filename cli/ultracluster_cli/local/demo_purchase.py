@@ -1,0 +1,279 @@
+"""Buying in the demo: the commands that a person would type, each a process that can reach the local AWS only."""
+
+import hashlib
+import json
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_UP, Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+
+from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._cdk.child_process import run_captured
+from ultracluster_cli._cdk.timing import told
+from ultracluster_cli.capacity.session import NOT_KNOWN_EXIT_CODE
+from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
+from ultracluster_cli.output import print_table, say
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
+from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import ORDER_TAG
+from ultracluster_runtime.purchasing.records import Record
+from ultracluster_stacks.config import ClusterConfig
+
+__all__ = ["LEDGER_REGION", "LEDGER_TABLE", "DemoBuyer", "Purchase", "make_ledger", "order_name"]
+
+LEDGER_TABLE: Final = "ultracluster-demo-ledger"
+LEDGER_REGION: Final = "us-east-2"
+
+_DAYS: Final = 14
+"""How long the block shall be, and how far ahead it may start."""
+_ABOVE_BEST: Final = Decimal("1.01")
+_BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Purchase:
+    """What was bought for a cluster, with fake money.
+
+    Attributes:
+        cluster: Name of the cluster.
+        order: Name of the order in the ledger.
+        state_before: State of the order before this demo. None if there was no such order.
+        state: State of the order now.
+        reservation_id: The reservation.
+        zone_id: Its zone.
+        start: When it starts, in ISO 8601.
+        end: When it ends, in ISO 8601.
+        fake_fee: What it cost, with its currency; nobody pays it.
+        fragment: The file that hands it over to a rollout.
+    """
+
+    cluster: str
+    order: str
+    state_before: str | None
+    state: str
+    reservation_id: str
+    zone_id: str
+    start: str
+    end: str
+    fake_fee: str
+    fragment: Path
+
+
+def make_ledger(client: Any) -> None:
+    """Make the table of the ledger, unless it is there.
+
+    Args:
+        client: A DynamoDB client of the local AWS, in `LEDGER_REGION`.
+    """
+    keys = {PARTITION_KEY: "HASH", SORT_KEY: "RANGE"}
+    try:
+        client.create_table(
+            TableName=LEDGER_TABLE,
+            KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
+            BillingMode="PAY_PER_REQUEST",
+            DeletionProtectionEnabled=True,
+        )
+    except client.exceptions.ResourceInUseException:
+        return
+
+
+def order_name(cluster: ClusterConfig) -> str:
+    """Name the order for a cluster: the same name for the same need, and another one for another need."""
+    need = f"{cluster.region} {cluster.instance_type} {cluster.nodes}"
+    return f"demo-{cluster.name}-{hashlib.sha256(need.encode()).hexdigest()[:8]}"
+
+
+class DemoBuyer:
+    """Buys Capacity Blocks on a local AWS by the commands of `ultracluster capacity`.
+
+    Args:
+        target: The local AWS; `make_ledger` has made the ledger there.
+        directory: Where the commands run.
+        folder: Folder for the fragments that hand a purchase over.
+        log: File that receives the commands and all that they print.
+        steps: Receives the seconds of each step.
+        shows_offers: Whether to print the offers as a table to stdout.
+    """
+
+    def __init__(
+        self,
+        *,
+        target: Target,
+        directory: Path,
+        folder: Path,
+        log: Path,
+        steps: dict[str, float],
+        shows_offers: bool,
+    ) -> None:
+        self._target = target
+        self._directory = directory
+        self._folder = folder
+        self._log = log
+        self._steps = steps
+        self._shows_offers = shows_offers
+        self._environment = command_environment(target)
+        self._ledger = Ledger(target.client("dynamodb", LEDGER_REGION), LEDGER_TABLE)
+
+    def buy(self, cluster: ClusterConfig) -> Purchase:
+        """Find, approve and buy the block of a cluster, unless the ledger says that this was done.
+
+        Args:
+            cluster: The cluster.
+
+        Raises:
+            FindingsError: If a command fails (UC9011), or not exactly one reservation was bought (UC9010).
+            typer.Exit: With 3, if a purchase was sent and nobody knows yet what came of it.
+        """
+        order = order_name(cluster)
+        known = {record.order.name: record for record in self._ledger.orders()}
+        before = known.get(order)
+        if before is None:
+            token = self._approve(order, cluster, self._find(cluster), known.values())
+        else:
+            say(f"Order {order} is in the ledger already, {before.state}: nothing to find and to approve")
+            token = before.token
+        fragment = self._folder / f"{order}.fragment.yaml"
+        bought = self._buy(order, token, fragment)
+        if before is None or before.state not in _BOUGHT:
+            bought = self._buy_again(order, token, bought)
+        self._require_one(order, cluster.region, bought["reservations"])
+        return Purchase(
+            cluster=cluster.name,
+            order=order,
+            state_before=before.state.value if before else None,
+            state=bought["state"],
+            reservation_id=bought["reservations"],
+            zone_id=bought["zone_ids"],
+            start=bought["start"],
+            end=bought["end"],
+            fake_fee=f"{bought['fee']} USD",
+            fragment=fragment,
+        )
+
+    def _find(self, cluster: ClusterConfig) -> dict[str, Any]:
+        with told(self._steps, "capacity find") as came_of_it:
+            offers = self._run("find", *_wanted(cluster))["offerings"]
+            if not offers:
+                raise _failed(
+                    "UC9011", f"the local AWS offers no {cluster.instance_type} in {cluster.region}"
+                )
+            best: dict[str, Any] = offers[0]
+            came_of_it.append(f"{len(offers)} offers; the best costs {best['total']} USD of fake money")
+        if self._shows_offers:
+            print_table(
+                title="Offers of the local AWS, the cheapest first; their prices are fake",
+                columns=["offering", "zone", "start", "end", "usable_hours", "fake_usd"],
+                rows=[offer | {"fake_usd": offer["total"]} for offer in offers],
+            )
+        return best
+
+    def _approve(
+        self, order: str, cluster: ClusterConfig, best: Mapping[str, Any], known: Iterable[Record]
+    ) -> str:
+        cap = (Decimal(best["total"]) * _ABOVE_BEST).quantize(Decimal("0.01"), rounding=ROUND_UP)
+        spent = sum((record.held_fee for record in known), Decimal(0))
+        with told(self._steps, "capacity approve") as came_of_it:
+            approved = self._run(
+                *("approve", order, "--cluster", cluster.name, *_wanted(cluster)),
+                *("--max-fee", str(cap), "--month-cap", str(spent + cap), "--approver", "demo"),
+            )
+            came_of_it.append(f"Order {order} is approved, for {cap} USD of fake money at most")
+        token: str = approved["order"]["token"]
+        return token
+
+    def _buy(self, order: str, token: str, fragment: Path) -> dict[str, Any]:
+        with told(self._steps, "capacity buy") as came_of_it:
+            written = str(fragment.relative_to(self._directory))
+            bought: dict[str, Any] = self._run("buy", order, "--token", token, "--write", written)["order"]
+            came_of_it += [
+                f"Order {order} is {bought['state']}: {bought['reservations']} in {bought['zone_ids']}",
+                f"{bought['fee']} USD of fake money",
+            ]
+        return bought
+
+    def _buy_again(self, order: str, token: str, bought: Mapping[str, Any]) -> dict[str, Any]:
+        with told(self._steps, "capacity buy, again") as came_of_it:
+            again: dict[str, Any] = self._run("buy", order, "--token", token)["order"]
+            if again["reservations"] != bought["reservations"]:
+                raise _failed(
+                    "UC9010", f"order {order} bought {bought['reservations']}, then {again['reservations']}"
+                )
+            came_of_it.append(
+                f"Told to buy it again, it bought nothing: {again['state']}, the same reservation"
+            )
+        return again
+
+    def _require_one(self, order: str, region: str, reservation_id: str) -> None:
+        """Ask EC2, which knows more than the ledger: it holds the one reservation of the order, and no second one."""
+        pages = self._target.client("ec2", region).get_paginator("describe_capacity_reservations").paginate()
+        held = [
+            reservation["CapacityReservationId"]
+            for page in pages
+            for reservation in page["CapacityReservations"]
+            if {"Key": ORDER_TAG, "Value": order} in reservation.get("Tags", [])
+        ]
+        if held != [reservation_id]:
+            raise _failed(
+                "UC9010", f"the ledger says that order {order} bought {reservation_id}, and EC2 holds {held}"
+            )
+
+    def _run(self, *arguments: str) -> dict[str, Any]:
+        """Run a command and return its JSON."""
+        arguments = ("capacity", *arguments, "--json")
+        shown = shlex.join(["ultracluster", *arguments])
+        say(f"$ {shown}  # local AWS, fake money")
+        done = run_captured(
+            [sys.executable, "-P", "-m", "ultracluster_cli", *arguments],
+            directory=self._directory,
+            environment=self._environment,
+        )
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(f"$ {shown}\n{done.stderr}{done.stdout}")
+        if done.returncode == 0:
+            told_by_it: dict[str, Any] = json.loads(done.stdout)
+            return told_by_it
+        for line in done.stderr.splitlines():
+            say(f"  | (local AWS, fake money) {line}")
+        if done.returncode == NOT_KNOWN_EXIT_CODE:
+            say("Starting the demo again is safe: it looks for what was bought and sends no second request.")
+            raise typer.Exit(NOT_KNOWN_EXIT_CODE)
+        raise _failed(
+            "UC9011",
+            f"ultracluster capacity {arguments[1]} ended with code {done.returncode}; the whole log is {self._log}",
+        )
+
+
+def command_environment(target: Target) -> dict[str, str]:
+    """Return the environment of the commands: that of the local AWS, with the ledger in it."""
+    return {
+        **target.environment,
+        LEDGER_VARIABLE: LEDGER_TABLE,
+        LEDGER_REGION_VARIABLE: LEDGER_REGION,
+    }
+
+
+def _wanted(cluster: ClusterConfig) -> list[str]:
+    """What the cluster needs, as options of `find` and `approve`."""
+    instance_type = get_instance_type(cluster.instance_type)
+    wanted = (
+        ["--ultraservers", "1", "--ultraserver-type", instance_type.ultraserver_type]
+        if instance_type.ultraserver_type
+        else ["--instance-type", cluster.instance_type, "--nodes", str(cluster.nodes)]
+    )
+    today = datetime.now(UTC).date()
+    window = [today.isoformat(), (today + timedelta(days=_DAYS)).isoformat()]
+    return [*wanted, "--days", str(_DAYS), "--between", *window, "--regions", cluster.region]
+
+
+def _failed(code: str, problem: str) -> FindingsError:
+    remedy = "Empty a local AWS that runs in the background with `ultracluster local reset`, and try again"
+    return FindingsError([Finding(code=code, problem=problem, remedy=remedy)])

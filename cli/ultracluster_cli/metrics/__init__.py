@@ -1,0 +1,3 @@
+"""`ultracluster dashboard` and `ultracluster advise`."""
+
+__all__: list[str] = []

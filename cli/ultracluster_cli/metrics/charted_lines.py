@@ -1,0 +1,76 @@
+"""What the charts of a recording show: the lines of each panel in the unit of its axis, and the node-hours they add up to."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ultracluster_catalog.observability.panels import MetricLine, Panel
+from ultracluster_runtime.metrics.recorded_metrics import Recording
+
+__all__ = ["ChartedLine", "charted_lines", "node_hours"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChartedLine:
+    """One line of a chart.
+
+    Attributes:
+        label: What the legend calls it.
+        points: Times and values in the unit of the axis. None is a gap: a line never spans periods without a value.
+    """
+
+    label: str
+    points: tuple[tuple[datetime, float | None], ...]
+
+    @property
+    def values(self) -> list[float]:
+        """The values without the gaps."""
+        return [value for _, value in self.points if value is not None]
+
+
+def charted_lines(recording: Recording, panel: Panel) -> list[ChartedLine]:
+    """Give the lines of a panel that have a value.
+
+    Args:
+        recording: The recording.
+        panel: The panel.
+    """
+    lines = [
+        ChartedLine(label=label, points=tuple(_with_gaps(recording, line, job)))
+        for line in panel.lines
+        for job, label in _named(recording, line)
+    ]
+    return [line for line in lines if line.points]
+
+
+def _named(recording: Recording, line: MetricLine) -> Iterator[tuple[str | None, str]]:
+    if not line.by_job:
+        yield None, line.label
+        return
+    for job in recording.jobs:
+        yield job, f"{job}: {line.label}"
+
+
+def _with_gaps(
+    recording: Recording, line: MetricLine, job: str | None
+) -> Iterator[tuple[datetime, float | None]]:
+    factor = line.scale
+    if line.per_seconds is not None:
+        factor *= line.per_seconds / recording.period.total_seconds()
+    before: datetime | None = None
+    for moment, value in recording.points(line.metric, line.statistic, job=job):
+        if before is not None and moment - before > recording.period:
+            yield before + recording.period, None
+        yield moment, value * factor
+        before = moment
+
+
+def node_hours(recording: Recording, metric: str) -> float | None:
+    """Add up the node-hours of a metric that counts nodes. None when it was not recorded.
+
+    Args:
+        recording: The recording.
+        metric: Its name, such as ``PaidNodes``.
+    """
+    values = recording.values(metric, "Average")
+    return sum(values) * (recording.period / timedelta(hours=1)) if values else None

@@ -1,0 +1,206 @@
+"""Draws recorded metrics as one page that needs nothing else: no network, no server."""
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from ultracluster_catalog.observability.panels import PANELS, Panel
+from ultracluster_cli.metrics.charted_lines import ChartedLine, charted_lines, node_hours
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_runtime.metrics.recorded_metrics import Recording
+
+__all__ = ["draw_page"]
+
+# After Okabe and Ito, darkened where they would be lost on white: each has a contrast of 3 to 1 on both grounds. Lines
+# differ in their dashes too.
+_COLOURS = ("#0072b2", "#b87a00", "#008f68", "#c2649a", "#d55e00", "#2e93c4")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_GRID = "rgba(128, 128, 128, 0.3)"
+_ROWS_OF_A_TABLE = 24
+
+# The browser itself is told to fetch nothing; what would try is an error in its console.
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+_STYLE = """
+:root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --page: #ffffff; --line: #d0d7de; }
+@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --soft: #9aa4af; --page: #0d1117; --line: #3d444d; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); margin: 0 auto; max-width: 90rem; padding: 1.5rem; }
+h1 { margin: 0; } h2 { border-bottom: 1px solid var(--line); margin: 2rem 0 1rem; } h3 { font-size: 1rem; margin: 0; }
+p.soft, figcaption { color: var(--soft); }
+.panels { display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(28rem, 100%), 1fr)); }
+figure { margin: 0; min-width: 0; } figcaption { font-size: 0.875rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; } th:first-child { text-align: left; }
+summary { cursor: pointer; font-size: 0.875rem; }
+/* The charts have no colours of their own for text and ground, so that they follow the page. */
+.js-plotly-plot .main-svg { background: transparent !important; }
+.js-plotly-plot .main-svg :not(.hoverlayer *) > text { fill: var(--text) !important; }
+"""
+
+
+def draw_page(recording: Recording, path: Path) -> None:
+    """Draw the panels that have values, each with its figures as a table; the same recording gives the same bytes.
+
+    Args:
+        recording: The recording.
+        path: Where to.
+
+    Raises:
+        FindingsError: If plotly is not installed (UC9331).
+    """
+    try:
+        from plotly.offline import get_plotlyjs  # noqa: PLC0415 - an extra, and slow to import
+    except ModuleNotFoundError as error:
+        problem = "plotly is not installed, which draws the charts"
+        remedy = "Install it with: pip install 'ultracluster[plot]'"
+        raise FindingsError([Finding(code="UC9331", problem=problem, remedy=remedy)]) from error
+    title = f"{recording.cluster} in {recording.region}"
+    drawn = [(panel, lines) for panel in PANELS if (lines := charted_lines(recording, panel))]
+    missing = [panel.title for panel in PANELS if not charted_lines(recording, panel)]
+    sections = "".join(
+        f'<section aria-labelledby="{name}"><h2 id="{name}">{name}</h2><div class="panels">'
+        f"{''.join(_panel(recording, panel, lines) for panel, lines in group)}</div></section>\n"
+        for name, group in groupby(drawn, key=lambda each: each[0].section)
+    )
+    path.write_text(
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(title)}: metrics</title>\n<style>{_STYLE}</style>\n"
+        f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<main>\n<h1>{html.escape(title)}</h1>\n"
+        f'<p class="soft">{_time(recording.start)} to {_time(recording.end)} UTC, one value for '
+        f"{_duration(recording.period)}</p>\n{_overview(recording)}{sections}{_not_recorded(missing)}"
+        f"</main>\n</body>\n</html>\n",
+        encoding="utf-8",
+    )
+
+
+def _overview(recording: Recording) -> str:
+    hours = {
+        "paid": node_hours(recording, "PaidNodes"),
+        "running": node_hours(recording, "RunningNodes"),
+        "paid without an instance": node_hours(recording, "UnusedNodes"),
+    }
+    rows = [[name, _figure(value)] for name, value in hours.items() if value is not None]
+    return _table("Node-hours in this time", ["nodes", "node-hours"], rows) if rows else ""
+
+
+def _not_recorded(titles: Sequence[str]) -> str:
+    if not titles:
+        return ""
+    items = "".join(f"<li>{html.escape(title)}</li>" for title in titles)
+    return f"<section><h2>Not recorded</h2><p>There is no value of these in this time:</p><ul>{items}</ul></section>\n"
+
+
+def _panel(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) -> str:
+    number = PANELS.index(panel)
+    title = html.escape(panel.title)
+    figures = [[line.label, *_figures(line)] for line in lines]
+    return (
+        f'<figure aria-labelledby="panel-{number}"><h3 id="panel-{number}">{title} ({html.escape(panel.unit)})</h3>\n'
+        f'<div role="img" aria-label="Chart: {title} in {html.escape(panel.unit)}; its values are in the tables below it">'
+        f"{_chart(recording, panel, lines)}</div>\n"
+        f'<figcaption><div class="scroll">{_table("", ["", "least", "mean", "most", "last"], figures)}</div></figcaption>\n'
+        f'<details><summary>Values of "{title}" in time</summary><div class="scroll">{_values(recording, panel, lines)}'
+        f"</div></details></figure>\n"
+    )
+
+
+def _figures(line: ChartedLine) -> list[str]:
+    values = line.values
+    return [_figure(each) for each in (min(values), fmean(values), max(values), values[-1])]
+
+
+def _values(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) -> str:
+    span = (recording.end - recording.start) / _ROWS_OF_A_TABLE
+    columns = [_by_row(line, recording.start, span) for line in lines]
+    rows = [
+        [_time(recording.start + row * span), *(_figure(column.get(row)) for column in columns)]
+        for row in range(_ROWS_OF_A_TABLE)
+    ]
+    return _table(
+        f"Mean of {_duration(span)} in {panel.unit}", ["from (UTC)", *(line.label for line in lines)], rows
+    )
+
+
+def _by_row(line: ChartedLine, start: datetime, span: timedelta) -> Mapping[int, float]:
+    points = ((int((moment - start) / span), value) for moment, value in line.points if value is not None)
+    grouped = groupby(points, key=lambda point: point[0])
+    return {row: fmean(value for _, value in group) for row, group in grouped}
+
+
+def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f'<th scope="col">{html.escape(each)}</th>' for each in columns)
+    body = "".join(
+        f'<tr><th scope="row">{html.escape(first)}</th>{"".join(f"<td>{html.escape(each)}</td>" for each in rest)}</tr>'
+        for first, *rest in rows
+    )
+    named = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f"<table>{named}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>\n"
+
+
+def _chart(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) -> str:
+    from plotly import graph_objects as go  # noqa: PLC0415 - as above
+    from plotly.io import to_html  # noqa: PLC0415 - as above
+
+    figure = go.Figure(
+        data=[
+            go.Scatter(x=times, y=values, name=line.label, mode="lines+markers", **look)
+            for line, look in zip(lines, _looks(len(lines)), strict=True)
+            for times, values in [_columns(line)]
+        ],
+        layout={
+            "template": "none",
+            "height": 300,
+            "margin": {"l": 60, "r": 20, "t": 20, "b": 40},
+            "paper_bgcolor": "rgba(0, 0, 0, 0)",
+            "plot_bgcolor": "rgba(0, 0, 0, 0)",
+            "showlegend": True,
+            "legend": {"orientation": "h", "y": -0.2},
+            "hovermode": "x",
+            "hoverlabel": {"font": {"color": "#ffffff"}, "bgcolor": "#24292f"},
+            "xaxis": {"type": "date", "gridcolor": _GRID, "range": [recording.start, recording.end]},
+            "yaxis": {"gridcolor": _GRID, "rangemode": "tozero", "title": {"text": panel.unit}},
+        },
+    )
+    drawn: str = to_html(
+        figure,
+        full_html=False,
+        include_plotlyjs=False,
+        div_id=f"chart-{PANELS.index(panel)}",
+        config={"displayModeBar": False, "responsive": True},
+    )
+    return drawn
+
+
+def _columns(line: ChartedLine) -> tuple[list[datetime], list[float | None]]:
+    times, values = zip(*line.points, strict=True)
+    # Without markers a value between two gaps would not be seen.
+    return list(times), list(values)
+
+
+def _looks(count: int) -> Iterator[dict[str, Any]]:
+    for number in range(count):
+        colour = _COLOURS[number % len(_COLOURS)]
+        dash = _DASHES[number % len(_DASHES)]
+        yield {"line": {"color": colour, "dash": dash, "width": 2}, "marker": {"color": colour, "size": 3}}
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"  # noqa: PLR2004 - four digits
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _duration(span: timedelta) -> str:
+    minutes = span.total_seconds() / 60
+    return f"{minutes:g} minutes" if minutes != 1 else "a minute"

@@ -1,0 +1,3 @@
+"""`ultracluster plan`."""
+
+__all__: list[str] = []

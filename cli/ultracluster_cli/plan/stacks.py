@@ -1,0 +1,158 @@
+"""The stacks that a plan compares: those of a cloud assembly, and those that CloudFormation has."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import botocore.exceptions
+
+from ultracluster_cli._aws.cluster_targets import ClusterTargets
+from ultracluster_cli._aws.deployed_template import read_deployed
+from ultracluster_cli._cdk.assembly import artifacts, inside
+from ultracluster_cli.deploy.verification import Client
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_given_file, read_given_json
+from ultracluster_stacks.plan import StackTemplate, read_template
+
+__all__ = ["AssembledStack", "assembled_stacks", "deployed_by_target", "deployed_stacks"]
+
+_AT_ONCE = 8  # a rollout of 90 clusters has 270 stacks; boto3 keeps ten connections by itself
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AssembledStack:
+    """A stack of a cloud assembly.
+
+    Attributes:
+        account: Account that it is pinned to. None if it goes to the account of the credentials.
+        stack: The stack.
+    """
+
+    account: str | None
+    stack: StackTemplate
+
+
+def assembled_stacks(directory: Path) -> list[AssembledStack]:
+    """Read the stacks of a cloud assembly and of its stages, in the order of the manifests.
+
+    Args:
+        directory: The cloud assembly, such as cdk.out.
+
+    Raises:
+        FindingsError: If it is none (UC9202).
+    """
+    try:
+        found = list(_stacks(directory, cluster=""))
+        for name, stage in artifacts(directory, kind="cdk:cloud-assembly"):
+            properties = stage["properties"]
+            cluster = properties.get("displayName", name)
+            found += _stacks(inside(directory, properties["directoryName"]), cluster=cluster)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = f"{quote(str(directory))} is no cloud assembly: {type(error).__name__}: {error}"
+        remedy = "Give the folder that cdk synth or cdk deploy wrote, such as a copy of cdk.out"
+        raise FindingsError([Finding(code="UC9202", problem=problem, remedy=remedy)]) from error
+    return found
+
+
+def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
+    for name, artifact in artifacts(folder, kind="aws:cloudformation:stack"):
+        properties = artifact["properties"]
+        _, account, region = artifact["environment"].rsplit("/", 2)  # aws://ACCOUNT/REGION
+        text = read_given_file(
+            inside(folder, properties["templateFile"]), most_bytes=LARGEST_JSON_FILE
+        ).decode("utf-8")
+        yield AssembledStack(
+            account=account if account.isdecimal() else None,
+            stack=StackTemplate(
+                cluster=cluster,
+                name=properties.get("stackName", name),
+                region=region,
+                template=read_template(text),
+                paths=_paths(folder, name, artifact),
+                assembly=folder,
+                size_bytes=len(text.encode()),
+            ),
+        )
+
+
+def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
+    """Construct paths by logical id; the metadata stand in the manifest, or in a file beside it."""
+    metadata = dict(artifact.get("metadata") or {})
+    beside = folder / f"{name}.metadata.json"
+    if beside.is_file():
+        metadata |= read_given_json(beside)
+    return {
+        str(entry["data"]): path.strip("/")
+        for path, entries in metadata.items()
+        for entry in entries
+        if entry["type"] == "aws:cdk:logicalId"
+    }
+
+
+def deployed_stacks(
+    stacks: Sequence[AssembledStack], *, client: Client, account: str | None
+) -> list[StackTemplate]:
+    """Read from CloudFormation what is deployed of some stacks; those that are not there are left out.
+
+    Args:
+        stacks: The stacks to look for.
+        client: Gives boto3 clients.
+        account: Account of the credentials. None for the local AWS, which has one only.
+
+    Raises:
+        FindingsError: If a stack belongs to another account (UC9204), or a template cannot be read (UC9205).
+    """
+    elsewhere = [one for one in stacks if account and one.account not in {None, account}]
+    if elsewhere:
+        raise FindingsError(
+            Finding(
+                code="UC9204",
+                problem=f"the stack {one.stack.name} belongs to account {one.account}, and the credentials to {account}",
+                remedy="Plan its wave with credentials of its account, or compare with a saved assembly by --against DIR",
+            )
+            for one in elsewhere
+        )
+    clients = {region: client("cloudformation", region) for region in {one.stack.region for one in stacks}}
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        found = pool.map(lambda one: _deployed(one.stack, clients[one.stack.region]), stacks)
+        return [one for one in found if one is not None]
+
+
+def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets) -> list[StackTemplate]:
+    """Read what is deployed of some stacks, each from where its cluster goes.
+
+    Args:
+        stacks: The stacks to look for.
+        targets: Where each cluster goes.
+
+    Raises:
+        FindingsError: As `deployed_stacks`; or if the file does not say where a cluster goes (UC9665).
+    """
+    profiles = [(targets.of(one.stack.cluster).profile, one) for one in stacks]
+    return [
+        found
+        for target in targets.targets.values()
+        for found in deployed_stacks(
+            [one for profile, one in profiles if profile == target.profile],
+            client=target.client,
+            account=target.account,
+        )
+    ]
+
+
+def _deployed(stack: StackTemplate, cloudformation: Any) -> StackTemplate | None:
+    try:
+        found = read_deployed(stack.name, cloudformation)
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, ValueError) as error:
+        raise _unreadable(stack, error) from error
+    if found.template is None:
+        return None
+    return StackTemplate(cluster=stack.cluster, name=stack.name, region=stack.region, template=found.template)
+
+
+def _unreadable(stack: StackTemplate, error: Exception) -> FindingsError:
+    problem = f"the template of {stack.name} in {stack.region} cannot be read: {error}"
+    remedy = "The credentials need cloudformation:DescribeStacks and cloudformation:GetTemplate"
+    return FindingsError([Finding(code="UC9205", problem=problem, remedy=remedy)])

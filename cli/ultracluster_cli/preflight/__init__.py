@@ -1,0 +1,3 @@
+"""`ultracluster preflight`."""
+
+__all__: list[str] = []

@@ -1,0 +1,208 @@
+"""What the clusters of a rollout file need of an account, in the words of preflight."""
+
+from collections.abc import Iterator, Sequence
+
+from ultracluster_catalog.limits.quotas import ON_DEMAND_QUOTAS, SPOT_QUOTAS, capacity_block_quotas
+from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
+from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.nic_layouts import addresses_per_node, network_interfaces
+from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
+from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
+from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
+from ultracluster_runtime.preflight.requirements import (
+    BucketNeeds,
+    ClusterNeeds,
+    FileSystemNeeds,
+    ImageNeeds,
+    KeyNeeds,
+    OrderNeeds,
+    RolloutNeeds,
+    SourceNeeds,
+    SubnetNeeds,
+)
+from ultracluster_stacks.config import CapacityConfig, ClusterConfig, machine_of, most_nodes, sources
+
+__all__ = ["rollout_needs"]
+
+_STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-scratch"}
+
+
+def rollout_needs(
+    clusters: Sequence[ClusterConfig], *, qualifier: str, ledger: tuple[str, str] | None = None
+) -> RolloutNeeds:
+    """Say what clusters need.
+
+    Args:
+        clusters: The clusters, at least one.
+        qualifier: Of the CDK's bootstrap.
+        ledger: Table and Region of the ledger of orders. Default: none.
+    """
+    needs = tuple(_cluster(each, ledger) for each in clusters)
+    return RolloutNeeds(clusters=needs, qualifier=qualifier)
+
+
+def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNeeds:
+    machine = machine_of(config)
+    compilers = tuple(_compilers(config, machine))
+    storage = config.file_system
+    new = storage.file_system_id is None
+    quota = None
+    if new and storage.storage_type != INTELLIGENT_TIERING:
+        quota = SERVICE_QUOTAS[_STORAGE_QUOTAS[storage.deployment_type]].code
+    stage = config.stage
+    return ClusterNeeds(
+        region=config.region,
+        name=config.name,
+        account=config.account,
+        zone_id=config.zone_id,
+        instance_type=config.instance_type,
+        image_id=config.image_id,
+        neuron=machine.is_neuron,
+        sources=tuple(_source(config, machine, each) for _, each in sources(config)),
+        compilers=compilers,
+        interfaces=_interfaces(config, machine),
+        compute_environments=len(list(sources(config))) + len(compilers),
+        queues=1 + len(config.further_queues) + len(compilers),
+        new_vpc=config.network.subnet_id is None,
+        storage_quota=quota,
+        storage_gib=(storage.settings.storage_capacity_gib or 0) if quota else 0,
+        subnet=_subnet(config, machine, stack=f"{stage}-Cluster"),
+        file_system=_file_system(config),
+        buckets=tuple(_buckets(config)),
+        keys=tuple(_keys(config)),
+        images=tuple(
+            ImageNeeds(key=(config.region, config.name, image), image=image)
+            for image in dict.fromkeys(job.image for job in config.jobs)
+        ),
+        orders=tuple(
+            OrderNeeds(
+                key=(config.region, config.name, each.order),
+                order=each.order,
+                reservation_id=each.reservation_id,
+                ledger=ledger,
+            )
+            for _, each in sources(config)
+            if each.order is not None
+        ),
+        stacks=(f"{stage}-Network", f"{stage}-Storage", f"{stage}-Cluster"),
+        role_path=config.role_path or "/",
+    )
+
+
+def _source(config: ClusterConfig, machine: InstanceType, given: CapacityConfig) -> SourceNeeds:
+    name = given.reservation_id or given.resource_group_arn or given.market_type
+    return _nodes(
+        machine,
+        key=(config.region, config.name, name),
+        zone_id=config.zone_id,
+        nodes=given.max_nodes or config.nodes,
+        given=given,
+    )
+
+
+def _nodes(
+    machine: InstanceType, *, key: tuple[str, ...], zone_id: str, nodes: int, given: CapacityConfig
+) -> SourceNeeds:
+    # A type that the rollout describes itself may be of a class whose quotas are not known.
+    family = next((name for name in ON_DEMAND_QUOTAS if machine.name.startswith(name)), None)
+    blocks = capacity_block_quotas(machine)
+    return SourceNeeds(
+        key=key,
+        zone_id=zone_id,
+        instance_type=machine.name,
+        family=family or machine.name,
+        vcpus=machine.vcpus,
+        nodes=nodes,
+        market_type=given.market_type,
+        reservation_id=given.reservation_id,
+        resource_group_arn=given.resource_group_arn,
+        placement_group=given.placement_group,
+        start=given.start,
+        end=given.end,
+        block_quota=blocks.account.code if blocks else None,
+        on_demand_quota=ON_DEMAND_QUOTAS[family].code if family else None,
+        spot_quota=SPOT_QUOTAS[family].code if family else None,
+    )
+
+
+def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceNeeds]:
+    """One small on-demand node for each type that precompile jobs run on."""
+    smallest = smaller_compile_types(machine, zone_id=config.zone_id)
+    jobs = [job for job in config.jobs if job.kind == "precompile" and job.queue is None]
+    named = [INSTANCE_TYPES[job.instance_type] for job in jobs if job.instance_type is not None]
+    chosen = smallest[:1] if any(job.instance_type is None for job in jobs) else []
+    for kind in {each.name: each for each in (*named, *chosen)}.values():
+        yield _nodes(
+            kind,
+            key=(config.region, config.name, f"precompile-{kind.name}"),
+            zone_id=config.zone_id,
+            nodes=1,
+            given=CapacityConfig(market_type="on-demand"),
+        )
+
+
+def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:
+    per_node = len(network_interfaces(machine, config.network.layout)) + 1  # and that of its task
+    endpoints = len(NODE_SERVICES) if config.network.subnet_id is None else 0
+    return most_nodes(config) * per_node + endpoints + config.file_system.subnet_addresses
+
+
+def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> SubnetNeeds | None:
+    given = config.network
+    if given.subnet_id is None or given.vpc_id is None:
+        return None
+    addresses = subnet_addresses(
+        nodes=most_nodes(config),
+        addresses_per_node=addresses_per_node(network_interfaces(machine, given.layout)),
+        file_system_interfaces=config.file_system.subnet_addresses,
+    )
+    return SubnetNeeds(
+        key=(config.region, config.name, given.subnet_id),
+        subnet_id=given.subnet_id,
+        vpc_id=given.vpc_id,
+        zone_id=config.zone_id,
+        addresses=addresses - RESERVED_PER_SUBNET,
+        services=NODE_SERVICES,
+        security_group_id=given.security_group_id,
+        adds_efa_rules=given.add_efa_rules,
+        stack=stack,
+    )
+
+
+def _file_system(config: ClusterConfig) -> FileSystemNeeds | None:
+    given = config.file_system
+    if given.file_system_id is None:
+        return None
+    return FileSystemNeeds(
+        key=(config.region, config.name, given.file_system_id),
+        file_system_id=given.file_system_id,
+        mount_name=given.mount_name or "",
+        zone_id=config.zone_id,
+        vpc_id=config.network.vpc_id,
+        security_group_id=given.security_group_id,
+    )
+
+
+def _buckets(config: ClusterConfig) -> Iterator[BucketNeeds]:
+    joined: dict[str, bool] = {}
+    new = config.file_system.file_system_id is None
+    if (name := config.checkpoints.bucket_name) is not None:
+        joined[name] = new and config.file_system.join_checkpoints
+    for dataset in config.datasets:
+        if dataset.bucket_name is not None:
+            known = joined.get(dataset.bucket_name, False)
+            joined[dataset.bucket_name] = known or dataset.file_system_path is not None
+    for each in config.file_system.associations:
+        name = each.data_repository_path.removeprefix("s3://").partition("/")[0]
+        joined[name] = joined.get(name, False) or bool(each.import_events)
+    for name, also_joined in joined.items():
+        yield BucketNeeds(key=(config.region, config.name, name), name=name, joined=also_joined)
+
+
+def _keys(config: ClusterConfig) -> Iterator[KeyNeeds]:
+    given = [config.kms_key_arn, config.file_system.kms_key_arn, config.checkpoints.kms_key_arn]
+    given += [dataset.kms_key_arn for dataset in config.datasets]
+    for arn in dict.fromkeys(arn for arn in given if arn is not None):
+        yield KeyNeeds(key=(config.region, config.name, arn), arn=arn)

@@ -1,0 +1,3 @@
+"""`ultracluster init`."""
+
+__all__: list[str] = []

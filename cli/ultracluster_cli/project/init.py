@@ -1,0 +1,69 @@
+"""`ultracluster init`: the command line of it; the work is in `ultracluster_cli.project.project_files`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = ["app", "init"]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def init(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the project; new or empty.")],
+    *,
+    example: Annotated[
+        str | None, typer.Option(help="Start from this example instead of a rollout file; `list` names them.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the cluster.")] = None,
+    region: Annotated[str | None, typer.Option(help="Region of the cluster.")] = None,
+    zone_id: Annotated[str | None, typer.Option(help="Zone id, such as use2-az3.")] = None,
+    instance_type: Annotated[str | None, typer.Option(help="Instance type, such as trn2.48xlarge.")] = None,
+    nodes: Annotated[int | None, typer.Option(help="Nodes.")] = None,
+    reservation_id: Annotated[
+        str | None, typer.Option(help="The reservation of your Capacity Block: cr-…. Default: a placeholder.")
+    ] = None,
+    image_id: Annotated[str | None, typer.Option(help="AMI of the nodes. Default: a placeholder.")] = None,
+) -> None:
+    """Write a project that deploys to the local AWS at once: app, rollout file, tests, CI.
+
+    Asks at a terminal for what no option says; elsewhere takes what it would propose.
+    """
+    from ultracluster_cli.output import say  # noqa: PLC0415 - not for the help
+    from ultracluster_cli.project.project_files import (  # noqa: PLC0415 - pydantic; not for the help
+        ProjectAnswers,
+        example_names,
+        proposed_zone_id,
+        write_example,
+        write_project,
+    )
+
+    if example == "list":
+        typer.echo("\n".join(example_names()))
+        return
+    if example is not None:
+        write_example(directory, example)
+    else:
+        instance_type = _answer("Instance type", instance_type, "trn2.48xlarge")
+        region = _answer("Region", region, "us-east-2")
+        zone_id = _answer("Zone id of the capacity", zone_id, proposed_zone_id(instance_type, region))
+        answers = ProjectAnswers(
+            name=_answer("Name of the cluster", name, "training"),
+            region=region,
+            zone_id=zone_id,
+            instance_type=instance_type,
+            nodes=_answer("Nodes", nodes, 4),
+            reservation_id=reservation_id,
+            image_id=image_id,
+        )
+        write_project(directory, answers)
+    say(f"Wrote a project to {directory}; its README.md says how to go on.")
+
+
+def _answer(question: str, given: Any, proposed: Any) -> Any:
+    if given is not None:
+        return given
+    return typer.prompt(question, default=proposed, err=True) if sys.stdin.isatty() else proposed

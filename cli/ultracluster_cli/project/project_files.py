@@ -1,0 +1,167 @@
+"""Writes a new project: the files of this repository that an app needs, with the answers of its owner in them."""
+
+import importlib.metadata
+import json
+import shutil
+import string
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ultracluster_catalog.places.zones import offered_zones
+from ultracluster_cli.output import print_findings
+from ultracluster_cli.project.shipped import shipped
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config.reading.yaml_edit import set_values
+from ultracluster_stacks.config.schema import schema_text
+
+__all__ = ["ProjectAnswers", "example_names", "proposed_zone_id", "write_example", "write_project"]
+
+_TEMPLATES = Path(__file__).with_name("new_project")
+_CLUSTER = ("waves", 0, "clusters", 0)
+_PLACEHOLDER_REGION = "us-east-2"  # of the quick start
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProjectAnswers:
+    """What a new project is asked for.
+
+    Attributes:
+        name: Name of the cluster.
+        region: Its Region.
+        zone_id: Zone id of its capacity.
+        instance_type: Instance type of its nodes.
+        nodes: Number of its nodes.
+        reservation_id: Reservation of its Capacity Block. Default: a placeholder that only the local AWS knows.
+        image_id: AMI of its nodes. Default: likewise.
+    """
+
+    name: str
+    region: str
+    zone_id: str
+    instance_type: str
+    nodes: int
+    reservation_id: str | None = None
+    image_id: str | None = None
+
+
+def proposed_zone_id(instance_type: str, region: str) -> str:
+    """Return the first zone that is known to have a type in a Region, else the zone id to complete."""
+    return next(iter(offered_zones(instance_type, region)), "")
+
+
+def example_names() -> list[str]:
+    """Return the names of the examples, sorted."""
+    return sorted(path.name for path in shipped("examples").iterdir() if (path / "app.py").is_file())
+
+
+def write_project(directory: Path, answers: ProjectAnswers) -> None:
+    """Write a project with a rollout file of one cluster.
+
+    Args:
+        directory: A folder that is new or empty.
+        answers: What to write into it.
+
+    Raises:
+        FindingsError: If the folder holds something (UC9207), or the answers make no valid rollout; then nothing is written.
+    """
+    _require_empty(directory)
+    rollout = _rollout(answers)
+    with tempfile.TemporaryDirectory() as temporary:
+        written = Path(temporary) / "rollout.yaml"
+        written.write_text(rollout, encoding="utf-8")
+        print_findings(load_rollout(written).warnings)
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "rollout.yaml").write_text(rollout, encoding="utf-8")
+    (directory / "rollout.schema.json").write_text(schema_text(), encoding="utf-8")
+    shutil.copyfile(shipped("app.py"), directory / "app.py")
+    _write_around(
+        directory,
+        context={"rollout": "rollout.yaml"},
+        name=answers.name,
+        what="The cluster is in [rollout.yaml](rollout.yaml); editors check and complete it by rollout.schema.json.",
+        deploy="ultracluster plan && ultracluster deploy",
+        deploy_local="ultracluster deploy --local           # the same with the real CDK CLI",
+        validate="\n      - run: ultracluster validate rollout.yaml",
+    )
+
+
+def write_example(directory: Path, example: str) -> None:
+    """Write a project from an example, an app without a rollout file.
+
+    Args:
+        directory: A folder that is new or empty.
+        example: Name of the example.
+
+    Raises:
+        FindingsError: If the folder holds something (UC9207), or there is no such example (UC9208).
+    """
+    _require_empty(directory)
+    if example not in example_names():
+        problem = f"got the example {quote(example)}"
+        raise FindingsError([Finding(code="UC9208", problem=problem, allowed=", ".join(example_names()))])
+    skipped = shutil.ignore_patterns("__pycache__", "cdk.out", ".*")
+    shutil.copytree(shipped("examples") / example, directory, dirs_exist_ok=True, ignore=skipped)
+    _write_around(
+        directory,
+        context={},
+        name=example,
+        what="The app is [app.py](app.py).",
+        deploy="npx cdk deploy --all",
+        deploy_local='ultracluster local up && eval "$(ultracluster local env)" && npx cdk deploy --all',
+        validate="",
+    )
+
+
+def _require_empty(directory: Path) -> None:
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        problem = f"{quote(str(directory))} exists and is not empty"
+        raise FindingsError([Finding(code="UC9207", problem=problem, remedy="Name a new folder")])
+
+
+def _rollout(answers: ProjectAnswers) -> str:
+    text = shipped("stacks/rollouts/quickstart.yaml").read_text(encoding="utf-8")
+    text = text.replace("$schema=../../docs/rollout.schema.json", "$schema=rollout.schema.json")
+    text = text.replace(
+        "# One cluster of four trn2.48xlarge: 64 Trainium2 chips, 12.8 Tbit/s of EFA.", "# One cluster."
+    )
+    text = text.replace(f".dkr.ecr.{_PLACEHOLDER_REGION}.", f".dkr.ecr.{answers.region}.")
+    values: dict[tuple[str | int, ...], str | int] = {
+        (*_CLUSTER, "name"): answers.name,
+        (*_CLUSTER, "region"): answers.region,
+        (*_CLUSTER, "zone_id"): answers.zone_id,
+        (*_CLUSTER, "instance_type"): answers.instance_type,
+        (*_CLUSTER, "nodes"): answers.nodes,
+        (*_CLUSTER, "jobs", 0, "nodes"): answers.nodes,
+    }
+    if answers.reservation_id is not None:
+        values[*_CLUSTER, "capacity", "reservation_id"] = answers.reservation_id
+    if answers.image_id is not None:
+        values[*_CLUSTER, "image_id"] = answers.image_id
+    return set_values(text, values)
+
+
+def _write_around(directory: Path, *, context: dict[str, Any], name: str, **said: str) -> None:
+    """Write what every project has: cdk.json with our feature flags, the pinned CDK CLI, tests, CI, a README."""
+    cdk_json = json.loads(shipped("cdk.json").read_text(encoding="utf-8"))
+    flags = {key: value for key, value in cdk_json["context"].items() if key.startswith("@")}
+    cdk_json["context"] = context | flags
+    (directory / "cdk.json").write_text(json.dumps(cdk_json, indent=2) + "\n", encoding="utf-8")
+    for file in ("package.json", "package-lock.json", ".npmrc"):
+        shutil.copyfile(shipped(file), directory / file)
+    values = {"name": name, "version": importlib.metadata.version("ultracluster"), **said}
+    for template, file in (
+        ("README.md", "README.md"),
+        ("requirements.txt", "requirements.txt"),
+        ("gitignore", ".gitignore"),
+        ("ci.yaml", ".github/workflows/ci.yaml"),
+        ("test_app.py", "tests/test_app.py"),
+    ):
+        target = directory / file
+        if target.exists():  # the example has its own
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = string.Template((_TEMPLATES / f"{template}.template").read_text(encoding="utf-8"))
+        target.write_text(text.substitute(values), encoding="utf-8")

@@ -1,0 +1,3 @@
+"""`ultracluster rollout`."""
+
+__all__: list[str] = []

@@ -1,0 +1,87 @@
+"""Threads that take the steps of a rollout, and Ctrl-C, which lets them end."""
+
+import queue
+import threading
+from collections.abc import Callable
+
+import botocore.exceptions
+
+from ultracluster_cli.output import say
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.rollout.drive import Result
+from ultracluster_runtime.rollout.machine import Task
+
+__all__ = ["ThreadHands"]
+
+_BETWEEN_LOOKS = 0.5  # Python takes a signal only between two waits
+
+
+class ThreadHands:
+    """Takes each step in a thread of its own.
+
+    Args:
+        take: Takes a step.
+        told: Called when a step begins, with None, and when it has ended.
+        stopping: Set at the first Ctrl-C.
+    """
+
+    def __init__(
+        self,
+        take: Callable[[Task], Result],
+        *,
+        told: Callable[[Task, Result | None], None],
+        stopping: threading.Event,
+    ) -> None:
+        self._take = take
+        self._told = told
+        self._stopping = stopping
+        self._ended: queue.SimpleQueue[tuple[Task, Result | Exception]] = queue.SimpleQueue()
+
+    def begin(self, task: Task) -> None:
+        """Begin a step, and return at once."""
+        self._told(task, None)
+        # Daemons, so that a second Ctrl-C ends this process; its children end with it (child_process).
+        threading.Thread(
+            target=self._work, args=(task,), name=f"{task.cluster} {task.step}", daemon=True
+        ).start()
+
+    def wait(self) -> tuple[Task, Result]:
+        """Wait until one of the steps that were begun has ended.
+
+        Raises:
+            KeyboardInterrupt: At the second Ctrl-C.
+        """
+        while True:
+            try:
+                task, result = self._ended.get(timeout=_BETWEEN_LOOKS)
+            except queue.Empty:
+                continue
+            except KeyboardInterrupt:
+                if self._stopping.is_set():
+                    raise
+                self._stopping.set()
+                say(
+                    "Nothing new begins. Waiting for what is under way; Ctrl-C again leaves it to CloudFormation."
+                )
+                continue
+            if isinstance(result, Exception):
+                raise result
+            self._told(task, result)
+            return task, result
+
+    def giving_up(self) -> bool:
+        """Say whether Ctrl-C was pressed."""
+        return self._stopping.is_set()
+
+    def _work(self, task: Task) -> None:
+        try:
+            self._ended.put((task, self._take(task)))
+        except (
+            FindingsError,
+            OSError,
+            botocore.exceptions.BotoCoreError,
+            botocore.exceptions.ClientError,
+        ) as error:
+            self._ended.put((task, Result(passed=False, note=str(error))))
+        except Exception as error:  # noqa: BLE001 - a mistake of ours, raised again where it is seen
+            self._ended.put((task, error))

@@ -1,0 +1,156 @@
+"""Where rollouts are kept: a folder for each, with its journal, its cloud assembly and its logs."""
+
+import fcntl
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_runtime.rollout.journal import FileJournal, read_journal
+from ultracluster_runtime.rollout.machine import Kind
+from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster
+
+__all__ = [
+    "JOURNAL",
+    "Run",
+    "earlier_deployment",
+    "new_run_folder",
+    "only_rollout",
+    "prune_assemblies",
+    "runs_of",
+]
+
+JOURNAL = "journal.jsonl"
+_KEPT = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    """A rollout that was begun.
+
+    Attributes:
+        folder: Its folder; the name is its id.
+        journal: Its journal.
+    """
+
+    folder: Path
+    journal: FileJournal
+
+    @property
+    def open(self) -> bool:
+        """Whether it has not finished. Only the latest rollout of a file is ever resumed."""
+        return self.journal.entries[-1].kind is not Kind.FINISHED
+
+    def touched(self, cluster: str) -> bool:
+        """Say whether it has begun to deploy a cluster."""
+        return any(
+            (entry.kind, entry.cluster, entry.step) == (Kind.BEGUN, cluster, DEPLOY)
+            for entry in self.journal.entries
+        )
+
+    def touched_wave(self, wave: str) -> bool:
+        """Say whether it has begun to deploy a cluster of a wave."""
+        return any(each.wave == wave and self.touched(each.name) for each in self.journal.plan.clusters)
+
+
+@contextmanager
+def only_rollout(rollouts: Path) -> Iterator[None]:
+    """Hold the lock of a project's rollouts. The kernel gives it back when this process ends, however it ends.
+
+    Args:
+        rollouts: The folder of all rollouts; made if missing.
+
+    Raises:
+        FindingsError: If another process holds it (UC9601).
+    """
+    rollouts.mkdir(parents=True, exist_ok=True)
+    with (rollouts / "lock").open("a+", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.seek(0)
+            problem = f"another rollout runs here (process {lock.read().strip() or 'unknown'})"
+            remedy = "Wait until it ends; Ctrl-C lets it end what it has begun"
+            raise FindingsError([Finding(code="UC9601", problem=problem, remedy=remedy)]) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def new_run_folder(rollouts: Path, now: datetime) -> Path:
+    """Name the folder of a new rollout, which sorts after all earlier ones.
+
+    Args:
+        rollouts: The folder of all rollouts.
+        now: The present time, in UTC.
+    """
+    folder = rollouts / f"{now:%Y%m%dT%H%M%S%fZ}"
+    latest = max((each.name for each in rollouts.iterdir() if each.is_dir()), default="")
+    # A clock that was set back must not let an old rollout look like the latest one.
+    return folder if folder.name > latest else rollouts / f"{latest}-next"
+
+
+def runs_of(rollouts: Path, file: Path) -> list[Run]:
+    """Give the rollouts of a rollout file, oldest first.
+
+    Args:
+        rollouts: The folder of all rollouts.
+        file: The rollout file.
+
+    Raises:
+        FindingsError: If a journal cannot be read (UC9608).
+    """
+    # A process that died before the first line was whole has done nothing.
+    journals = (path for path in sorted(rollouts.glob(f"*/{JOURNAL}")) if b"\n" in path.read_bytes())
+    runs = [Run(folder=path.parent, journal=read_journal(path)) for path in journals]
+    return [run for run in runs if run.journal.plan.file == str(file)]
+
+
+def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
+    """Remove the assemblies that neither a resumed rollout nor a rollback can need; journals stay.
+
+    Each cluster keeps those of its last 5 deployments, and the last rollout its own.
+
+    Args:
+        rollouts: The folder of all rollouts.
+        runs: The rollouts of one rollout file, oldest first.
+    """
+    deployments: Counter[str] = Counter()
+    kept: set[str] = set()
+    for run in reversed(runs):
+        for cluster in run.journal.plan.clusters:
+            if run is not runs[-1] and not run.touched(cluster.name):
+                continue
+            deployments[cluster.name] += 1
+            if deployments[cluster.name] <= _KEPT:
+                kept.add(cluster.assembly)
+    for run in runs:
+        for assembly in {each.assembly for each in run.journal.plan.clusters} - kept:
+            shutil.rmtree(rollouts / assembly, ignore_errors=True)
+
+
+def earlier_deployment(runs: list[Run], wanted: PlannedCluster) -> PlannedCluster | None:
+    """Find what was deployed before a rollout came to a cluster.
+
+    Args:
+        runs: Earlier rollouts, oldest first.
+        wanted: The cluster, as the rollout to undo has planned it.
+
+    Returns:
+        The cluster as the latest rollout planned it that made exactly the templates which were there before. None if
+        no rollout that is kept here has made them.
+    """
+    before = {stack.name: stack.before for stack in wanted.stacks}
+    for run in reversed(runs):
+        for cluster in run.journal.plan.clusters:
+            after = {stack.name: stack.after for stack in cluster.stacks}
+            kept = (run.folder.parent / cluster.assembly).is_dir()
+            if cluster.name == wanted.name and after == before and run.touched(cluster.name) and kept:
+                return cluster
+    return None

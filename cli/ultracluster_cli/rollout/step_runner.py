@@ -1,0 +1,252 @@
+"""The steps of a rollout, done for one cluster: deploy it, and the gates that say whether the next wave may begin."""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ultracluster_cli._aws.cluster_targets import ClusterTargets
+from ultracluster_cli._cdk.child_process import run_logged
+from ultracluster_cli._cdk.toolchain import Toolchain, with_own_folders
+from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
+from ultracluster_cli.jobs.session import open_region
+from ultracluster_cli.jobs.submit import submit_all
+from ultracluster_cli.rollout.stack_status import alarms_of, changing, differing, look, unhealthy
+from ultracluster_runtime.jobs.queues import find_definition, find_queue
+from ultracluster_runtime.preflight.check import Status
+from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.run import run_checks
+from ultracluster_runtime.rollout.drive import Result
+from ultracluster_runtime.rollout.machine import Task
+from ultracluster_runtime.rollout.plan import (
+    ALARMS,
+    DEPLOY,
+    JOB,
+    PREFLIGHT,
+    STACKS,
+    PlannedCluster,
+    RolloutPlan,
+)
+
+__all__ = ["Steps"]
+
+_NAMES_AT_ONCE = 100  # of DescribeAlarms
+_PREFLIGHT_SECONDS = 120.0
+_GIVEN_UP = Result(passed=None, note="given up")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Steps:
+    """Takes steps; several threads may do so at the same time.
+
+    Attributes:
+        plan: The rollout.
+        run_id: Its id.
+        rollouts: The folder of all rollouts.
+        needs: What each cluster needs of the account; empty for a rollback.
+        skip: Codes of checks of preflight to leave out.
+        targets: Where each cluster goes.
+        toolchain: What deploys.
+        directory: Folder of the CDK app.
+        state: Our folder for what is kept.
+        temporary: Our folder for what is not.
+        patience_minutes: How long to wait for somebody else's change of a stack, and for a job of a gate.
+        poll_seconds: Time between two looks.
+        stopping: Set when a person gives up; gates that wait then end.
+        show: Called with a cluster and what is going on there.
+    """
+
+    plan: RolloutPlan
+    run_id: str
+    rollouts: Path
+    needs: Mapping[str, RolloutNeeds]
+    skip: Collection[str]
+    targets: ClusterTargets
+    toolchain: Toolchain
+    directory: Path
+    state: Path
+    temporary: Path
+    patience_minutes: float
+    poll_seconds: float
+    stopping: threading.Event
+    show: Callable[[str, str], None]
+
+    def take(self, task: Task) -> Result:
+        """Take one step of a cluster, and say how it ended."""
+        cluster = next(each for each in self.plan.clusters if each.name == task.cluster)
+        if task.step == PREFLIGHT:
+            return self._preflight(cluster)
+        if task.step == DEPLOY:
+            return self._deploy(cluster, task)
+        if task.step == STACKS:
+            return _judged(
+                unhealthy(look(cluster.stacks, client=self.targets.of(cluster.name).client)),
+                good="healthy, as planned",
+            )
+        if task.step == ALARMS:
+            return self._bake(cluster)
+        return self._run_job(cluster, task)
+
+    def _preflight(self, cluster: PlannedCluster) -> Result:
+        reads = Reads(self.targets.of(cluster.name).client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS)
+        results = run_checks(self.needs[cluster.name], reads, left_out=self.skip)
+        problems = [
+            f"{one.code} {one.subject}: {one.outcome.evidence}. {one.outcome.remedy}"
+            for one in results
+            if one.outcome.status is Status.FAIL
+        ]
+        passed = sum(one.outcome.status is Status.PASS for one in results)
+        return _judged(problems, good=f"{passed} of {len(results)} checks passed, none failed")
+
+    # Deploying
+
+    def _deploy(self, cluster: PlannedCluster, task: Task) -> Result:
+        target = self.targets.of(cluster.name)
+        seen = look(cluster.stacks, client=target.client)
+        deadline = time.monotonic() + self.patience_minutes * 60
+        while task.interrupted and (busy := changing(seen)) and time.monotonic() < deadline:
+            # What a dead process had begun goes on in CloudFormation, which takes no second change meanwhile.
+            self.show(cluster.name, f"waiting: {busy[0]}")
+            if self.stopping.wait(self.poll_seconds):
+                return _GIVEN_UP
+            seen = look(cluster.stacks, client=target.client)
+        if problems := changing(seen) or differing(seen):
+            return Result(passed=False, note="; ".join(problems))
+        progress = DeploymentProgress()
+
+        def on_line(line: str) -> None:
+            progress.read(line)
+            self.show(cluster.name, progress.current or "preparing")
+
+        log = self.rollouts / self.run_id / "logs" / f"{cluster.name}.log"
+        log.parent.mkdir(exist_ok=True)
+        code = run_logged(
+            self._command(cluster),
+            directory=self.directory,
+            environment=with_own_folders(
+                target.environment, toolchain=self.toolchain, state=self.state, temporary=self.temporary
+            ),
+            log=log,
+            on_line=on_line,
+        )
+        if code:
+            said = (progress.failures or list(progress.last_lines))[:3]
+            return Result(
+                passed=False,
+                note=f"cdk deploy ended with code {code}: {' / '.join(said)}; the whole log is {log}",
+            )
+        changed = sum(stack.changed for stack in progress.deployed)
+        return Result(passed=True, note=f"{changed} of {len(progress.deployed)} stacks changed")
+
+    def _command(self, cluster: PlannedCluster) -> list[str]:
+        command = [str(self.toolchain.cdk), "deploy", f"{cluster.name}/**"]
+        command += ["--app", str(self.rollouts / cluster.assembly)]
+        # The plan was shown, with the permissions that it widens, before anything began.
+        command += ["--require-approval", "never", "--progress", "events", "--no-color"]
+        return [*command, *self.targets.of(cluster.name).cdk_options]
+
+    # Gates
+
+    def _bake(self, cluster: PlannedCluster) -> Result:
+        target = self.targets.of(cluster.name)
+        names = list(alarms_of(cluster, client=target.client))
+        if not names:
+            return Result(passed=True, note="the stacks define no alarms, so there was nothing to look at")
+        cloudwatch = target.client("cloudwatch", cluster.region)
+        deadline = time.monotonic() + self.plan.bake_minutes * 60
+        while True:
+            if loud := _in_alarm(cloudwatch, names):
+                return Result(passed=False, note="; ".join(loud))
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return Result(
+                    passed=True, note=f"{len(names)} alarms quiet for {self.plan.bake_minutes:g} minutes"
+                )
+            self.show(cluster.name, f"baking, {left / 60:.0f} minutes left")
+            if self.stopping.wait(min(left, self.poll_seconds)):
+                return _GIVEN_UP
+
+    def _run_job(self, cluster: PlannedCluster, task: Task) -> Result:
+        target = self.targets.of(cluster.name)
+
+        def client(service: str) -> Any:
+            return target.client(service, cluster.region)
+
+        job = task.step.removeprefix(JOB)
+        stack = next(each.name for each in cluster.stacks if each.name.endswith("-Cluster"))
+        queue = find_queue(stack, region=cluster.region, client=client)
+        # The name is the same in every life of this attempt, so that what a dead process has submitted is found.
+        name = f"{job}-{self.run_id}-{task.attempt}"
+        found = _jobs_called(client("batch"), queue.arn, name)
+        if not found:
+            # SubmitJob has no token: a request that is sent again after a lost answer would be a second job.
+            once = (
+                client
+                if target.local
+                else open_region(region=cluster.region, profile=target.profile, attempts=1)[1]
+            )
+            submitted = submit_all(
+                find_definition(job, queue=queue, client=client),
+                queue=queue,
+                client=once,
+                name=name,
+                named_queue=False,
+                alone=True,
+                after=(),
+                share=None,
+                settings={},
+            )
+            found = [submitted[-1].job_id]
+        return self._wait_for(cluster, client("batch"), found[0])
+
+    def _wait_for(self, cluster: PlannedCluster, batch: Any, job_id: str) -> Result:
+        deadline = time.monotonic() + self.patience_minutes * 60
+        while True:
+            (job,) = batch.describe_jobs(jobs=[job_id])["jobs"]
+            status = job["status"]
+            if status == "SUCCEEDED":
+                return Result(passed=True, note=f"job {job_id} succeeded")
+            if status == "FAILED":
+                return Result(
+                    passed=False, note=f"job {job_id} failed: {job.get('statusReason') or 'no reason given'}"
+                )
+            if time.monotonic() >= deadline:
+                why = f"`ultracluster jobs why {job_id} --region {cluster.region}` says why"
+                return Result(
+                    passed=False,
+                    note=f"job {job_id} is still {status} after {self.patience_minutes:g} minutes; {why}",
+                )
+            self.show(cluster.name, f"job {job_id} is {status}")
+            if self.stopping.wait(self.poll_seconds):
+                return _GIVEN_UP
+
+
+def _judged(problems: list[str], *, good: str) -> Result:
+    return Result(passed=not problems, note="; ".join(problems) or good)
+
+
+def _in_alarm(cloudwatch: Any, names: list[str]) -> list[str]:
+    loud = []
+    for first in range(0, len(names), _NAMES_AT_ONCE):
+        answer = cloudwatch.describe_alarms(
+            AlarmNames=names[first : first + _NAMES_AT_ONCE],
+            AlarmTypes=["MetricAlarm", "CompositeAlarm"],
+            MaxRecords=_NAMES_AT_ONCE,
+        )
+        loud += [
+            f"alarm {alarm['AlarmName']}: {alarm.get('StateReason') or 'no reason given'}"
+            for alarm in [*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ())]
+            if alarm["StateValue"] == "ALARM"
+        ]
+    return loud
+
+
+def _jobs_called(batch: Any, queue: str, name: str) -> list[str]:
+    pages = batch.get_paginator("list_jobs").paginate(
+        jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [name]}]
+    )
+    return [job["jobId"] for page in pages for job in page["jobSummaryList"]]

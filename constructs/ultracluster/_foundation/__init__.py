@@ -1,0 +1,3 @@
+"""Building blocks shared by the constructs."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Sources of capacity: Capacity Blocks, reservations, on-demand and Spot."""
+
+__all__: list[str] = []

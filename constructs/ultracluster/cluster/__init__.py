@@ -1,0 +1,3 @@
+"""A whole cluster: `UltraCluster`."""
+
+__all__: list[str] = []

@@ -1,0 +1,164 @@
+"""Why our constructs are as they are where cdk-nag's AwsSolutions and Serverless packs ask: by construct, resource and rule."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from constructs import Construct
+
+from ultracluster.images.neuron_ami import NeuronAmi
+from ultracluster.jobs.job import Job
+from ultracluster.network.cluster_network import ClusterNetwork
+from ultracluster.nodes.node_group import NodeGroup
+from ultracluster.operations.block_lifecycle import BlockLifecycle
+from ultracluster.operations.cluster_alarms import ClusterAlarms
+from ultracluster.operations.cluster_budget import ClusterBudget
+from ultracluster.operations.cluster_watch import ClusterWatch
+from ultracluster.purchasing.capacity_guard import CapacityGuard
+from ultracluster.purchasing.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
+from ultracluster.sagemaker.sagemaker_training_queue import SageMakerTrainingQueue
+from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.storage.checkpoint_bucket import CheckpointBucket
+from ultracluster.storage.compile_cache import CompileCache
+from ultracluster.storage.dataset_bucket import DatasetBucket
+
+__all__ = ["ANSWERS", "WILDCARDS", "Answers", "WildcardAnswers"]
+
+Answers = Mapping[str, Mapping[str, str]]
+_Reasons = Mapping[str | frozenset[str], str]
+WildcardAnswers = Mapping[str, _Reasons]
+
+_NO_RESOURCE = "These calls take no resource (Service Authorization Reference, read 2026-11)."
+_READS = "These calls only read, and most of them take no resource (Service Authorization Reference, read 2026-11)."
+_LOGIN = f"{_NO_RESOURCE} The token opens no repository that another statement does not."
+_NEXT_MINUTE = (
+    "A wake-up is worth nothing after a minute: the next one looks anew, and nothing has to be done twice."
+)
+_STILL_TOLD = "What is told stays visible where it came from, and its next change is told again."
+
+_BUCKET = {
+    "Resource/Resource": {
+        "AwsSolutions-S1": "Data events of CloudTrail say who read and wrote objects, where an account wants to know. Access logs "
+        "need a second bucket for each of these, and AWS delivers them on best effort only."
+    }
+}
+_RUNTIME = {
+    "AwsSolutions-L1": "The runtime is fixed. A newer one comes with a release of ours, after the tests have run on it.",
+    "Serverless-LambdaLatestVersion": "The runtime is fixed. A newer one comes with a release of ours, after the tests have "
+    "run on it.",
+    "Serverless-LambdaTracing": "The function makes a few calls one after the other and logs them; traces would cost and say no more.",
+}
+_EACH_MINUTE = {
+    "Function/Resource": _RUNTIME | {"Serverless-LambdaDLQ": _NEXT_MINUTE},
+    "Function/EventInvokeConfig/Resource": {"Serverless-LambdaAsyncFailureDestination": _NEXT_MINUTE},
+    "EveryMinute": {"Serverless-EventBusDLQ": _NEXT_MINUTE},
+    "Role/Resource": {"Serverless-LambdaStarPermissions": _READS},
+}
+
+ANSWERS: Final[Mapping[type[Construct], Answers]] = {
+    CheckpointBucket: _BUCKET,
+    CompileCache: _BUCKET,
+    DatasetBucket: _BUCKET,
+    ClusterNetwork: {
+        "Vpc": {
+            "AwsSolutions-VPC7": "Flow logs are billed by volume and kept by rules of the account; add an AWS::EC2::FlowLog to the VPC. "
+            "Nothing outside reaches the nodes: their security group lets in only itself, and there is no public address."
+        }
+    },
+    BlockLifecycle: _EACH_MINUTE | {"BlockEvents": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
+    ClusterWatch: _EACH_MINUTE,
+    ClusterBudget: {
+        "Function/Resource": _RUNTIME
+        | {
+            "Serverless-LambdaDLQ": "The topic sends a message again when the function fails, and AWS Budgets tells people of the "
+            "same threshold.",
+            "Serverless-LambdaDefaultMemorySize": "It makes two calls for each queue, once a month at most.",
+        },
+        "Subscription": {
+            "Serverless-SNSRedrivePolicy": "People are told of the same threshold by the other topic."
+        },
+    },
+    ClusterAlarms: {"*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD}},
+    CapacityGuard: {
+        "Topic/*/Resource": {
+            "Serverless-SNSRedrivePolicy": "Every call that it tells of is in CloudTrail, too."
+        },
+        "Resource/Resource": {
+            "Serverless-EventBusDLQ": "EventBridge tries for a day to reach the topic, and every call that it tells of is in "
+            "CloudTrail, too."
+        },
+    },
+    TrainingQueue: {"Blocked/Resource": {"Serverless-EventBusDLQ": _STILL_TOLD}},
+}
+"""By construct, path of the resource below it (a star is the id of a subscription), and rule: why it is as it is."""
+
+_POLICY = "DefaultPolicy/Resource"
+
+# Statements that our grants add have no Sid; they are known by the actions that they have at most.
+_ITS_OBJECTS = "The objects of one bucket, below its prefix where it has one; no action is a wildcard, and nothing may be deleted."
+_OBJECTS: _Reasons = {frozenset({"s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"}): _ITS_OBJECTS}
+_TOKENS: _Reasons = {frozenset({"ecr:GetAuthorizationToken"}): _LOGIN}
+_COPIES: _Reasons = {
+    frozenset(
+        {"s3:GetObjectVersionAcl", "s3:GetObjectVersionForReplication", "s3:GetObjectVersionTagging"}
+    ): "The objects of the bucket below the prefix of the cache, to copy them.",
+    frozenset(
+        {"s3:ReplicateObject", "s3:ReplicateTags"}
+    ): "The objects of a bucket for copies below the prefix of the cache.",
+}
+
+WILDCARDS: Final[Mapping[type[Construct], WildcardAnswers]] = {
+    NodeGroup: {
+        "Role/Resource": {
+            "EcsAgent": "AWS Batch names the ECS cluster of a compute environment only after it has made it; other Regions and "
+            "accounts are left out.",
+            "TagAtRegistration": "The id of a container instance is made while it registers, which is when alone it may be tagged.",
+            "SystemsManager": "The id of a node is not known before it is launched; a node sends its own heartbeat only.",
+            "Connections": _NO_RESOURCE,
+        }
+    },
+    Job: {
+        "Role/Resource": {"UseCheckpoints": _ITS_OBJECTS, "UseCompileCache": _ITS_OBJECTS},
+        f"Role/{_POLICY}": {**_OBJECTS},
+        "ExecutionRole/Resource": {"Login": _LOGIN, "Log": "The streams of one log group."},
+        f"ExecutionRole/{_POLICY}": {**_TOKENS},
+    },
+    BlockLifecycle: {
+        "Role/Resource": {
+            "Look": _READS,
+            "FindNodesOfJobs": "AWS Batch names the ECS cluster of a compute environment only after it has made it; the call reads.",
+            "EndJobs": "Ids of jobs are not known before they are submitted; the function ends those on nodes of its block only.",
+            "OnNodesOfTheBlock": "Ids of nodes are not known before they are launched; the tag of the block's reservation is asked for.",
+        }
+    },
+    ClusterWatch: {"Role/Resource": {"Look": _READS}},
+    CompileCache: {f"ReplicationRole/{_POLICY}": {**_COPIES}},
+    CapacitySearchRole: {f"Resource/{_POLICY}": {"Look": _READS}},
+    CapacityPurchaseRole: {
+        f"Resource/{_POLICY}": {
+            "Look": _READS,
+            "Buy": "What is bought has no id before; type, number, Region and the tag of an order are asked for.",
+            "Reserve": "What is reserved has no id before; type, number, Region and the tag of an order are asked for.",
+            "ExtendOrGiveBack": "Only reservations with the tag of an order.",
+            "TagWhatIsBought": "Only while it is bought.",
+        }
+    },
+    SageMakerTrainingQueue: {
+        f"ExecutionRole/{_POLICY}": {
+            "Logs": "The log group is the one that SageMaker writes the logs of training jobs to; the star are its streams.",
+            "Metrics": "The call takes no log group or job; the namespace of training jobs is asked for.",
+            **_OBJECTS,
+            **_TOKENS,
+        }
+    },
+    NeuronAmi: {
+        f"Role/{_POLICY}": {
+            "Component": "Versions of components are not known before; the account is its own, and the call reads.",
+            "Tools": "Buckets of EC2 Image Builder, which are AWS's own and another in each Region; the call reads.",
+            "Logs": "The log groups that EC2 Image Builder names after recipes.",
+            "RunCommand": f"{_READS} The others are the channels of the agent of Systems Manager.",
+            "ManagedInstance": "The id of the instance is not known before it is launched; it reports on itself only.",
+            "Login": _LOGIN,
+        }
+    },
+}
+"""By construct, path of a role or policy below it, and Sid or actions of a statement: why there is a wildcard in its resources."""

@@ -1,0 +1,97 @@
+"""Our rules for templates as a policy-validation plugin of the CDK: each synthesis of an app is judged by them."""
+
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+import aws_cdk as cdk
+import jsii
+
+from ultracluster_checks import Source, check_templates
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.table import CODES
+from ultracluster_rules.findings import Finding
+
+__all__ = ["TemplateCheck"]
+
+
+@jsii.implements(cdk.IPolicyValidationPlugin)
+class TemplateCheck:
+    """The rules of `ultracluster check`, run on all stacks of an app together whenever it is synthesized.
+
+    Errors fail the synthesis; warnings are shown in its report. Add it to an app with
+    ``cdk.Validations.of(app).add_plugins(TemplateCheck())``.
+    """
+
+    def __init__(self, *, skip: Mapping[str, str] | None = None) -> None:
+        """Choose the rules.
+
+        Args:
+            skip: Codes to leave out, each with the reason. Default: none. At one resource, its metadata says the same
+                (docs/check.md).
+
+        Raises:
+            FindingsError: If a code is no rule for templates, may not be left out, or has no reason (UC9509).
+        """
+        self._skip = dict(skip or {})
+        check_templates([], skip=self._skip)
+
+    @property
+    def name(self) -> str:
+        """Name of the plugin in the report."""
+        return "ultracluster"
+
+    @property
+    def version(self) -> str:
+        """Version of the rules."""
+        return version("ultracluster")
+
+    @property
+    def rule_ids(self) -> list[str]:
+        """Codes of the rules."""
+        return sorted(CODES - self._skip.keys())
+
+    def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
+        """Judge the templates of an app.
+
+        Args:
+            context: What the CDK says about the stacks.
+        """
+        sources = [
+            Source(name=stack.template_path, body=_body(stack.template_path), region=stack.region)
+            for stack in context.stack_templates
+        ]
+        report = check_templates(sources, skip=self._skip)
+        return cdk.PolicyValidationPluginReport(
+            success=not report.errors,
+            violations=[
+                _violation(problem, finding)
+                for problem, finding in zip(report.problems, report.findings, strict=True)
+            ],
+            plugin_version=self.version,
+        )
+
+
+def _body(path: str) -> Mapping[str, object]:
+    body: Mapping[str, object] = json.loads(Path(path).read_text(encoding="utf-8"))
+    return body
+
+
+def _violation(problem: Problem, finding: Finding) -> cdk.PolicyViolation:
+    fix = " ".join(
+        part for part in (finding.allowed and f"Allowed: {finding.allowed}.", finding.remedy) if part
+    )
+    return cdk.PolicyViolation(
+        rule_name=finding.code,
+        description=finding.problem,
+        fix=fix or None,
+        severity=finding.severity.value,
+        violating_resources=[
+            cdk.PolicyViolatingResource(
+                resource_logical_id=problem.at.resource.logical_id,
+                template_path=problem.at.resource.template.source.name,
+                locations=["/".join(map(str, problem.at.path))],
+            )
+        ],
+    )

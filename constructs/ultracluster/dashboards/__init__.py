@@ -1,0 +1,3 @@
+"""CloudWatch dashboards."""
+
+__all__: list[str] = []

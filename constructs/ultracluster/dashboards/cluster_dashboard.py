@@ -1,0 +1,146 @@
+"""The dashboard of a cluster in CloudWatch: capacity, health, fabric, storage, queue, training."""
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from ultracluster.cluster.ultra_cluster import UltraCluster
+from ultracluster.nodes.node_metrics import NodeMetrics
+from ultracluster.operations.cluster_alarms import ClusterAlarms
+from ultracluster_rules.findings import Finding, FindingsError
+
+__all__ = ["ClusterDashboard"]
+
+_WIDTH = 8
+_WHOLE_WIDTH = 24
+
+
+class ClusterDashboard(Construct):
+    """One dashboard of a cluster that has alarms: their states on top, then a row for each subject."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, cluster: UltraCluster) -> None:
+        """Define the dashboard.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            cluster: The cluster; one with alarms, because its metrics come with them.
+
+        Raises:
+            FindingsError: If the cluster has no metrics (UC6443).
+        """
+        if cluster.metrics is None or cluster.alarms is None:
+            raise FindingsError(
+                [
+                    Finding(
+                        code="UC6443",
+                        problem="the cluster publishes no metrics",
+                        remedy="Give it alarms=AlarmSettings(...)",
+                        path="cluster",
+                    )
+                ]
+            )
+        super().__init__(scope, construct_id)
+        self._metrics: NodeMetrics = cluster.metrics
+        self._dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(12))
+        self._add_alarms(cluster.alarms)
+        self._add_rows()
+        storage = [self._graph("Lustre, bytes a minute", "LustreReadBytes:Sum", "LustreWriteBytes:Sum")]
+        if cluster.file_system.storage_capacity_gib is not None:
+            storage.insert(0, _free_space(cluster.file_system.file_system_id))
+        self.add_widgets("Storage", *storage, self._graph("Disks of nodes, %", "DiskPercent:Maximum"))
+
+    def _add_alarms(self, alarms: ClusterAlarms) -> None:
+        self.add_widgets(
+            f"Cluster {self._metrics.cluster_name}",
+            cloudwatch.AlarmStatusWidget(
+                title="Alarms", alarms=list(alarms.alarms.values()), width=_WHOLE_WIDTH, height=4
+            ),
+        )
+
+    def _add_rows(self) -> None:
+        graph = self._graph
+        self.add_widgets(
+            "Capacity",
+            graph(
+                "Nodes",
+                "PaidNodes:Maximum",
+                "RunningNodes:Maximum",
+                "NodesReporting:Sum",
+                "UnusedNodes:Maximum",
+            ),
+            graph("NeuronCore utilisation, %", "CoreUtilization:Average", "CoreUtilization:Minimum"),
+            graph("Seconds to the drain of the block", "SecondsToDrain:Minimum"),
+        )
+        self.add_widgets(
+            "Queue",
+            graph("Jobs", "RunningJobs:Maximum", "RunnableJobs:Maximum", "BlockedJobs:Maximum"),
+            graph("Longest wait, seconds", "WaitSeconds:Maximum"),
+            graph("Compile cache", "CacheHits:Sum", "CacheMisses:Sum"),
+        )
+        self.add_widgets(
+            "Training",
+            graph(
+                "Step, seconds", "StepSeconds:Average", "CheckpointSeconds:Maximum", "CompileSeconds:Maximum"
+            ),
+            graph("Tokens a second", "TokensPerSecond:Average"),
+            graph("Shares", "Mfu:Average", "CollectiveShare:Average"),
+        )
+        self.add_widgets(
+            "Health",
+            graph("Memory", "HostMemoryPercent:Maximum"),
+            graph("Errors", "ExecutionErrors:Sum", "EccUncorrected:Sum", "EccCorrected:Sum"),
+            graph("Devices that are missing", "NeuronDevicesMissing:Sum", "EfaDevicesMissing:Sum"),
+        )
+        self.add_widgets(
+            "Fabric",
+            graph("Bytes a minute", "EfaBytes:Sum", "TcpBytes:Sum"),
+            graph("EFA trouble, packets a minute", "EfaRetransmits:Sum", "EfaDrops:Sum"),
+            graph("Nodes that fell back to TCP", "TcpFallback:Sum"),
+        )
+
+    def _graph(self, title: str, *names: str) -> cloudwatch.GraphWidget:
+        """A graph of metrics that are named with their statistics."""
+        return cloudwatch.GraphWidget(
+            title=title,
+            left=[
+                self._metrics.metric(name, statistic=statistic)
+                for name, _, statistic in (each.partition(":") for each in names)
+            ],
+            left_y_axis=cloudwatch.YAxisProps(min=0),
+            width=_WIDTH,
+        )
+
+    def add_widgets(self, title: str, *widgets: cloudwatch.IWidget) -> None:
+        """Add a row of widgets under a heading, below what is there.
+
+        Args:
+            title: The heading.
+            *widgets: The widgets, together 24 wide at most.
+        """
+        self._dashboard.add_widgets(
+            cloudwatch.TextWidget(markdown=f"## {title}", width=_WHOLE_WIDTH, height=1)
+        )
+        self._dashboard.add_widgets(*widgets)
+
+    @property
+    def dashboard(self) -> cloudwatch.Dashboard:
+        """The dashboard."""
+        return self._dashboard
+
+
+def _free_space(file_system_id: str) -> cloudwatch.GraphWidget:
+    return cloudwatch.GraphWidget(
+        title="Free space, bytes",
+        left=[
+            cloudwatch.Metric(
+                namespace="AWS/FSx",
+                metric_name="FreeDataStorageCapacity",
+                dimensions_map={"FileSystemId": file_system_id},
+                statistic="Sum",
+                period=Duration.minutes(1),
+            )
+        ],
+        left_y_axis=cloudwatch.YAxisProps(min=0),
+        width=_WIDTH,
+    )

@@ -1,0 +1,92 @@
+"""One dashboard in CloudWatch over clusters in several Regions."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
+from ultracluster_rules.findings import Finding, FindingsError
+
+__all__ = ["RegionsDashboard"]
+
+_GRAPHS = (
+    ("Nodes", ("PaidNodes:Maximum", "NodesReporting:Sum", "UnusedNodes:Maximum")),
+    ("NeuronCore utilisation, %", ("CoreUtilization:Average", "CoreUtilization:Minimum")),
+    ("Jobs", ("RunningJobs:Maximum", "RunnableJobs:Maximum")),
+    ("Step, seconds", ("StepSeconds:Average",)),
+)
+# CloudWatch takes 500 widgets on a dashboard (CloudWatch User Guide, service quotas, read 2026-11); a cluster needs five.
+_MOST_CLUSTERS = 100
+
+
+class RegionsDashboard(Construct):
+    """A row for each cluster: its nodes, their utilisation, its jobs, its steps.
+
+    It reads the metrics of each cluster in its own Region and refers to no other stack, so that it can be deployed before or
+    after them, in any Region of the same account.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, clusters: Sequence[tuple[str, str]]) -> None:
+        """Define the dashboard.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            clusters: Name in its metrics and Region of each cluster, 1 to 100, in the order of the rows.
+
+        Raises:
+            FindingsError: If there is none, one twice, or too many (UC6444).
+        """
+        if len(set(clusters)) != len(clusters) or not 1 <= len(clusters) <= _MOST_CLUSTERS:
+            raise FindingsError(
+                [
+                    Finding(
+                        code="UC6444",
+                        problem=f"got {len(clusters)} clusters, {len(set(clusters))} of them different",
+                        allowed=f"1 to {_MOST_CLUSTERS}, each once",
+                        path="clusters",
+                    )
+                ]
+            )
+        super().__init__(scope, construct_id)
+        self._dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(12))
+        for name, region in clusters:
+            self._dashboard.add_widgets(
+                cloudwatch.TextWidget(markdown=f"## {name}, {region}", width=24, height=1)
+            )
+            self._dashboard.add_widgets(*(_graph(title, names, name, region) for title, names in _GRAPHS))
+
+    def add_widgets(self, *widgets: cloudwatch.IWidget) -> None:
+        """Add a row of widgets below what is there.
+
+        Args:
+            *widgets: The widgets, together 24 wide at most.
+        """
+        self._dashboard.add_widgets(*widgets)
+
+    @property
+    def dashboard(self) -> cloudwatch.Dashboard:
+        """The dashboard."""
+        return self._dashboard
+
+
+def _graph(title: str, names: Sequence[str], cluster: str, region: str) -> cloudwatch.GraphWidget:
+    return cloudwatch.GraphWidget(
+        title=title,
+        region=region,
+        left=[
+            cloudwatch.Metric(
+                namespace=NAMESPACE,
+                metric_name=name,
+                dimensions_map={CLUSTER_DIMENSION: cluster},
+                statistic=statistic,
+                period=Duration.minutes(1),
+                region=region,
+            )
+            for name, _, statistic in (each.partition(":") for each in names)
+        ],
+        left_y_axis=cloudwatch.YAxisProps(min=0),
+        width=6,
+    )

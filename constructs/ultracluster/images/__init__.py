@@ -1,0 +1,3 @@
+"""Machine images and container images."""
+
+__all__: list[str] = []

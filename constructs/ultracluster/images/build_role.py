@@ -1,0 +1,107 @@
+"""The role of the instance that EC2 Image Builder makes an AMI from, with no action by wildcard."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Aws
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster.images.neuron_ami_checks import private_image
+
+__all__ = ["define_build_role"]
+
+# What AWS Systems Manager needs to run the steps of Image Builder on the instance. Of the managed policies that the
+# guide attaches, this leaves out reading every parameter and what only container builds need. These take no resource, or are reads
+# of documents, which are AWS's own under ARNs that differ.
+_RUN_COMMAND_ACTIONS = [
+    "ec2messages:AcknowledgeMessage",
+    "ec2messages:DeleteMessage",
+    "ec2messages:FailMessage",
+    "ec2messages:GetEndpoint",
+    "ec2messages:GetMessages",
+    "ec2messages:SendReply",
+    "ssm:DescribeDocument",
+    "ssm:GetDocument",
+    "ssm:ListAssociations",
+    "ssm:PutInventory",
+    "ssmmessages:CreateControlChannel",
+    "ssmmessages:CreateDataChannel",
+    "ssmmessages:OpenControlChannel",
+    "ssmmessages:OpenDataChannel",
+]
+_MANAGED_INSTANCE_ACTIONS = [
+    "ssm:ListInstanceAssociations",
+    "ssm:UpdateInstanceAssociationStatus",
+    "ssm:UpdateInstanceInformation",
+]
+
+
+def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.Role:
+    """Define the role: the steps of Image Builder, its logs, and the pull of container images.
+
+    Args:
+        scope: The construct; the role is its child ``Role``.
+        container_images: Images that are pulled; those that are tokens are granted elsewhere.
+    """
+    role = iam.Role(
+        scope,
+        "Role",
+        assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
+        description="The instance that EC2 Image Builder makes an AMI from",
+    )
+    own = f"arn:{Aws.PARTITION}:imagebuilder:{Aws.REGION}:{Aws.ACCOUNT_ID}:component/*"
+    role.add_to_policy(
+        iam.PolicyStatement(sid="Component", actions=["imagebuilder:GetComponent"], resources=[own])
+    )
+    role.add_to_policy(
+        iam.PolicyStatement(
+            sid="Tools",
+            actions=["s3:GetObject"],
+            resources=[f"arn:{Aws.PARTITION}:s3:::ec2imagebuilder*/*"],
+        )
+    )
+    role.add_to_policy(
+        iam.PolicyStatement(
+            sid="Logs",
+            actions=["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"],
+            resources=[
+                f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:/aws/imagebuilder/*"
+            ],
+        )
+    )
+    role.add_to_policy(iam.PolicyStatement(sid="RunCommand", actions=_RUN_COMMAND_ACTIONS, resources=["*"]))
+    ssm = f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}"
+    role.add_to_policy(
+        iam.PolicyStatement(
+            sid="ManagedInstance",
+            actions=_MANAGED_INSTANCE_ACTIONS,
+            resources=[
+                f"arn:{Aws.PARTITION}:ec2:{Aws.REGION}:{Aws.ACCOUNT_ID}:instance/*",
+                f"{ssm}:{Aws.ACCOUNT_ID}:association/*",
+                f"{ssm}:{Aws.ACCOUNT_ID}:managed-instance/*",
+            ],
+        )
+    )
+    if container_images:
+        role.add_to_policy(
+            iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"])
+        )
+    places = [match for image in container_images if (match := private_image(image))]
+    if places:
+        role.add_to_policy(
+            iam.PolicyStatement(
+                sid="Pull",
+                actions=[
+                    "ecr:BatchCheckLayerAvailability",
+                    "ecr:BatchGetImage",
+                    "ecr:GetDownloadUrlForLayer",
+                ],
+                resources=sorted(
+                    {
+                        f"arn:{Aws.PARTITION}:ecr:{one['region']}:{one['account']}:repository/{one['repository']}"
+                        for one in places
+                    }
+                ),
+            )
+        )
+    return role

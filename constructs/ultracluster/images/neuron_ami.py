@@ -1,0 +1,238 @@
+"""An AMI of your own for nodes: EC2 Image Builder adds what the parent lacks, and your container images."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+import jsii
+from aws_cdk import Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_imagebuilder as imagebuilder
+from constructs import Construct
+
+from ultracluster.images.bake_component import bake_component
+from ultracluster.images.build_role import define_build_role
+from ultracluster.images.neuron_ami_checks import check_document, check_place, check_sources
+from ultracluster_catalog.neuron.neuron_images import (
+    BAKED_IMAGE_TAG,
+    EFA_INSTALLER_VERSION,
+    EFA_INSTALLERS,
+    ImagePart,
+    NeuronImage,
+)
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.plain_numbers import takes_plain_numbers
+
+__all__ = ["NeuronAmi"]
+
+_SYSTEM = "Amazon Linux 2023"
+_VERSION = "1.0.0"
+
+
+@jsii.implements(iam.IGrantable)
+class NeuronAmi(Construct):
+    """A pipeline of EC2 Image Builder. It makes an AMI when somebody starts it, never at a deployment.
+
+    What the parent is not known to carry is installed; all that a node needs is then checked, on the build instance and
+    on one that starts from the new AMI. The AMI is tagged ``ultracluster:neuron-ami`` with the name, by which
+    ``ultracluster ami resolve --baked`` finds it.
+    """
+
+    @takes_plain_numbers
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        name: str,
+        parent: NeuronImage,
+        container_images: Sequence[str] = (),
+        cloudwatch_agent: bool = True,
+        efa_installer_version: str = EFA_INSTALLER_VERSION,
+        efa_installer_sha256: str | None = None,
+        vpc: ec2.IVpc | None = None,
+        subnet: ec2.ISubnet | None = None,
+        instance_type: str = "m6i.large",
+        root_volume_gib: int = 100,
+        regions: Sequence[str] = (),
+    ) -> None:
+        """Define the pipeline.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            name: Its name, once in an account and Region: 3 to 64 letters, digits and hyphens.
+            parent: AMI to start from, on Amazon Linux 2023.
+            container_images: Images in private repositories of Amazon ECR, with a tag or digest, whose layers the AMI
+                shall hold, so that nodes need not pull them in paid hours. Default: none.
+            cloudwatch_agent: Whether to install the CloudWatch agent; it starts when it is given a configuration.
+                Default: yes.
+            efa_installer_version: Version of the EFA installer. Default: the newest of the catalogue.
+            efa_installer_sha256: Checksum of its archive. Default: that of the catalogue.
+            vpc: VPC to build in. The instance must reach the repositories of Amazon Linux and of EFA. Default: the
+                default VPC of the account.
+            subnet: Subnet of `vpc` to build in. Default: none.
+            instance_type: Type of the build and test instances; they need no Neuron device. Default: m6i.large.
+            root_volume_gib: Size of the root volume, encrypted gp3, in GiB, 30 or more; nodes need as much or more.
+                Default: 100.
+            regions: More Regions to copy the AMI to. Default: none.
+
+        Raises:
+            FindingsError: If the parent has another system (UC4051), the EFA installer no checksum (UC4052), an image
+                is not in a private repository (UC4053), or another argument cannot be (UC4054).
+        """
+        checksum = efa_installer_sha256 or EFA_INSTALLERS.get(efa_installer_version)
+        added: tuple[ImagePart, ...] = ("cloudwatch-agent",) if cloudwatch_agent else ()
+        parts = parent.facts.missing + added
+        data = bake_component(
+            parts=parts,
+            container_images=container_images,
+            efa_version=efa_installer_version,
+            efa_sha256=checksum or "",
+        )
+        findings = [
+            *check_sources(parent, efa_installer_version, checksum, container_images),
+            *check_place(name=name, vpc=vpc, subnet=subnet, disk=root_volume_gib, regions=regions),
+            *check_document(data, container_images),
+        ]
+        if findings:
+            raise FindingsError(findings)
+        super().__init__(scope, construct_id)
+        self._name = name
+        self._parts = parts
+        self._role = define_build_role(self, container_images)
+        recipe = self._define_recipe(data, parent, root_volume_gib)
+        infrastructure = self._define_infrastructure(vpc, subnet, instance_type)
+        distribution = self._define_distribution(regions)
+        pipeline = imagebuilder.CfnImagePipeline(
+            self,
+            "Resource",
+            name=name,
+            image_recipe_arn=recipe.attr_arn,
+            infrastructure_configuration_arn=infrastructure.attr_arn,
+            distribution_configuration_arn=distribution.attr_arn,
+            image_tests_configuration=imagebuilder.CfnImagePipeline.ImageTestsConfigurationProperty(
+                image_tests_enabled=True, timeout_minutes=60
+            ),
+            enhanced_image_metadata_enabled=True,
+            status="ENABLED",  # without a schedule: it runs when somebody starts it
+        )
+        self._pipeline_arn = pipeline.attr_arn
+
+    def _define_recipe(
+        self, data: str, parent: NeuronImage, root_volume_gib: int
+    ) -> imagebuilder.CfnImageRecipe:
+        # Components and recipes never change, and a name with a version exists once. So their names follow from their
+        # content: what changes is made anew before the old one goes.
+        digest = self._digest(data)
+        component = imagebuilder.CfnComponent(
+            self,
+            "Component",
+            name=f"{self._name}-{digest}",
+            version=_VERSION,
+            platform="Linux",
+            supported_os_versions=[_SYSTEM],
+            description="What a node of an UltraCluster needs",
+            data=data,
+        )
+        return imagebuilder.CfnImageRecipe(
+            self,
+            "Recipe",
+            name=f"{self._name}-{self._digest(digest, parent.image_id, str(root_volume_gib))}",
+            version=_VERSION,
+            parent_image=parent.image_id,
+            components=[
+                imagebuilder.CfnImageRecipe.ComponentConfigurationProperty(component_arn=component.attr_arn)
+            ],
+            block_device_mappings=[
+                imagebuilder.CfnImageRecipe.InstanceBlockDeviceMappingProperty(
+                    device_name="/dev/xvda",
+                    ebs=imagebuilder.CfnImageRecipe.EbsInstanceBlockDeviceSpecificationProperty(
+                        volume_size=root_volume_gib,
+                        volume_type="gp3",
+                        encrypted=True,
+                        delete_on_termination=True,
+                    ),
+                )
+            ],
+            # Nodes are looked at through Session Manager, and told of the end of their Capacity Block by it.
+            additional_instance_configuration=imagebuilder.CfnImageRecipe.AdditionalInstanceConfigurationProperty(
+                systems_manager_agent=imagebuilder.CfnImageRecipe.SystemsManagerAgentProperty(
+                    uninstall_after_build=False
+                )
+            ),
+        )
+
+    def _digest(self, *parts: str) -> str:
+        text = json.dumps(Stack.of(self).resolve(list(parts)), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def _define_infrastructure(
+        self, vpc: ec2.IVpc | None, subnet: ec2.ISubnet | None, instance_type: str
+    ) -> imagebuilder.CfnInfrastructureConfiguration:
+        group = None
+        if vpc is not None:
+            group = ec2.SecurityGroup(
+                self,
+                "SecurityGroup",
+                vpc=vpc,
+                allow_all_outbound=False,
+                description="Instances that an AMI is made from: out to package repositories",
+            )
+            group.add_egress_rule(
+                ec2.Peer.any_ipv4(), ec2.Port.tcp(443), "Package repositories, EFA installer"
+            )
+        return imagebuilder.CfnInfrastructureConfiguration(
+            self,
+            "Infrastructure",
+            name=self._name,
+            instance_profile_name=iam.CfnInstanceProfile(
+                self, "InstanceProfile", roles=[self._role.role_name]
+            ).ref,
+            instance_types=[instance_type],
+            subnet_id=subnet.subnet_id if subnet else None,
+            security_group_ids=[group.security_group_id] if group else None,
+            instance_metadata_options=imagebuilder.CfnInfrastructureConfiguration.InstanceMetadataOptionsProperty(
+                http_tokens="required", http_put_response_hop_limit=1
+            ),
+            terminate_instance_on_failure=True,
+        )
+
+    def _define_distribution(self, regions: Sequence[str]) -> imagebuilder.CfnDistributionConfiguration:
+        properties = imagebuilder.CfnDistributionConfiguration.DistributionProperty
+        # By CloudFormation's names: the CDK takes this one property as it is, and would pass on the camelCase of its
+        # own class, which CloudFormation refuses.
+        ami = {
+            "Name": f"{self._name}-{{{{ imagebuilder:buildDate }}}}",
+            "AmiTags": {BAKED_IMAGE_TAG: self._name},
+        }
+        return imagebuilder.CfnDistributionConfiguration(
+            self,
+            "Distribution",
+            name=self._name,
+            distributions=[
+                properties(region=region, ami_distribution_configuration=ami)
+                for region in [Stack.of(self).region, *regions]
+            ],
+        )
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Role of the build instance; grant it the pull of images that are tokens."""
+        return self._role
+
+    @property
+    def name(self) -> str:
+        """Its name, which its AMIs carry as a tag."""
+        return self._name
+
+    @property
+    def parts(self) -> tuple[ImagePart, ...]:
+        """What it adds to its parent."""
+        return self._parts
+
+    @property
+    def pipeline_arn(self) -> str:
+        """ARN of the pipeline, for ``aws imagebuilder start-image-pipeline-execution``."""
+        return self._pipeline_arn

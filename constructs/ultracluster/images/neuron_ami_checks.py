@@ -1,0 +1,110 @@
+"""What can be wrong with an AMI that is to be baked."""
+
+import re
+from collections.abc import Sequence
+
+from aws_cdk import Token
+from aws_cdk import aws_ec2 as ec2
+
+from ultracluster_catalog.neuron.neuron_images import EFA_INSTALLERS, NeuronImage
+from ultracluster_rules.findings import Finding, quote
+
+__all__ = ["check_document", "check_place", "check_sources", "private_image"]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{1,62}[A-Za-z0-9]")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_EFA_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]")
+_ECR_IMAGE = re.compile(
+    r"(?P<account>[0-9]{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
+    r"(?P<repository>[a-z0-9._/-]+)(?::[A-Za-z0-9._-]+|@sha256:[0-9a-f]{64})"
+)
+_SYSTEM = "Amazon Linux 2023"
+_LONGEST_DATA = 16_000  # characters: registry schema of AWS::ImageBuilder::Component
+_LEAST_DISK_GIB = 30  # the ECS Neuron AMI starts with as much
+
+
+def private_image(image: str) -> re.Match[str] | None:
+    """Take the reference of a private image apart: account, region, repository. None for others and for tokens."""
+    return None if Token.is_unresolved(image) else _ECR_IMAGE.fullmatch(image)
+
+
+def check_sources(
+    parent: NeuronImage, efa_version: str, efa_sha256: str | None, images: Sequence[str]
+) -> list[Finding]:
+    """Say what is wrong with what an AMI is made of."""
+    findings = []
+    if parent.facts.operating_system not in {_SYSTEM, ""}:
+        findings.append(
+            Finding(
+                code="UC4051",
+                problem=f"got {parent.kind}, which is {parent.facts.operating_system}",
+                allowed=_SYSTEM,
+                path="parent",
+            )
+        )
+    if not _EFA_VERSION.fullmatch(efa_version) or not _SHA256.fullmatch(efa_sha256 or ""):
+        findings.append(
+            Finding(
+                code="UC4052",
+                problem=f"got version {quote(efa_version)} with checksum {quote(efa_sha256)}",
+                allowed=f"{', '.join(EFA_INSTALLERS)}, or another version with its SHA-256",
+                path="efa_installer_version",
+            )
+        )
+    findings += [
+        Finding(
+            code="UC4053",
+            problem=f"got {quote(image)}",
+            allowed="an image in a private repository of Amazon ECR, with a tag or digest",
+            path=f"container_images[{index}]",
+        )
+        for index, image in enumerate(images)
+        if not (Token.is_unresolved(image) or _ECR_IMAGE.fullmatch(image))
+    ]
+    return findings
+
+
+def check_document(data: str, images: Sequence[str]) -> list[Finding]:
+    """Say that the document of the component is longer than Image Builder takes."""
+    if len(data) <= _LONGEST_DATA:
+        return []
+    return [
+        Finding(
+            code="UC4054",
+            problem=f"with {len(images)} images the document has {len(data):,} characters",
+            allowed=f"at most {_LONGEST_DATA:,}",
+            remedy="Give fewer images",
+            path="container_images",
+        )
+    ]
+
+
+def check_place(
+    *, name: str, vpc: ec2.IVpc | None, subnet: ec2.ISubnet | None, disk: int, regions: Sequence[str]
+) -> list[Finding]:
+    """Say what is wrong with its name and where it is made."""
+
+    def wrong(path: str, got: object, allowed: str) -> Finding:
+        return Finding(code="UC4054", problem=f"got {quote(got)}", allowed=allowed, path=path)
+
+    findings = []
+    if not _NAME.fullmatch(name):
+        findings.append(wrong("name", name, "3 to 64 letters, digits and hyphens"))
+    if (vpc is None) != (subnet is None):
+        findings.append(
+            Finding(
+                code="UC4054",
+                problem=f"got {'a subnet without its VPC' if vpc is None else 'a VPC without a subnet'}",
+                allowed="both or neither",
+                path="subnet",
+            )
+        )
+    if disk < _LEAST_DISK_GIB:
+        findings.append(wrong("root_volume_gib", disk, f"{_LEAST_DISK_GIB} or more"))
+    findings += [
+        wrong(f"regions[{index}]", region, "another Region, once")
+        for index, region in enumerate(regions)
+        if not _REGION.fullmatch(region) or region in regions[:index]
+    ]
+    return findings

@@ -1,0 +1,3 @@
+"""Job definitions, launchers, gates and precompilation."""
+
+__all__: list[str] = []

@@ -1,0 +1,133 @@
+"""The container of a job: the whole node, with every Neuron and EFA device of its type."""
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import Stack
+from aws_cdk import aws_batch as batch
+
+from ultracluster.scheduling.training_queue import TrainingQueue
+
+__all__ = ["job_container"]
+
+# What AWS's multi-node template for p6 on AWS Batch sets (awslabs/awsome-distributed-ai, 2026-07-23).
+_SHARED_MEMORY_MIB = 49152
+_STACK_BYTES = 67108864
+# As many as the node itself allows (node-boot.sh).
+_OPEN_FILES = 1048576
+
+_FILE_SYSTEM_VOLUME = "file-system"
+_SCRATCH_VOLUME = "scratch"
+
+# Where the node is told that its Capacity Block ends soon; launch.sh watches it (docs/capacity-lifecycle.md).
+_ORDERS_VOLUME = "orders"
+_ORDERS_PATH = "/run/ultracluster"
+
+
+def job_container(
+    *,
+    queue: TrainingQueue,
+    image: str,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    role_arn: str,
+    execution_role_arn: str,
+    log_stream_prefix: str,
+    instance_type: str | None,
+) -> batch.CfnJobDefinition.ContainerPropertiesProperty:
+    """Give the container of a job that has a node for itself.
+
+    Devices are listed one by one: mapping the whole of ``/dev/infiniband`` turns EFA off without a word on
+    hosts that have other devices in it (aws-samples/aws-do-eks#63). The container is not privileged.
+
+    Args:
+        queue: Queue whose nodes the container runs on.
+        image: Container image.
+        command: What the container runs.
+        environment: Its variables.
+        role_arn: Role of the program.
+        execution_role_arn: Role that pulls the image and writes the logs.
+        log_stream_prefix: How the names of its log streams begin.
+        instance_type: Type of the nodes of a multi-node job; None for other jobs, which AWS Batch takes without it.
+    """
+    machine = queue.nodes.instance_type
+    file_system = queue.nodes.file_system
+    volumes, mount_points = [], []
+    if file_system is not None:
+        volumes.append(
+            batch.CfnJobDefinition.VolumesProperty(
+                name=_FILE_SYSTEM_VOLUME,
+                host=batch.CfnJobDefinition.VolumesHostProperty(source_path=file_system.mount_path),
+            )
+        )
+        mount_points.append(
+            batch.CfnJobDefinition.MountPointsProperty(
+                source_volume=_FILE_SYSTEM_VOLUME, container_path=file_system.mount_path, read_only=False
+            )
+        )
+    volumes.append(
+        batch.CfnJobDefinition.VolumesProperty(
+            name=_ORDERS_VOLUME, host=batch.CfnJobDefinition.VolumesHostProperty(source_path=_ORDERS_PATH)
+        )
+    )
+    mount_points.append(
+        batch.CfnJobDefinition.MountPointsProperty(
+            source_volume=_ORDERS_VOLUME, container_path=_ORDERS_PATH, read_only=True
+        )
+    )
+    if (scratch_path := queue.nodes.scratch_path) is not None:
+        volumes.append(
+            batch.CfnJobDefinition.VolumesProperty(
+                name=_SCRATCH_VOLUME,
+                host=batch.CfnJobDefinition.VolumesHostProperty(source_path=scratch_path),
+            )
+        )
+        mount_points.append(
+            batch.CfnJobDefinition.MountPointsProperty(
+                source_volume=_SCRATCH_VOLUME, container_path=scratch_path, read_only=False
+            )
+        )
+    # GPUs are handed out by AWS Batch; Neuron devices are listed below, because it has no requirement for them.
+    gpus = [batch.CfnJobDefinition.ResourceRequirementProperty(type="GPU", value=str(machine.gpus))]
+    return batch.CfnJobDefinition.ContainerPropertiesProperty(
+        image=image,
+        instance_type=instance_type,
+        command=list(command),
+        environment=[
+            batch.CfnJobDefinition.EnvironmentProperty(name=name, value=value)
+            for name, value in sorted(environment.items())
+        ],
+        job_role_arn=role_arn,
+        execution_role_arn=execution_role_arn,
+        resource_requirements=[
+            batch.CfnJobDefinition.ResourceRequirementProperty(type="VCPU", value=str(machine.vcpus)),
+            batch.CfnJobDefinition.ResourceRequirementProperty(
+                type="MEMORY", value=str(machine.container_memory_mib)
+            ),
+            *(gpus if machine.gpus else []),
+        ],
+        linux_parameters=batch.CfnJobDefinition.LinuxParametersProperty(
+            devices=[
+                batch.CfnJobDefinition.DeviceProperty(
+                    host_path=path, container_path=path, permissions=["READ", "WRITE", "MKNOD"]
+                )
+                for path in (*machine.neuron_devices, *queue.nodes.efa_devices)
+            ],
+            shared_memory_size=min(_SHARED_MEMORY_MIB, machine.container_memory_mib // 4),
+            init_process_enabled=True,
+        ),
+        ulimits=[_ulimit("memlock", -1), _ulimit("stack", _STACK_BYTES), _ulimit("nofile", _OPEN_FILES)],
+        volumes=volumes,
+        mount_points=mount_points,
+        log_configuration=batch.CfnJobDefinition.LogConfigurationProperty(
+            log_driver="awslogs",
+            options={
+                "awslogs-group": queue.log_group_name,
+                "awslogs-region": Stack.of(queue).region,
+                "awslogs-stream-prefix": log_stream_prefix,
+            },
+        ),
+    )
+
+
+def _ulimit(name: str, limit: int) -> batch.CfnJobDefinition.UlimitProperty:
+    return batch.CfnJobDefinition.UlimitProperty(name=name, soft_limit=limit, hard_limit=limit)

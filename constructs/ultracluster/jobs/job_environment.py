@@ -1,0 +1,101 @@
+"""The environment of a job: what the cluster, the compile cache, the Neuron settings and the user give, put together."""
+
+from collections.abc import Mapping
+
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.peak_flops import node_peak_tflops
+from ultracluster_catalog.neuron.compiler_flags import merge_compiler_flags
+from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster_rules.findings import Finding, quote
+
+__all__ = ["check_environment", "job_environment"]
+
+_PROCESSES = "UC_PROCESSES_PER_NODE"
+_DEVICES = "UC_DEVICES_PER_NODE"
+
+
+def check_environment(environment: Mapping[str, str]) -> list[Finding]:
+    """Find variables that would break a job.
+
+    Args:
+        environment: The variables that the user gave.
+    """
+    findings = [
+        Finding(
+            code="UC6109",
+            problem=f"got {quote(name)}; AWS Batch and this job set it themselves",
+            remedy="Leave it out",
+            path=f"environment.{name}",
+        )
+        for name in environment
+        if name.startswith("AWS_BATCH") or name in {_DEVICES, _PROCESSES}
+    ]
+    if CACHE_URL_FLAG in environment.get(XLA_COMPILER_FLAGS_VARIABLE, ""):
+        findings.append(
+            Finding(
+                code="UC6010",
+                problem=f"got {CACHE_URL_FLAG}, which wins over the compile cache's {XLA_CACHE_VARIABLE}",
+                remedy="Leave it out; the compile cache gives the address",
+                path=f"environment.{XLA_COMPILER_FLAGS_VARIABLE}",
+            )
+        )
+    return findings
+
+
+def job_environment(
+    *,
+    region: str,
+    cluster: str,
+    job: str,
+    machine: InstanceType,
+    processes: int,
+    devices: int | None,
+    cache: Mapping[str, str],
+    neuron: NeuronSettings | None,
+    given: Mapping[str, str],
+) -> dict[str, str]:
+    """Give the variables of a job. What the user gives wins; flags of the compiler are put together.
+
+    Args:
+        region: Region of the job.
+        cluster: Name of the cluster, by which metrics are told apart.
+        job: Name of the job, likewise.
+        machine: Type of the nodes, whose peak the utilisation of the model is a share of.
+        processes: Processes that are started on each node.
+        devices: NeuronCores or GPUs of each node, which JAX has to know; None for other launchers.
+        cache: Variables of the compile cache; empty without one.
+        neuron: Settings of compiler and runtime; None for their defaults.
+        given: Variables that the user gave.
+    """
+    variables = {
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "UC_CLUSTER": cluster,
+        "UC_JOB": job,
+        **_peak(machine),
+        "FI_PROVIDER": "efa",
+        "FI_EFA_USE_DEVICE_RDMA": "1",
+        _PROCESSES: str(processes),
+        **({} if devices is None else {_DEVICES: str(devices)}),
+        **cache,
+        **(neuron.variables() if neuron else {}),
+        **given,
+    }
+    flags = merge_compiler_flags(
+        [
+            cache.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
+            *(neuron.flags() if neuron else ()),
+            given.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
+        ]
+    )
+    return {**variables, XLA_COMPILER_FLAGS_VARIABLE: flags} if flags else variables
+
+
+def _peak(machine: InstanceType) -> dict[str, str]:
+    figures = node_peak_tflops(machine)
+    return (
+        {"UC_PEAK_TFLOPS": ",".join(f"{name}:{figure:g}" for name, figure in figures.items())}
+        if figures
+        else {}
+    )

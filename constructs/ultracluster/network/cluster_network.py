@@ -1,0 +1,323 @@
+"""The network of a cluster: one private subnet in the zone of its capacity, its own or an existing one."""
+
+import re
+import sys
+
+import jsii
+from aws_cdk import Annotations, Names, Stack
+from aws_cdk import aws_ec2 as ec2
+from constructs import Construct
+
+from ultracluster._foundation.security_group import ClosedSecurityGroup
+from ultracluster.network.efa_rules import add_efa_rules
+from ultracluster.network.nat_gateway import define_nat_gateway
+from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_catalog.machines.nic_layouts import NicLayout
+from ultracluster_catalog.places.cluster_subnet import (
+    FILE_SYSTEM_ADDRESSES,
+    NODE_SERVICES,
+    check_free_addresses,
+    cluster_addresses,
+)
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.plain_numbers import takes_plain_numbers
+
+__all__ = ["ClusterNetwork"]
+
+_HTTPS = 443
+
+
+@jsii.implements(ec2.IConnectable)
+class ClusterNetwork(Construct):
+    """A VPC with one private subnet in one Availability Zone, reached by endpoints only.
+
+    EFA traffic cannot leave an Availability Zone, so there is one subnet. Without being asked for, there is no
+    NAT gateway and no internet gateway: nodes reach AWS services through interface endpoints and S3 through a
+    gateway endpoint.
+    """
+
+    # Made only when somebody asks: an L2 VPC is much to load, and nothing of ours needs more than its id.
+    _vpc: ec2.IVpc | None = None
+    _security_group: ec2.ISecurityGroup | ClosedSecurityGroup
+
+    @takes_plain_numbers
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        zone_id: str,
+        instance_type: str | InstanceType,
+        node_count: int,
+        nic_layout: NicLayout = "batch",
+        cidr: str = "10.0.0.0/16",
+        prefix: int | None = None,
+        nat_gateway: bool = False,
+    ) -> None:
+        """Define the network.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            zone_id: Zone id of the Availability Zone of the capacity, such as ``use2-az3``.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
+            node_count: Most nodes at one time.
+            nic_layout: Network interface layout of the nodes. Default: ``batch``, one address per node and
+                one per multi-node task.
+            cidr: Addresses of the VPC, /16 to /28. Default: ``10.0.0.0/16``.
+            prefix: Prefix length of the subnet. Default: /20, or larger where the nodes need more addresses.
+            nat_gateway: Whether the nodes reach the internet over HTTPS, through one NAT gateway in a public /28
+                at the end of the VPC. Default: they do not.
+
+        Raises:
+            FindingsError: If the type or layout is unknown, the CIDR is no network address (UC3103), or the
+                nodes do not fit (UC3105).
+        """
+        needed = cluster_addresses(
+            instance_type=get_instance_type(instance_type), nodes=node_count, nic_layout=nic_layout
+        )
+        nodes_cidr = subnet_cidr(cidr, needed, prefix, nat_gateway=nat_gateway)
+        super().__init__(scope, construct_id)
+        self._zone_id = zone_id
+
+        vpc = ec2.CfnVPC(self, "Vpc", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True)
+        self._vpc_id = vpc.ref
+        subnet = ec2.CfnSubnet(
+            self,
+            "Subnet",
+            vpc_id=self._vpc_id,
+            cidr_block=nodes_cidr,
+            availability_zone_id=zone_id,
+            map_public_ip_on_launch=False,
+        )
+        self._subnet_id = subnet.ref
+        route_table_id = ec2.CfnRouteTable(self, "RouteTable", vpc_id=self._vpc_id).ref
+        ec2.CfnSubnetRouteTableAssociation(
+            self, "RouteTableAssociation", route_table_id=route_table_id, subnet_id=self._subnet_id
+        )
+        self._security_group = nodes = self._define_security_group()
+        self._security_group_id = nodes.group_id
+        self._define_endpoints(route_table_id, nodes)
+
+        def import_vpc() -> ec2.IVpc:
+            ids, tables = [self._subnet_id], [route_table_id]
+            return ec2.Vpc.from_vpc_attributes(
+                self,
+                "ImportedVpc",
+                vpc_id=self._vpc_id,
+                vpc_cidr_block=cidr,
+                availability_zones=[subnet.attr_availability_zone],
+                isolated_subnet_ids=None if nat_gateway else ids,
+                isolated_subnet_route_table_ids=None if nat_gateway else tables,
+                private_subnet_ids=ids if nat_gateway else None,
+                private_subnet_route_table_ids=tables if nat_gateway else None,
+            )
+
+        self._import_vpc = import_vpc
+        if nat_gateway:
+            define_nat_gateway(
+                self,
+                vpc_id=self._vpc_id,
+                public_cidr=public_subnet_cidr(cidr),
+                zone_id=zone_id,
+                route_table_id=route_table_id,
+            )
+
+    @classmethod
+    @takes_plain_numbers
+    def from_subnet(
+        cls,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        subnet: ec2.ISubnet,
+        zone_id: str,
+        instance_type: str | InstanceType,
+        node_count: int,
+        nic_layout: NicLayout = "batch",
+        free_addresses: int | None = None,
+        file_system_interfaces: int = FILE_SYSTEM_ADDRESSES,
+        security_group: ec2.ISecurityGroup | None = None,
+        add_efa_rules: bool = False,
+    ) -> "ClusterNetwork":
+        """Bring a private subnet of an existing VPC. Nothing is looked up.
+
+        The subnet must not assign public addresses, which EC2 refuses beside several interfaces, and must reach
+        the AWS services of a node (`ultracluster_catalog.places.cluster_subnet.NODE_SERVICES` and S3), by a NAT gateway
+        or by endpoints that admit the nodes' security group; none are added here.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            vpc: The VPC, such as ``ec2.Vpc.from_vpc_attributes`` gives it.
+            subnet: The subnet, such as ``ec2.Subnet.from_subnet_id`` gives it.
+            zone_id: Zone id of the subnet's Availability Zone, such as ``use2-az3``.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
+            node_count: Most nodes at one time.
+            nic_layout: Network interface layout of the nodes. Default: ``batch``.
+            free_addresses: AvailableIpAddressCount of the subnet, to be checked against the nodes, their tasks
+                and the file systems. Default: not checked.
+            file_system_interfaces: Addresses to keep for file systems that are yet to come; 0 when there are
+                none. Default: 128.
+            security_group: Security group of the nodes. Default: a new one.
+            add_efa_rules: Whether the two rules that EFA needs are added to the given security group. EC2
+                refuses a rule that exists already. Default: they are expected there, with a warning.
+
+        Raises:
+            FindingsError: If the type or layout is unknown, or the free addresses are too few (UC3002).
+        """
+        machine = get_instance_type(instance_type)
+        findings = check_free_addresses(
+            instance_type=machine,
+            nodes=node_count,
+            nic_layout=nic_layout,
+            free_addresses=sys.maxsize if free_addresses is None else free_addresses,
+            file_system_interfaces=file_system_interfaces,
+        )
+        if findings:
+            raise FindingsError(findings)
+        return _ExistingNetwork(
+            scope,
+            construct_id,
+            vpc=vpc,
+            subnet_id=subnet.subnet_id,
+            zone_id=zone_id,
+            security_group=security_group,
+            efa_rules=add_efa_rules,
+        )
+
+    def _define_security_group(self) -> ClosedSecurityGroup:
+        group = ClosedSecurityGroup(
+            self,
+            "SecurityGroup",
+            vpc_id=self._vpc_id,
+            description="Nodes of the cluster: EFA among themselves, HTTPS to AWS services",
+            # Without a NAT gateway the route table knows the VPC and S3 only, so "anywhere" ends there.
+            egress=ec2.CfnSecurityGroup.EgressProperty(
+                ip_protocol="tcp",
+                from_port=_HTTPS,
+                to_port=_HTTPS,
+                cidr_ip="0.0.0.0/0",
+                description="AWS services through endpoints",
+            ),
+        )
+        add_efa_rules(self, security_group_id=group.group_id)
+        return group
+
+    def _define_endpoints(self, route_table_id: str, nodes: ClosedSecurityGroup) -> None:
+        region = Stack.of(self).region
+        ec2.CfnVPCEndpoint(
+            self,
+            "S3",
+            vpc_id=self._vpc_id,
+            service_name=f"com.amazonaws.{region}.s3",
+            vpc_endpoint_type="Gateway",
+            route_table_ids=[route_table_id],
+        )
+        group = ClosedSecurityGroup(
+            self,
+            "EndpointSecurityGroup",
+            vpc_id=self._vpc_id,
+            description="Interface endpoints of the cluster: HTTPS from its nodes",
+        )
+        ec2.CfnSecurityGroupIngress(
+            group,
+            # As an L2 group names it: EC2 refuses a rule of another name that says the same.
+            f"from {Names.unique_id(nodes)}:{_HTTPS}",
+            group_id=group.group_id,
+            source_security_group_id=nodes.group_id,
+            ip_protocol="tcp",
+            from_port=_HTTPS,
+            to_port=_HTTPS,
+            description="HTTPS from the nodes",
+        )
+        for service in NODE_SERVICES:
+            ec2.CfnVPCEndpoint(
+                self,
+                "".join(part.capitalize() for part in re.split("[.-]", service)),
+                vpc_id=self._vpc_id,
+                service_name=f"com.amazonaws.{region}.{service}",
+                vpc_endpoint_type="Interface",
+                subnet_ids=[self._subnet_id],
+                security_group_ids=[group.group_id],
+                private_dns_enabled=True,
+            )
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Connections of the nodes' security group."""
+        return self.security_group.connections
+
+    @property
+    def security_group(self) -> ec2.ISecurityGroup:
+        """Security group of the nodes, of their tasks and of every EFA interface."""
+        own = self._security_group
+        return own.group if isinstance(own, ClosedSecurityGroup) else own
+
+    @property
+    def security_group_id(self) -> str:
+        """Id of that security group."""
+        return self._security_group_id
+
+    @property
+    def subnet_id(self) -> str:
+        """The one subnet."""
+        return self._subnet_id
+
+    @property
+    def vpc(self) -> ec2.IVpc:
+        """The VPC."""
+        if self._vpc is None:
+            self._vpc = self._import_vpc()
+        return self._vpc
+
+    @property
+    def vpc_id(self) -> str:
+        """Id of the VPC."""
+        return self._vpc_id
+
+    @property
+    def zone_id(self) -> str:
+        """Zone id of the Availability Zone."""
+        return self._zone_id
+
+
+class _ExistingNetwork(ClusterNetwork):
+    """What `ClusterNetwork.from_subnet` gives."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        vpc: ec2.IVpc,
+        subnet_id: str,
+        zone_id: str,
+        security_group: ec2.ISecurityGroup | None,
+        efa_rules: bool,
+    ) -> None:
+        Construct.__init__(self, scope, construct_id)
+        self._vpc = vpc
+        self._vpc_id = vpc.vpc_id
+        self._subnet_id = subnet_id
+        self._zone_id = zone_id
+        if security_group is None:
+            self._security_group = nodes = self._define_security_group()
+            self._security_group_id = nodes.group_id
+            return
+        self._security_group = security_group
+        self._security_group_id = security_group.security_group_id
+        if efa_rules:
+            add_efa_rules(self, security_group_id=self._security_group_id)
+            return
+        finding = Finding(
+            code="UC3106",
+            problem="the rules of the given security group are not known here; without all traffic from and to the "
+            "group itself, EFA fails, and jobs hang or fall back to TCP",
+            remedy="Make sure that it has both rules, or give add_efa_rules=True",
+            path="security_group",
+        )
+        Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))

@@ -1,0 +1,85 @@
+"""Which part of a VPC its nodes get, and which its NAT gateway."""
+
+import ipaddress
+
+from ultracluster_catalog.places.addresses import subnet_prefix
+from ultracluster_rules.findings import Finding, FindingsError, quote
+
+__all__ = ["public_subnet_cidr", "subnet_cidr"]
+
+# Changing a subnet's size replaces it, and the file system inside it. A /20 costs nothing more than a small
+# subnet and leaves room for about two thousand nodes of the batch layout.
+_LARGEST_DEFAULT_PREFIX = 20
+_PUBLIC_PREFIX = 28  # the smallest subnet that EC2 makes; the NAT gateway takes one address of it
+
+
+def _public_subnet(network: ipaddress.IPv4Network) -> ipaddress.IPv4Network:
+    size = 2 ** (32 - _PUBLIC_PREFIX)
+    return ipaddress.IPv4Network((int(network.broadcast_address) + 1 - size, _PUBLIC_PREFIX))
+
+
+def public_subnet_cidr(cidr: str) -> str:
+    """Give the addresses of the public subnet: the last /28 of the VPC.
+
+    Args:
+        cidr: Addresses of the VPC, as `subnet_cidr` took them.
+    """
+    return str(_public_subnet(ipaddress.IPv4Network(cidr)))
+
+
+def subnet_cidr(cidr: str, needed: int, prefix: int | None, *, nat_gateway: bool) -> str:
+    """Give the addresses of the nodes' subnet, the first of the VPC.
+
+    Args:
+        cidr: Addresses of the VPC.
+        needed: Addresses that the subnet must have, those that AWS keeps among them.
+        prefix: Its prefix length. Default: /20, or larger where more addresses are needed.
+        nat_gateway: Whether a public subnet must find room beside it.
+
+    Raises:
+        FindingsError: If the CIDR is no network address (UC3103), or there is no room (UC3105).
+    """
+    try:
+        network = ipaddress.IPv4Network(cidr)
+    except ValueError:
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC3103",
+                    problem=f"got {quote(cidr)}",
+                    allowed="a network address with a prefix of /16 to /28 and no host bits, such as 10.0.0.0/16",
+                    path="cidr",
+                )
+            ]
+        ) from None
+    chosen = prefix
+    if chosen is None:
+        # Beside a public subnet there is at most one half of the VPC.
+        largest = network.prefixlen + nat_gateway
+        chosen = max(largest, min(_LARGEST_DEFAULT_PREFIX, subnet_prefix(needed)))
+    size = 2 ** (32 - chosen)
+    if chosen < network.prefixlen or size < needed:
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC3105",
+                    problem=f"the nodes, their tasks, the endpoints and the file system need {needed} addresses, "
+                    f"but the subnet would be a /{chosen} with {size} in {network}",
+                    remedy="Give a larger cidr, fewer nodes, or the batch layout, which takes one address a node",
+                    path="cidr",
+                )
+            ]
+        )
+    subnet = next(network.subnets(new_prefix=chosen))
+    if nat_gateway and subnet.overlaps(_public_subnet(network)):
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC3105",
+                    problem=f"the nodes' subnet {subnet} leaves no /{_PUBLIC_PREFIX} of {network} for the NAT gateway",
+                    remedy="Give a larger cidr, or a smaller subnet",
+                    path="prefix",
+                )
+            ]
+        )
+    return str(subnet)

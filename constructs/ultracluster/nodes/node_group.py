@@ -1,0 +1,282 @@
+"""The nodes: a launch template that gives every network card its EFA interface."""
+
+from collections.abc import Mapping
+
+import jsii
+from aws_cdk import Annotations, CfnTag, Fn
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from ultracluster.capacity.capacity import Capacity
+from ultracluster.network.cluster_network import ClusterNetwork
+from ultracluster.nodes.cluster_placement import ClusterPlacement
+from ultracluster.nodes.node_checks import check_nodes
+from ultracluster.nodes.node_metrics import NodeMetrics
+from ultracluster.nodes.node_role import define_node_role
+from ultracluster.nodes.user_data import node_user_data
+from ultracluster.storage.shared_file_system import SharedFileSystem
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.instance_types import get_instance_type, unsourced
+from ultracluster_catalog.machines.nic_layouts import (
+    NetworkInterface,
+    NicLayout,
+    check_network_interfaces,
+    network_interfaces,
+)
+from ultracluster_catalog.machines.scratch import check_scratch
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.plain_numbers import takes_plain_numbers
+
+__all__ = ["NodeGroup"]
+
+
+_ROOT_IOPS = 3000
+_ROOT_THROUGHPUT_MIB = 500  # images of tens of GB are pulled in paid hours; gp3's 125 MiB/s would double that
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class NodeGroup(Construct):
+    """Identical nodes: launch template, instance role and instance profile.
+
+    A node that comes up with fewer Neuron or EFA devices than its type has, or without its file system,
+    refuses to join the cluster: it masks the ECS agent and stays up for a look.
+    """
+
+    @takes_plain_numbers
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: ClusterNetwork,
+        instance_type: str | InstanceType,
+        image_id: str,
+        capacity: Capacity | None = None,
+        placement: ClusterPlacement | None = None,
+        nic_layout: NicLayout = "batch",
+        file_system: SharedFileSystem | None = None,
+        root_volume_gib: int = 200,
+        scratch_path: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        metrics: NodeMetrics | None = None,
+        kms_key: kms.IKey | None = None,
+    ) -> None:
+        """Define the nodes.
+
+        Args:
+            scope: Where to add them.
+            construct_id: Their id there.
+            network: Network the nodes join.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
+            image_id: Id of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client. An id,
+                because a parameter that resolves at each deployment replaces all nodes when it moves.
+            capacity: Where the nodes come from. Default: on-demand.
+            placement: Cluster placement group. Default: none. Not with a Capacity Block.
+            nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
+                themselves. Default: ``batch``.
+            file_system: File system to mount at boot. Default: none.
+            root_volume_gib: Root volume, encrypted gp3, 30 to 65,536 GiB, and not less than the AMI has. Default: 200.
+            scratch_path: Where the instance-store disks are mounted as one, on nodes and in their jobs, such as
+                ``/scratch``. What is on them is lost with the node. The AMI must hold mdadm where the type has
+                several disks. Default: they are left as they are, because an AMI that cannot join them would make
+                every node refuse to join.
+            tags: Tags for instances, volumes and network interfaces, beside the id of their reservation.
+                Default: none.
+            metrics: Where each node publishes its metrics, once a minute; the AMI must hold Python 3.9 or newer.
+                Default: it publishes none.
+            kms_key: Key of your own for the root volume. Its policy must let EC2 use it for the roles that launch nodes for AWS
+                Batch, as that of `ClusterKey` does: else no node starts. Default: the key of EBS in the account.
+
+        Raises:
+            FindingsError: If the type or layout is unknown, EC2 would refuse the interfaces (UC4010 to UC4015), a
+                Capacity Block is combined with a placement group (UC4020), a reservation was made inside another
+                group (UC4023), the image is not an AMI id (UC4110), the zones differ (UC4021), or the type has no
+                disks for scratch or its path is taken (UC4026, UC4027).
+        """
+        machine = get_instance_type(instance_type)
+        interfaces = network_interfaces(machine, nic_layout)
+        findings = check_nodes(
+            network=network,
+            image_id=image_id,
+            capacity=capacity,
+            placement=placement,
+            root_volume_gib=root_volume_gib,
+        )
+        findings += check_scratch(
+            machine, scratch_path, mount_path=file_system.mount_path if file_system else None
+        )
+        if findings:
+            raise FindingsError(findings)
+        super().__init__(scope, construct_id)
+        for finding in (*unsourced(machine), *check_network_interfaces(machine, interfaces)):
+            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        self._network = network
+        self._network_interfaces = interfaces
+        self._instance_type = machine
+        self._capacity = capacity
+        self._image_id = image_id
+        self._placement = placement
+        self._file_system = file_system
+        self._scratch_path = scratch_path
+        self._kms_key = kms_key
+        self._role = define_node_role(self, metrics.statements if metrics else [])
+        self._instance_profile = iam.CfnInstanceProfile(
+            self, "InstanceProfile", roles=[self._role.name]
+        ).attr_arn
+        efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
+        self._efa_devices = machine.efa_devices[:efa_devices]
+        group_id = network.security_group_id
+        own_tags = capacity.node_tags if capacity else {}
+        template = ec2.CfnLaunchTemplate(
+            self,
+            "Resource",
+            launch_template_data=ec2.CfnLaunchTemplate.LaunchTemplateDataProperty(
+                image_id=image_id,
+                instance_type=machine.name,
+                network_interfaces=[_interface_property(each, group_id) for each in interfaces],
+                instance_market_options=capacity.market_options if capacity else None,
+                capacity_reservation_specification=capacity.reservation_specification if capacity else None,
+                # One hop: containers reach their own credentials by another address, and must not get the node's.
+                metadata_options=ec2.CfnLaunchTemplate.MetadataOptionsProperty(
+                    http_tokens="required", http_put_response_hop_limit=1, http_endpoint="enabled"
+                ),
+                block_device_mappings=[
+                    ec2.CfnLaunchTemplate.BlockDeviceMappingProperty(
+                        device_name="/dev/xvda",
+                        ebs=ec2.CfnLaunchTemplate.EbsProperty(
+                            volume_size=root_volume_gib,
+                            volume_type="gp3",
+                            iops=_ROOT_IOPS,
+                            throughput=_ROOT_THROUGHPUT_MIB,
+                            encrypted=True,
+                            kms_key_id=kms_key.key_arn if kms_key else None,
+                            delete_on_termination=True,
+                        ),
+                    )
+                ],
+                tag_specifications=_tag_specifications({**(tags or {}), **own_tags}),
+                user_data=Fn.base64(
+                    node_user_data(
+                        instance_type=machine,
+                        efa_devices=len(self._efa_devices),
+                        file_system=file_system,
+                        scratch_path=scratch_path,
+                        metrics=metrics,
+                    )
+                ),
+            ),
+        )
+        # cfn-lint knows instance types by on-demand price lists, and Capacity Blocks are sold where there is none.
+        template.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3628"]}})
+        self._launch_template_id = template.ref
+        self._launch_template_version = template.attr_latest_version_number
+
+    @property
+    def capacity(self) -> Capacity | None:
+        """Where the nodes come from; None is on-demand."""
+        return self._capacity
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Connections of the nodes."""
+        return self._network.connections
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The instance role."""
+        return self._role.role
+
+    @property
+    def efa_devices(self) -> tuple[str, ...]:
+        """Paths of the EFA devices that every node has, such as ``/dev/infiniband/uverbs0``."""
+        return self._efa_devices
+
+    @property
+    def file_system(self) -> SharedFileSystem | None:
+        """File system that the nodes mount."""
+        return self._file_system
+
+    @property
+    def image_id(self) -> str:
+        """Id of the AMI."""
+        return self._image_id
+
+    @property
+    def instance_profile_arn(self) -> str:
+        """ARN of the instance profile."""
+        return self._instance_profile
+
+    @property
+    def instance_type(self) -> InstanceType:
+        """Facts about the nodes' type."""
+        return self._instance_type
+
+    @property
+    def kms_key(self) -> kms.IKey | None:
+        """Key of the root volumes; None is that of EBS."""
+        return self._kms_key
+
+    @property
+    def launch_template_id(self) -> str:
+        """Id of the launch template."""
+        return self._launch_template_id
+
+    @property
+    def launch_template_version(self) -> str:
+        """Number of its newest version: an explicit one, so that a change reaches a compute environment."""
+        return self._launch_template_version
+
+    @property
+    def network(self) -> ClusterNetwork:
+        """Network of the nodes."""
+        return self._network
+
+    @property
+    def network_interfaces(self) -> tuple[NetworkInterface, ...]:
+        """Network interfaces of every node, primary first."""
+        return self._network_interfaces
+
+    @property
+    def placement(self) -> ClusterPlacement | None:
+        """Cluster placement group of the nodes."""
+        return self._placement
+
+    @property
+    def role(self) -> iam.IRole:
+        """The instance role: the ECS agent and Session Manager, nothing of the jobs."""
+        return self._role.role
+
+    @property
+    def scratch_path(self) -> str | None:
+        """Where the instance-store disks are mounted as one; None where they are left as they are."""
+        return self._scratch_path
+
+
+def _interface_property(
+    interface: NetworkInterface, group_id: str
+) -> ec2.CfnLaunchTemplate.NetworkInterfaceProperty:
+    # No public address property: EC2 refuses it on efa-only, and refuses public addresses beside several
+    # interfaces anyway; the subnet assigns none.
+    return ec2.CfnLaunchTemplate.NetworkInterfaceProperty(
+        network_card_index=interface.card,
+        device_index=interface.device,
+        interface_type=interface.interface_type,
+        groups=[group_id],
+        delete_on_termination=True,
+    )
+
+
+def _tag_specifications(
+    tags: Mapping[str, str],
+) -> list[ec2.CfnLaunchTemplate.TagSpecificationProperty] | None:
+    if not tags:
+        return None
+    return [
+        ec2.CfnLaunchTemplate.TagSpecificationProperty(
+            resource_type=resource_type,
+            tags=[CfnTag(key=key, value=value) for key, value in sorted(tags.items())],
+        )
+        for resource_type in ("instance", "volume", "network-interface")
+    ]

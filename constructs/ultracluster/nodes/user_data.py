@@ -1,0 +1,98 @@
+"""What a node runs at its first boot, in the form that AWS Batch merges: MIME multipart."""
+
+import re
+from collections.abc import Sequence
+from importlib import resources
+
+from ultracluster.nodes.node_metrics import NodeMetrics
+from ultracluster.storage.shared_file_system import SharedFileSystem
+from ultracluster_catalog.machines.instance_type import InstanceType
+
+__all__ = ["boot_script", "metrics_script", "node_user_data"]
+
+_BOUNDARY = "==ULTRACLUSTER=="
+_END = 'say "ready"\n'
+
+
+def node_user_data(
+    *,
+    instance_type: InstanceType,
+    efa_devices: int,
+    file_system: SharedFileSystem | None,
+    scratch_path: str | None,
+    metrics: NodeMetrics | None = None,
+) -> str:
+    """Give the user data of a node, as plain text.
+
+    Args:
+        instance_type: Type of the node; says how many Neuron devices, GPUs and disks there must be.
+        efa_devices: EFA devices that there must be: one for each EFA interface of the launch template.
+        file_system: File system to mount. None mounts nothing.
+        scratch_path: Where the instance-store disks are mounted as one. None leaves them as they are.
+        metrics: Where the node publishes its metrics. Default: it publishes none.
+    """
+    settings = {
+        "UC_NEURON_DEVICES": str(len(instance_type.neuron_devices)),
+        "UC_EFA_DEVICES": str(efa_devices),
+    }
+    if file_system is not None:
+        settings |= {
+            "UC_FILE_SYSTEM_DNS": file_system.dns_name,
+            "UC_FILE_SYSTEM_MOUNT": file_system.mount_name,
+            "UC_MOUNT_PATH": file_system.mount_path,
+        }
+    parts = []
+    if instance_type.gpus:
+        settings["UC_GPUS"] = str(instance_type.gpus)
+        parts.append("node-gpus.sh")
+    if scratch_path is not None:
+        settings |= {"UC_SCRATCH_PATH": scratch_path, "UC_SCRATCH_DISKS": str(instance_type.nvme_count)}
+        parts.append("node-scratch.sh")
+    script = boot_script(parts)
+    if metrics is not None:
+        settings |= metrics.settings
+        script = metrics_script() + script
+    exports = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
+    return (
+        "MIME-Version: 1.0\n"
+        f'Content-Type: multipart/mixed; boundary="{_BOUNDARY}"\n'
+        "\n"
+        f"--{_BOUNDARY}\n"
+        'Content-Type: text/x-shellscript; charset="us-ascii"\n'
+        "\n"
+        "#!/bin/bash\n"
+        f"{exports}"
+        f"{script}"
+        f"--{_BOUNDARY}--\n"
+    )
+
+
+def boot_script(parts: Sequence[str]) -> str:
+    """Give the script that a node runs at its first boot.
+
+    A part that a node does not need is not in it, so that its launch template stays as it was.
+
+    Args:
+        parts: Files of ``scripts`` that run after all other checks of ``node-boot.sh``, in this order.
+    """
+    boot, *further = (_script(name) for name in ("node-boot.sh", *parts))
+    checks, end, rest = boot.rpartition(_END)
+    return "".join((checks, *further, end, rest))
+
+
+def metrics_script() -> str:
+    """Give the script that starts the service of the metrics.
+
+    The service's source goes without comments and docstrings and with an indentation of one, because user data has 16 KiB.
+    """
+    source = re.sub(r'^ *"""[^"]*"""\n', "", _script("node_metrics.py"), flags=re.MULTILINE)
+    code = re.sub(r"  # .*$", "", source, flags=re.MULTILINE).splitlines()
+    lean = "".join(
+        " " * ((len(line) - len(line.lstrip())) // 4) + line.lstrip() + "\n" for line in code if line.strip()
+    )
+    before, _, after = _script("node-metrics.sh").partition("UC_SOURCE' || return\n")
+    return f"{before}UC_SOURCE' || return\n{lean}{after}"
+
+
+def _script(name: str) -> str:
+    return resources.files("ultracluster").joinpath("scripts", name).read_text(encoding="ascii")

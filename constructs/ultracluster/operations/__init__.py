@@ -1,0 +1,3 @@
+"""Life cycle of a Capacity Block, alarms, watch function and budget."""
+
+__all__: list[str] = []

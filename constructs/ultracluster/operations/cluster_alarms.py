@@ -1,0 +1,303 @@
+"""The alarms of a cluster: what costs money or stops a run without a word, each with what it means and what to do."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from ultracluster._foundation.private_topic import PrivateTopic, let_publish
+from ultracluster.nodes.node_metrics import NodeMetrics
+from ultracluster.storage.shared_file_system import SharedFileSystem
+from ultracluster_catalog.observability.alarms import AlarmThresholds
+
+__all__ = ["ClusterAlarms"]
+
+_AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+_AT_MOST = cloudwatch.ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD
+_BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
+_GOOD = cloudwatch.TreatMissingData.NOT_BREACHING
+_BAD = cloudwatch.TreatMissingData.BREACHING
+_GIB = 1024**3
+
+
+class ClusterAlarms(Construct):
+    """Alarms that tell an SNS topic, and one composite alarm of the cluster that is in alarm while any of them is.
+
+    The ids of the alarms are contract. Where a metric has no data an alarm stays silent, except for the one on the watch, which
+    most of the others rest on. The composite alarm tells nobody: each alarm has done so.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        metrics: NodeMetrics,
+        file_system: SharedFileSystem | None = None,
+        topic: sns.ITopic | None = None,
+        emails: Sequence[str] = (),
+        thresholds: AlarmThresholds | None = None,
+        kms_key: kms.IKey | None = None,
+    ) -> None:
+        """Define the alarms.
+
+        Args:
+            scope: Where to add them.
+            construct_id: Their id there.
+            metrics: The metrics of the cluster.
+            file_system: Its file system. Default: none is watched.
+            topic: SNS topic to tell. Its policy must let CloudWatch publish. Default: a new one.
+            emails: Addresses that are subscribed to a new topic; each is asked first. Default: none.
+            thresholds: Where the alarms go off. Default: `AlarmThresholds` says.
+            kms_key: Key of your own for a new topic; its policy must let CloudWatch use it. Default: none.
+        """
+        super().__init__(scope, construct_id)
+        self._metrics = metrics
+        self._thresholds = thresholds or AlarmThresholds()
+        self._alarms: dict[str, cloudwatch.Alarm] = {}
+        self._topic = topic or self._new_topic(emails, kms_key)
+        self._define_money()
+        self._define_queue()
+        self._define_nodes()
+        self._define_training()
+        if file_system is not None:
+            self._define_storage(file_system)
+        self._composite = cloudwatch.CompositeAlarm(
+            self,
+            "Cluster",
+            alarm_description=f"Something is wrong in cluster {metrics.cluster_name}; the alarms in its rule say what",
+            alarm_rule=cloudwatch.AlarmRule.any_of(
+                *(
+                    cloudwatch.AlarmRule.from_alarm(each, cloudwatch.AlarmState.ALARM)
+                    for each in self._alarms.values()
+                )
+            ),
+        )
+
+    def _new_topic(self, emails: Sequence[str], kms_key: kms.IKey | None) -> sns.Topic:
+        private = PrivateTopic(self, "Topic", kms_key=kms_key)
+        let_publish(private, sid="Alarms", service="cloudwatch.amazonaws.com")
+        topic = private.topic
+        for number, address in enumerate(emails, start=1):
+            sns.Subscription(
+                self,
+                f"Email{number}",
+                topic=topic,
+                protocol=sns.SubscriptionProtocol.EMAIL,
+                endpoint=address,
+            )
+        return topic
+
+    def _define_money(self) -> None:
+        limits = self._thresholds
+        self._alarm(
+            "Idle",
+            self._metric("CoreUtilization", "Minimum"),
+            f"a node has used its NeuronCores less than {limits.idle_percent} % for {limits.idle_minutes} minutes, and is paid. "
+            "Look whether its job hangs, loads data or never started (ultracluster jobs); submit work, or let the nodes go",
+            comparison=_BELOW,
+            threshold=limits.idle_percent,
+            minutes=limits.idle_minutes,
+        )
+        self._alarm(
+            "Unused",
+            self._metric("UnusedNodes", "Minimum"),
+            f"instances of an active reservation have run nothing for {limits.idle_minutes} minutes, and are paid. "
+            "Submit work; if jobs wait, ultracluster jobs says why they do not start",
+            threshold=1,
+            minutes=limits.idle_minutes,
+        )
+        self._alarm(
+            "DrainComing",
+            self._metric("SecondsToDrain", "Minimum"),
+            f"the Capacity Block is drained within {limits.drain_minutes} minutes: running jobs are told to write a checkpoint and "
+            "are ended. Extend the block (ultracluster capacity extend) or let them end",
+            comparison=_AT_MOST,
+            threshold=60 * limits.drain_minutes,
+            minutes=1,
+        )
+        self._alarm(
+            "CacheMisses",
+            # Those of a precompile job on a node of its own are as they should be.
+            cloudwatch.MathExpression(
+                expression="IF(nodes > 0, misses, 0)",
+                label="Compile cache misses while nodes run",
+                period=Duration.minutes(15),
+                using_metrics={
+                    "nodes": self._metric("NodesReporting", "Maximum", minutes=15),
+                    "misses": self._metric("CacheMisses", "Sum", minutes=15),
+                },
+            ),
+            f"{limits.cache_misses} graphs or more were compiled within 15 minutes on paid nodes. Fill the compile cache with a "
+            "precompile job on a small node; look whether the compiler or its flags have changed",
+            threshold=limits.cache_misses,
+            minutes=1,
+        )
+
+    def _define_queue(self) -> None:
+        limits = self._thresholds
+        self._alarm(
+            "JobWaits",
+            self._metric("WaitSeconds", "Maximum"),
+            f"a job has waited for more than {limits.wait_minutes} minutes although there is capacity. "
+            "ultracluster jobs says why it does not start",
+            threshold=60 * limits.wait_minutes,
+            minutes=3,
+        )
+        self._alarm(
+            "QueueBlocked",
+            self._metric("BlockedJobs", "Maximum"),
+            "AWS Batch says that a waiting job cannot start, and it holds up those behind it. ultracluster jobs gives the reason; "
+            "cancel the job or change what it asks for",
+            threshold=1,
+            minutes=5,
+        )
+
+    def _define_nodes(self) -> None:
+        self._alarm(
+            "NodeLost",
+            cloudwatch.MathExpression(
+                expression="running - reporting",
+                label="Nodes that do not report",
+                period=Duration.minutes(1),
+                using_metrics={
+                    "running": self._metric("RunningNodes", "Maximum"),
+                    "reporting": self._metric("NodesReporting", "Sum"),
+                },
+            ),
+            "instances run that have not reported for 5 minutes: the node hangs, its Python or its way to CloudWatch Logs is "
+            "missing. Look at it with Session Manager; end it if it does not answer",
+            threshold=1,
+            minutes=5,
+        )
+        self._alarm(
+            "EfaMissing",
+            self._metric("EfaDevicesMissing", "Maximum"),
+            "a node lacks EFA devices, and jobs on it hang or slow all others. A node that lacked them at boot has not joined; end "
+            "the instance so that a new one comes",
+            threshold=1,
+            minutes=2,
+        )
+        self._alarm(
+            "NeuronMissing",
+            self._metric("NeuronDevicesMissing", "Maximum"),
+            "a node lacks Neuron devices. A node that lacked them at boot has not joined; end the instance so that a new one comes",
+            threshold=1,
+            minutes=2,
+        )
+        self._alarm(
+            "TcpFallback",
+            self._metric("TcpFallback", "Sum"),
+            "nodes of a job talk over TCP while EFA is silent, which is many times slower. Look for FI_PROVIDER, the libfabric of "
+            "the image and the security group's rules to itself; a fabric gate refuses such jobs before they cost",
+            threshold=1,
+            minutes=5,
+            least=3,
+        )
+        self._alarm(
+            "Ecc",
+            self._metric("EccUncorrected", "Sum"),
+            "device memory had an error that could not be corrected; results can be wrong. Go back to the checkpoint before it, "
+            "and end the instance",
+            threshold=1,
+            minutes=1,
+        )
+        self._alarm(
+            "WatchSilent",
+            self._metric("RunningNodes", "SampleCount"),
+            "nobody has looked at the cluster for 5 minutes, so that most alarms cannot go off. Look at the log of its watch",
+            comparison=_BELOW,
+            threshold=1,
+            minutes=5,
+            missing=_BAD,
+        )
+
+    def _define_training(self) -> None:
+        limits = self._thresholds
+        self._alarm(
+            "CollectiveShare",
+            self._metric("CollectiveShare", "Average"),
+            f"{limits.collective_percent} % of a step or more go into collectives for 10 minutes. A slow node keeps all others "
+            "waiting, or the parallelism talks too much; compare the nodes' ExecutionSeconds in the log of the metrics",
+            threshold=limits.collective_percent / 100,
+            minutes=10,
+            least=8,
+        )
+        self._alarm(
+            "StepStalled",
+            self._metric("StepLateness", "Maximum"),
+            f"a job that trains has made no step for {limits.stalled_steps} times its median step. Look for a hanging collective, "
+            "a full file system or a lost node; end it and go on from the last checkpoint",
+            threshold=limits.stalled_steps,
+            minutes=2,
+        )
+
+    def _define_storage(self, file_system: SharedFileSystem) -> None:
+        size = file_system.storage_capacity_gib
+        if size is None:
+            return
+        self._alarm(
+            "FileSystemFull",
+            cloudwatch.Metric(
+                namespace="AWS/FSx",
+                metric_name="FreeDataStorageCapacity",
+                dimensions_map={"FileSystemId": file_system.file_system_id},
+                statistic="Sum",  # one data point for each disk (FSx User Guide, metrics and dimensions, read 2026-11)
+                period=Duration.minutes(1),
+            ),
+            f"less than {self._thresholds.free_percent} % of the file system is free, and a full one ends runs in the middle of a "
+            "checkpoint. Release or delete files, or enlarge it, which takes hours",
+            comparison=_BELOW,
+            threshold=size * _GIB * self._thresholds.free_percent / 100,
+            minutes=5,
+        )
+
+    def _metric(self, name: str, statistic: str, *, minutes: int = 1) -> cloudwatch.Metric:
+        return self._metrics.metric(name, statistic=statistic, period=Duration.minutes(minutes))
+
+    def _alarm(
+        self,
+        construct_id: str,
+        metric: cloudwatch.IMetric,
+        description: str,
+        *,
+        threshold: float,
+        minutes: int,
+        least: int | None = None,
+        comparison: cloudwatch.ComparisonOperator = _AT_LEAST,
+        missing: cloudwatch.TreatMissingData = _GOOD,
+    ) -> None:
+        alarm = cloudwatch.Alarm(
+            self,
+            construct_id,
+            alarm_description=f"Cluster {self._metrics.cluster_name}: {description}.",
+            metric=metric,
+            threshold=threshold,
+            comparison_operator=comparison,
+            evaluation_periods=minutes,
+            datapoints_to_alarm=least,
+            treat_missing_data=missing,
+        )
+        tell = actions.SnsAction(self._topic)
+        alarm.add_alarm_action(tell)
+        alarm.add_ok_action(tell)
+        self._alarms[construct_id] = alarm
+
+    @property
+    def alarms(self) -> dict[str, cloudwatch.Alarm]:
+        """The alarms by their ids, such as ``Idle``."""
+        return dict(self._alarms)
+
+    @property
+    def composite(self) -> cloudwatch.CompositeAlarm:
+        """The alarm of the cluster."""
+        return self._composite
+
+    @property
+    def topic(self) -> sns.ITopic:
+        """Topic that is told."""
+        return self._topic

@@ -1,0 +1,283 @@
+"""Who may buy capacity, and who may only look: two roles, apart from those that deploy and those of nodes.
+
+What IAM knows of the purchase calls (Service Authorization Reference of EC2, read 2026-08, the same since 2024):
+PurchaseCapacityBlock takes ``aws:RequestTag``, ``aws:TagKeys`` and ``ec2:Region``; PurchaseCapacityBlockExtension takes
+``aws:ResourceTag`` and ``ec2:Region``. Instance type and count are documented for CreateCapacityReservation only.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from aws_cdk import ArnFormat, Stack, Token
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster.purchasing.capacity_ledger import CapacityLedger
+from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_rules.findings import Finding, FindingsError, quote
+
+__all__ = ["CapacityPurchaseRole", "CapacitySearchRole"]
+
+_ORDER_TAG: Final = (
+    "uc:po"  # of ultracluster_runtime.purchasing.orders; a test holds the two against each other
+)
+_REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
+
+_MOST_INSTANCES: Final = 1_000_000  # far above any order, and a number that IAM and JSON keep
+_BUY: Final = "ec2:PurchaseCapacityBlock"
+_EXTEND: Final = "ec2:PurchaseCapacityBlockExtension"
+_RESERVE: Final = "ec2:CreateCapacityReservation"
+_CANCEL: Final = "ec2:CancelCapacityReservation"
+
+_LOOK: Final = (
+    "ec2:DescribeAvailabilityZones",
+    "ec2:DescribeCapacityBlockExtensionHistory",
+    "ec2:DescribeCapacityBlockExtensionOfferings",
+    "ec2:DescribeCapacityBlockOfferings",
+    "ec2:DescribeCapacityBlockStatus",
+    "ec2:DescribeCapacityBlocks",
+    "ec2:DescribeCapacityReservations",
+    "ec2:DescribeInstances",
+    "ec2:DescribeRegions",
+)
+_COMPARE: Final = (
+    "ec2:DescribeInstanceTypeOfferings",
+    "pricing:GetProducts",
+    "servicequotas:GetAWSDefaultServiceQuota",
+    "servicequotas:GetServiceQuota",
+    "servicequotas:ListServiceQuotas",
+)
+# Everything in EC2 and SageMaker that commits to pay for capacity.
+_SPEND: Final = (
+    "ec2:CreateCapacityReservation*",
+    "ec2:ModifyCapacityReservation*",
+    "ec2:Purchase*",
+    "sagemaker:CreateTrainingPlan",
+    "sagemaker:ExtendTrainingPlan",
+)
+
+
+class CapacitySearchRole(Construct):
+    """A role that finds and compares capacity and reads the ledger, and cannot buy.
+
+    Buying is denied and not just left out, so that a policy which somebody attaches later does not allow it.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        trusted_by: iam.IPrincipal,
+        ledger: CapacityLedger | None = None,
+    ) -> None:
+        """Define the role.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            trusted_by: Who may assume it.
+            ledger: Ledger whose orders it may read. Default: none.
+
+        Raises:
+            FindingsError: If everybody may assume it (UC7204).
+        """
+        _refuse(_check_principal(trusted_by))
+        super().__init__(scope, construct_id)
+        self._role = iam.Role(
+            self, "Resource", assumed_by=trusted_by, description="Finds and compares capacity; cannot buy"
+        )
+        self._role.add_to_policy(_allow("Look", [*_LOOK, *_COMPARE], ["*"]))
+        self._role.add_to_policy(_deny("NeverSpend", _SPEND))
+        if ledger is not None:
+            ledger.grant_read(self._role).assert_success()
+
+    @property
+    def role(self) -> iam.IRole:
+        """The role."""
+        return self._role
+
+
+class CapacityPurchaseRole(Construct):
+    """The one role that buys, extends, reserves and gives back capacity, and records that in the ledger.
+
+    AWS itself refuses a purchase that does not carry the tag of its order (``uc:po``), one outside the Regions, and
+    the extension or return of capacity that carries no such tag. The caps on instance type and count are certain for
+    On-Demand Capacity Reservations. For Capacity Blocks the documentation does not say that EC2 gives IAM the type
+    and the count, so they count where it does; the certain cap there is the quota of the account
+    (docs/capacity-security.md).
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        trusted_by: iam.IPrincipal,
+        ledger: CapacityLedger,
+        regions: Sequence[str],
+        instance_types: Sequence[str],
+        max_instances: int,
+    ) -> None:
+        """Define the role.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            trusted_by: Who may assume it. Not the principals that deploy, and no node.
+            ledger: Ledger to record in.
+            regions: Regions to buy in.
+            instance_types: Instance types to buy.
+            max_instances: Most instances of one purchase.
+
+        Raises:
+            FindingsError: If a Region is not one (UC7201), an instance type is not known (UC4001) or none is given
+                (UC7202), the cap is below one (UC7203), or everybody may assume the role (UC7204).
+        """
+        _refuse(
+            [
+                *_check_principal(trusted_by),
+                *_check_regions(regions),
+                *_check_instance_types(instance_types),
+                *_check_max_instances(max_instances),
+            ]
+        )
+        super().__init__(scope, construct_id)
+        self._role = iam.Role(
+            self,
+            "Resource",
+            assumed_by=trusted_by,
+            description="Buys capacity by approved orders; apart from the roles that deploy and those of nodes",
+        )
+        of_an_order = {"Null": {f"aws:ResourceTag/{_ORDER_TAG}": "false"}}
+        types = {"ec2:InstanceType": list(instance_types)}
+        count = {"ec2:InstanceCount": str(max_instances)}
+        # IfExists, because a key that EC2 does not give would otherwise deny every purchase.
+        caps_where_known = {"StringEqualsIfExists": types, "NumericLessThanEqualsIfExists": count}
+        caps = {"StringEquals": types, "NumericLessThanEquals": count}
+        reservations = [_ec2_arn(self, "capacity-reservation")]
+        for statement in (
+            _allow("Look", _LOOK, ["*"]),
+            _allow("Buy", [_BUY], reservations, caps_where_known),
+            _allow("Reserve", [_RESERVE], reservations, caps),
+            _allow("ExtendOrGiveBack", [_EXTEND, _CANCEL], reservations, of_an_order),
+            _allow(
+                "TagWhatIsBought",
+                ["ec2:CreateTags"],
+                [*reservations, _ec2_arn(self, "capacity-block")],
+                {"StringEquals": {"ec2:CreateAction": [_api_name(_BUY), _api_name(_RESERVE)]}},
+            ),
+            # These hold whatever else somebody attaches to the role.
+            _deny(
+                "NothingWithoutOrder", [_BUY, _RESERVE], {"Null": {f"aws:RequestTag/{_ORDER_TAG}": "true"}}
+            ),
+            _deny(
+                "NothingElsewhere",
+                [_BUY, _EXTEND, _RESERVE, _CANCEL],
+                {"StringNotEquals": {"ec2:Region": list(regions)}},
+            ),
+        ):
+            self._role.add_to_policy(statement)
+        ledger.grant_record(self._role).assert_success()
+
+    @property
+    def role(self) -> iam.IRole:
+        """The role."""
+        return self._role
+
+
+def _allow(
+    sid: str, actions: Sequence[str], resources: Sequence[str], conditions: Mapping[str, Any] | None = None
+) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        sid=sid, actions=list(actions), resources=list(resources), conditions=conditions
+    )
+
+
+def _deny(
+    sid: str, actions: Sequence[str], conditions: Mapping[str, Any] | None = None
+) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        sid=sid, effect=iam.Effect.DENY, actions=list(actions), resources=["*"], conditions=conditions
+    )
+
+
+def _api_name(action: str) -> str:
+    return action.removeprefix("ec2:")
+
+
+def _ec2_arn(scope: Construct, resource: str) -> str:
+    return Stack.of(scope).format_arn(
+        service="ec2",
+        region="*",
+        resource=resource,
+        resource_name="*",
+        arn_format=ArnFormat.SLASH_RESOURCE_NAME,
+    )
+
+
+def _refuse(findings: Sequence[Finding]) -> None:
+    if findings:
+        raise FindingsError(findings)
+
+
+def _check_principal(principal: iam.IPrincipal) -> list[Finding]:
+    fragment = principal.policy_fragment
+    everybody = any("*" in values for values in fragment.principal_json.values())
+    if not everybody or fragment.conditions:
+        return []
+    return [
+        Finding(
+            code="UC7204",
+            path="trusted_by",
+            problem="everybody on AWS could assume the role",
+            allowed="a role, a user, an account, or an organization with its condition",
+        )
+    ]
+
+
+def _check_regions(regions: Sequence[str]) -> Iterator[Finding]:
+    if isinstance(regions, str) or not regions:
+        yield Finding(
+            code="UC7201",
+            path="regions",
+            problem=f"got {quote(regions)}",
+            allowed="a list of one Region or more",
+        )
+        return
+    for region in regions:
+        if not Token.is_unresolved(region) and not _REGION.fullmatch(region):
+            yield Finding(
+                code="UC7201",
+                path="regions",
+                problem=f"got {quote(region)}",
+                allowed="names of Regions such as us-east-2, without wildcards",
+            )
+
+
+def _check_instance_types(instance_types: Sequence[str]) -> Iterator[Finding]:
+    if isinstance(instance_types, str) or not instance_types:
+        yield Finding(
+            code="UC7202",
+            path="instance_types",
+            problem=f"got {quote(instance_types)}",
+            allowed="a list of one instance type or more",
+        )
+        return
+    for instance_type in instance_types:
+        try:
+            get_instance_type(instance_type)
+        except FindingsError as error:
+            yield from error.findings
+
+
+def _check_max_instances(max_instances: int) -> Iterator[Finding]:
+    whole = isinstance(max_instances, int) and not isinstance(max_instances, bool)
+    if not whole or not 1 <= max_instances <= _MOST_INSTANCES:
+        yield Finding(
+            code="UC7203",
+            path="max_instances",
+            problem=f"got {quote(max_instances)}",
+            allowed=f"1 to {_MOST_INSTANCES:,}",
+        )

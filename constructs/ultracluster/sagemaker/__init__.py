@@ -1,0 +1,3 @@
+"""AWS Batch queues for SageMaker training jobs."""
+
+__all__: list[str] = []

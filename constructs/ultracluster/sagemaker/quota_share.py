@@ -1,0 +1,156 @@
+"""The quota of one team in a queue of SageMaker training jobs, and what such a queue refuses."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from aws_cdk import Token
+
+from ultracluster_catalog.limits.sagemaker import (
+    MOST_QUOTA_UNITS,
+    SAGEMAKER_TRAINING_TYPES,
+    TRAINING_PLAN_ARN,
+    TRAINING_PLAN_TYPES,
+)
+from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.plain_numbers import refuse_other_numbers
+
+__all__ = ["QuotaShare", "check_instances", "check_plan", "check_shares"]
+
+_SHARE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QuotaShare:
+    """What one team may use of a `SageMakerTrainingQueue`.
+
+    Attributes:
+        name: Name that jobs give, up to 128 letters, digits, hyphens and underscores.
+        instances: Most instances of each type at one time, without what is borrowed.
+        sharing: ``RESERVE`` keeps idle instances, ``LEND`` lends them, ``LEND_AND_BORROW`` also borrows those of
+            others. A job on borrowed instances ends when their owner wants them. Default: ``RESERVE``.
+        borrow_limit_percent: Most that is borrowed, in percent of `instances`; -1 is without limit. Default: no
+            limit. Only with ``LEND_AND_BORROW``.
+        preempt_within: Whether a job of higher priority ends a lower one of the same share. Default: no.
+    """
+
+    name: str
+    instances: Mapping[str, int]
+    sharing: Literal["RESERVE", "LEND", "LEND_AND_BORROW"] = "RESERVE"
+    borrow_limit_percent: int | None = None
+    preempt_within: bool = False
+
+    def __post_init__(self) -> None:
+        refuse_other_numbers(self)
+
+
+def check_instances(instances: Mapping[str, int]) -> list[Finding]:
+    """Find what is wrong with the types and numbers of a queue.
+
+    Args:
+        instances: Most instances of each type.
+    """
+    findings = [
+        Finding(
+            code="UC6334",
+            problem=f"got {quote(name)}",
+            allowed=", ".join(SAGEMAKER_TRAINING_TYPES),
+            path="instances",
+        )
+        for name in instances
+        if name not in SAGEMAKER_TRAINING_TYPES
+    ]
+    if not 1 <= len(instances) <= MOST_QUOTA_UNITS:
+        findings.append(
+            Finding(
+                code="UC6335",
+                problem=f"got {len(instances)} instance types",
+                allowed=f"1 to {MOST_QUOTA_UNITS}",
+                path="instances",
+            )
+        )
+    findings += [
+        Finding(
+            code="UC6335",
+            problem=f"got {quote(number)} of {name}",
+            allowed="1 or more",
+            path=f"instances.{name}",
+        )
+        for name, number in instances.items()
+        if number < 1
+    ]
+    return findings
+
+
+def check_shares(shares: Sequence[QuotaShare], instances: Mapping[str, int]) -> list[Finding]:
+    """Find what is wrong with the shares of a queue.
+
+    Args:
+        shares: The shares.
+        instances: Most instances of each type of the queue.
+    """
+
+    def wrong(path: str, problem: str, allowed: str) -> Finding:
+        return Finding(code="UC6336", problem=problem, allowed=allowed, path=path)
+
+    findings = []
+    if not shares:
+        findings.append(wrong("shares", "got none", "one or more; a job must name one"))
+    names = [share.name for share in shares]
+    for index, share in enumerate(shares):
+        path = f"shares[{index}]"
+        if not _SHARE_NAME.fullmatch(share.name):
+            allowed = "up to 128 letters, digits, hyphens and underscores"
+            findings.append(wrong(f"{path}.name", f"got {quote(share.name)}", allowed))
+        if share.name in names[:index]:
+            findings.append(wrong(f"{path}.name", f"got {quote(share.name)} twice", "each name once"))
+        if not share.instances:
+            findings.append(wrong(f"{path}.instances", "got none", "one instance type or more"))
+        findings += [
+            wrong(
+                f"{path}.instances.{name}",
+                f"got {quote(number)}",
+                f"1 to {instances[name]}, what the queue has" if name in instances else "a type of the queue",
+            )
+            for name, number in share.instances.items()
+            if not 1 <= number <= instances.get(name, 0)
+        ]
+        limit = share.borrow_limit_percent
+        if limit is not None and (share.sharing != "LEND_AND_BORROW" or limit < -1):
+            allowed = "-1 or more, with LEND_AND_BORROW"
+            findings.append(wrong(f"{path}.borrow_limit_percent", f"got {quote(limit)}", allowed))
+    return findings
+
+
+def check_plan(arn: str | None, instances: Mapping[str, int], region: str) -> list[Finding]:
+    """Find whether a training plan can be for a queue.
+
+    Args:
+        arn: ARN of the plan. None for none.
+        instances: Most instances of each type of the queue.
+        region: Region of the queue.
+    """
+    if arn is None or Token.is_unresolved(arn):
+        return []
+    found = re.fullmatch(TRAINING_PLAN_ARN, arn)
+    if found is None or not (Token.is_unresolved(region) or found["region"] == region):
+        where = "this Region" if Token.is_unresolved(region) else region
+        return [
+            Finding(
+                code="UC6337",
+                problem=f"got {quote(arn)}",
+                allowed=f"the ARN of a training plan in {where}",
+                path="training_plan_arn",
+            )
+        ]
+    return [
+        Finding(
+            code="UC6334",
+            problem=f"got {quote(name)} with a training plan",
+            allowed=f"types that plans reserve: {', '.join(TRAINING_PLAN_TYPES)}",
+            path="instances",
+        )
+        for name in instances
+        if name in SAGEMAKER_TRAINING_TYPES and name not in TRAINING_PLAN_TYPES
+    ]

@@ -1,0 +1,200 @@
+"""AWS Batch in front of SageMaker training jobs: a queue with a quota for each team, over Trainium of SageMaker."""
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import Aws, Stack
+from aws_cdk import aws_batch as batch
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster.sagemaker.quota_share import QuotaShare, check_instances, check_plan, check_shares
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.plain_numbers import takes_plain_numbers
+
+__all__ = ["SageMakerTrainingQueue"]
+
+_LOG_GROUP = "/aws/sagemaker/TrainingJobs"  # SageMaker's own, the same for all training jobs of an account
+_NAMESPACE = "/aws/sagemaker/TrainingJobs"
+
+
+class SageMakerTrainingQueue(Construct):
+    """A job queue for SageMaker training jobs, which runs the instance types that it names and no others.
+
+    AWS Batch holds jobs back until their share has room, and SageMaker then launches the instances. Nothing is launched
+    by a deployment. No time limit acts on waiting jobs: it would end those that wait for a training plan to start.
+    """
+
+    @takes_plain_numbers
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        instances: Mapping[str, int],
+        shares: Sequence[QuotaShare] | None = None,
+        training_plan_arn: str | None = None,
+    ) -> None:
+        """Define the queue.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            instances: Most instances of each SageMaker type at one time, such as ``{"ml.trn2.48xlarge": 4}``. A job
+                of another type waits for ever.
+            shares: Quota of each team. Default: one share ``default`` with all instances.
+            training_plan_arn: Training plan that jobs run in, bought outside of any deployment. It is kept for
+                those who submit; each job names it. Default: none, so jobs pay on-demand prices.
+
+        Raises:
+            FindingsError: If a type cannot train or is not one of the plan's (UC6334), a number is out of bounds
+                (UC6335), a share is wrong (UC6336) or the plan is no plan of this Region (UC6337).
+        """
+        chosen = (QuotaShare(name="default", instances=dict(instances)),) if shares is None else tuple(shares)
+        findings = [
+            *check_instances(instances),
+            *check_shares(chosen, instances),
+            *check_plan(training_plan_arn, instances, Stack.of(scope).region),
+        ]
+        if findings:
+            raise FindingsError(findings)
+        super().__init__(scope, construct_id)
+        self._training_plan_arn = training_plan_arn
+        self._share_names = tuple(share.name for share in chosen)
+        self._execution_role = self._define_execution_role()
+        environment = batch.CfnServiceEnvironment(
+            self,
+            "ServiceEnvironment",
+            service_environment_type="SAGEMAKER_TRAINING",
+            state="ENABLED",
+            # By type, not NUM_INSTANCES: that would let a job of any type through.
+            capacity_limits=[
+                batch.CfnServiceEnvironment.CapacityLimitProperty(capacity_unit=name, max_capacity=number)
+                for name, number in instances.items()
+            ],
+        )
+        policy = batch.CfnSchedulingPolicy(
+            self,
+            "SchedulingPolicy",
+            quota_share_policy=batch.CfnSchedulingPolicy.QuotaSharePolicyProperty(
+                idle_resource_assignment_strategy="FIFO"
+            ),
+        )
+        queue = batch.CfnJobQueue(
+            self,
+            "Resource",
+            priority=1,
+            job_queue_type="SAGEMAKER_TRAINING",
+            scheduling_policy_arn=policy.attr_arn,
+            service_environment_order=[
+                batch.CfnJobQueue.ServiceEnvironmentOrderProperty(
+                    order=1, service_environment=environment.attr_service_environment_arn
+                )
+            ],
+        )
+        self._job_queue_arn = queue.attr_job_queue_arn
+        self._service_environment_arn = environment.attr_service_environment_arn
+        scope_of_shares = Construct(self, "Shares")
+        for share in chosen:
+            _define_share(scope_of_shares, share, queue.attr_job_queue_arn)
+
+    def _define_execution_role(self) -> iam.Role:
+        role = iam.Role(
+            self,
+            "ExecutionRole",
+            assumed_by=iam.ServicePrincipal(
+                "sagemaker.amazonaws.com",
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            ),
+            description="Training jobs of SageMaker: their logs and metrics; data and images are granted to it",
+        )
+        logs = f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:{_LOG_GROUP}"
+        role.add_to_policy(
+            iam.PolicyStatement(
+                sid="Logs",
+                actions=[
+                    "logs:CreateLogGroup",
+                    "logs:CreateLogStream",
+                    "logs:DescribeLogStreams",
+                    "logs:PutLogEvents",
+                ],
+                resources=[logs, f"{logs}:*"],
+            )
+        )
+        role.add_to_policy(
+            iam.PolicyStatement(
+                sid="Metrics",
+                actions=["cloudwatch:PutMetricData"],
+                resources=["*"],
+                conditions={"StringEquals": {"cloudwatch:namespace": _NAMESPACE}},
+            )
+        )
+        return role
+
+    def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody submit jobs that run with the execution role, and look at jobs.
+
+        Args:
+            grantee: Who may.
+        """
+        submit = iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=["batch:SubmitServiceJob"],
+            resource_arns=[self._job_queue_arn, f"{self._job_queue_arn}/quota-share/*"],
+        )
+        look = iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=["batch:DescribeServiceJob", "batch:ListServiceJobs"],
+            resource_arns=["*"],
+        )
+        hand_over = iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=["iam:PassRole"],
+            resource_arns=[self._execution_role.role_arn],
+            conditions={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
+        )
+        return submit.combine(look).combine(hand_over)
+
+    @property
+    def execution_role(self) -> iam.IRole:
+        """Role of the training jobs. Grant it their images, data and checkpoints."""
+        return self._execution_role
+
+    @property
+    def job_queue_arn(self) -> str:
+        """ARN of the job queue."""
+        return self._job_queue_arn
+
+    @property
+    def service_environment_arn(self) -> str:
+        """ARN of the service environment."""
+        return self._service_environment_arn
+
+    @property
+    def share_names(self) -> tuple[str, ...]:
+        """Names of the quota shares, one of which every job gives."""
+        return self._share_names
+
+    @property
+    def training_plan_arn(self) -> str | None:
+        """Training plan that jobs are meant to run in."""
+        return self._training_plan_arn
+
+
+def _define_share(scope: Construct, share: QuotaShare, job_queue: str) -> None:
+    batch.CfnQuotaShare(
+        scope,
+        share.name,
+        quota_share_name=share.name,
+        job_queue=job_queue,
+        state="ENABLED",
+        capacity_limits=[
+            batch.CfnQuotaShare.QuotaShareCapacityLimitProperty(capacity_unit=name, max_capacity=number)
+            for name, number in share.instances.items()
+        ],
+        resource_sharing_configuration=batch.CfnQuotaShare.QuotaShareResourceSharingConfigurationProperty(
+            strategy=share.sharing, borrow_limit=share.borrow_limit_percent
+        ),
+        preemption_configuration=batch.CfnQuotaShare.QuotaSharePreemptionConfigurationProperty(
+            in_share_preemption="ENABLED" if share.preempt_within else "DISABLED"
+        ),
+    )

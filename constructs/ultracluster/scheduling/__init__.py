@@ -1,0 +1,3 @@
+"""AWS Batch compute environments and job queues."""
+
+__all__: list[str] = []

@@ -1,0 +1,98 @@
+"""AWS Batch's managed compute environment over the nodes of one source of capacity."""
+
+from dataclasses import dataclass
+
+from aws_cdk import aws_batch as batch
+from constructs import Construct
+
+from ultracluster.capacity.unreserved_capacity import SpotCapacity
+from ultracluster.nodes.node_group import NodeGroup
+
+__all__ = ["ComputeEnvironment", "define_compute_environment"]
+
+# The longest that AWS Batch allows (API reference of UpdatePolicy, botocore 1.44.5). The default of 30 minutes
+# would end a training run in the middle whenever the launch template changes.
+_UPDATE_TIMEOUT_MINUTES = 7200
+
+# Both work with the service-linked role of Spot; only BEST_FIT needs a Spot Fleet role, and cannot be updated in place.
+_SPOT_STRATEGIES = {
+    "capacity-optimized": "SPOT_CAPACITY_OPTIMIZED",
+    "price-capacity-optimized": "SPOT_PRICE_CAPACITY_OPTIMIZED",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ComputeEnvironment:
+    """A compute environment of a queue.
+
+    Attributes:
+        arn: Its ARN.
+        nodes: Nodes that it launches.
+        max_nodes: Most nodes that it has at one time.
+    """
+
+    arn: str
+    nodes: NodeGroup
+    max_nodes: int
+
+    @property
+    def is_spot(self) -> bool:
+        """Whether its nodes are Spot nodes, which run no multi-node jobs."""
+        return isinstance(self.nodes.capacity, SpotCapacity)
+
+    @property
+    def source_name(self) -> str | None:
+        """Name of its source of capacity; None for the source without a name."""
+        return self.nodes.capacity.name if self.nodes.capacity else None
+
+
+def define_compute_environment(
+    scope: Construct, construct_id: str, *, nodes: NodeGroup, max_nodes: int
+) -> ComputeEnvironment:
+    """Define a compute environment.
+
+    Args:
+        scope: Where to add it.
+        construct_id: Its id there.
+        nodes: Nodes that it launches.
+        max_nodes: Most nodes at one time. Decides maxvCpus exactly.
+    """
+    spot = nodes.capacity if isinstance(nodes.capacity, SpotCapacity) else None
+    # No name and no tags: both are create-only, so that a change would replace the environment.
+    environment = batch.CfnComputeEnvironment(
+        scope,
+        construct_id,
+        type="MANAGED",
+        state="ENABLED",
+        replace_compute_environment=False,
+        update_policy=batch.CfnComputeEnvironment.UpdatePolicyProperty(
+            terminate_jobs_on_update=False, job_execution_timeout_minutes=_UPDATE_TIMEOUT_MINUTES
+        ),
+        compute_resources=batch.CfnComputeEnvironment.ComputeResourcesProperty(
+            type="SPOT" if spot else "EC2",
+            # BEST_FIT cannot be updated in place; with one instance type the two choose the same.
+            allocation_strategy=(
+                _SPOT_STRATEGIES[spot.allocation_strategy] if spot else "BEST_FIT_PROGRESSIVE"
+            ),
+            bid_percentage=spot.max_price_percent if spot else None,
+            minv_cpus=0,
+            maxv_cpus=max_nodes * nodes.instance_type.vcpus,
+            instance_types=[nodes.instance_type.name],
+            instance_role=nodes.instance_profile_arn,
+            subnets=[nodes.network.subnet_id],
+            # The interface of a multi-node task takes these groups only, never the launch template's.
+            security_group_ids=[nodes.network.security_group_id],
+            placement_group=nodes.placement.placement_group_name if nodes.placement else None,
+            launch_template=batch.CfnComputeEnvironment.LaunchTemplateSpecificationProperty(
+                launch_template_id=nodes.launch_template_id, version=nodes.launch_template_version
+            ),
+            # AWS Batch has no image type for Neuron; ECS_AL2023 with our image is the ECS agent on AL2023.
+            ec2_configuration=[
+                batch.CfnComputeEnvironment.Ec2ConfigurationObjectProperty(
+                    image_type="ECS_AL2023_NVIDIA" if nodes.instance_type.gpus else "ECS_AL2023",
+                    image_id_override=nodes.image_id,
+                )
+            ],
+        ),
+    )
+    return ComputeEnvironment(arn=environment.attr_compute_environment_arn, nodes=nodes, max_nodes=max_nodes)

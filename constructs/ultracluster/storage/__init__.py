@@ -1,0 +1,3 @@
+"""File systems, buckets and compile caches."""
+
+__all__: list[str] = []

@@ -1,0 +1,312 @@
+"""FSx for Lustre, shared by all nodes and joined with S3: a new file system or an existing one."""
+
+from collections.abc import Sequence
+
+import jsii
+from aws_cdk import Annotations, RemovalPolicy, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from ultracluster._foundation.security_group import ClosedSecurityGroup
+from ultracluster.network.cluster_network import ClusterNetwork
+from ultracluster.storage.checkpoint_bucket import CheckpointBucket
+from ultracluster.storage.file_system_checks import (
+    check_existing_file_system,
+    check_new_file_system,
+    warn_of_existing_file_system,
+)
+from ultracluster.storage.lustre_resources import define_association, lustre_configuration
+from ultracluster.storage.lustre_rules import add_lustre_rules
+from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
+from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_rules.plain_numbers import takes_plain_numbers
+
+__all__ = ["SharedFileSystem"]
+
+
+@jsii.implements(ec2.IConnectable)
+class SharedFileSystem(Construct):
+    """An FSx for Lustre file system in the subnet of the cluster, kept when the stack goes."""
+
+    _security_group: ec2.ISecurityGroup | ClosedSecurityGroup | None
+    _connections: ec2.Connections | None = None
+
+    @takes_plain_numbers
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: ClusterNetwork,
+        deployment_type: str = "PERSISTENT_2",
+        storage_type: str = "SSD",
+        storage_capacity_gib: int | None = None,
+        per_unit_storage_throughput: int | None = None,
+        throughput_capacity: int | None = None,
+        read_cache: str | None = None,
+        read_cache_gib: int | None = None,
+        metadata_iops: int | None = None,
+        efa_clients: str | InstanceType | None = None,
+        data_compression: bool = True,
+        kms_key: kms.IKey | None = None,
+        checkpoint_bucket: s3.IBucket | CheckpointBucket | None = None,
+        checkpoint_path: str = "/checkpoints",
+        associations: Sequence[DataRepositoryAssociation] = (),
+        backup_retention_days: int = 0,
+        backup_start_time: str | None = None,
+        copy_tags_to_backups: bool = False,
+        mount_path: str = "/fsx",
+        removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
+    ) -> None:
+        """Define the file system.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            network: Network of its clients.
+            deployment_type: ``PERSISTENT_2``, or ``SCRATCH_2`` for data that may be lost with a server: it is not
+                replicated. Changing it replaces the file system. Default: ``PERSISTENT_2``.
+            storage_type: ``SSD``, or ``INTELLIGENT_TIERING``, which grows with its data, answers in tens of
+                milliseconds where its cache does not, and cannot be linked to S3. Set at creation: a change
+                means a new file system. Default: ``SSD``.
+            storage_capacity_gib: Size in GiB: 1200, 2400 or a multiple of 2400. A client gets 5 Gbit/s from each
+                object server, and there is about one per 2400 GiB. Default: 4800; none with Intelligent-Tiering.
+            per_unit_storage_throughput: MB/s for each TiB: 125, 250, 500 or 1000. Default: 250; none for
+                ``SCRATCH_2``, whose throughput is fixed at 200, and with Intelligent-Tiering.
+            throughput_capacity: MB/s of the whole file system with Intelligent-Tiering, a multiple of 4000; it can
+                grow later, not shrink. Default: 4000 there, which is one object server.
+            read_cache: SSD read cache with Intelligent-Tiering, where it must be said: ``NO_CACHE``,
+                ``USER_PROVISIONED``, or ``PROPORTIONAL_TO_THROUGHPUT_CAPACITY``, which pays for 20,000 GiB of SSD
+                for each 4000 MB/s. Default: none is given.
+            read_cache_gib: Size of a ``USER_PROVISIONED`` read cache: 32 to 131,072 GiB for each 4000 MB/s.
+                Default: none is given.
+            metadata_iops: Metadata operations per second: 1500, 3000, 6000 or a multiple of 12000 up to 192000;
+                they can grow later, not shrink. Default: left to FSx, by the size; with Intelligent-Tiering, which
+                takes 6000 or 12000, it is 6000.
+            efa_clients: Instance type of clients that mount over EFA, such as ``p5.48xlarge``; the trn2 family
+                cannot. It makes fewer and larger object servers, in steps of 4,800 to 38,400 GiB on SSD. Set at
+                creation: a change means a new file system. Default: clients mount over TCP.
+            data_compression: Whether Lustre compresses with LZ4. Default: it does.
+            kms_key: Key of your own for data at rest. Changing it replaces the file system. Default: the key that
+                AWS manages for FSx.
+            checkpoint_bucket: Bucket that the checkpoint folder is imported from and exported to. Default: none.
+            checkpoint_path: Folder that is joined to the bucket. Default: ``/checkpoints``.
+            associations: More folders that are joined with S3; 8 with the checkpoint folder. Default: none.
+            backup_retention_days: Days to keep daily backups, 1 to 90; not with ``SCRATCH_2`` and not when the file
+                system is joined with S3. Default: 0, no backups.
+            backup_start_time: When they start, ``HH:MM`` in UTC. Default: left to FSx.
+            copy_tags_to_backups: Whether backups get the tags of the file system. Set at creation: changing it
+                replaces the file system. Default: they do not.
+            mount_path: Where nodes and jobs mount it. Default: ``/fsx``.
+            removal_policy: What happens to it when it leaves the stack or is replaced. Default: it is kept.
+
+        Raises:
+            FindingsError: If FSx would refuse the file system or its associations (UC5001 to UC5026), or the EFA
+                clients cannot mount over EFA (UC5027).
+        """
+        settings = LustreSettings(
+            deployment_type=deployment_type,
+            storage_type=storage_type,
+            storage_capacity_gib=storage_capacity_gib,
+            per_unit_storage_throughput=per_unit_storage_throughput,
+            throughput_capacity=throughput_capacity,
+            read_cache=read_cache,
+            read_cache_gib=read_cache_gib,
+            metadata_iops=metadata_iops,
+            efa_enabled=efa_clients is not None,
+            backup_retention_days=backup_retention_days,
+            backup_start_time=backup_start_time,
+            copy_tags_to_backups=copy_tags_to_backups,
+        ).with_defaults()
+        joined = [(f"Association{each.file_system_path}", each) for each in associations]
+        if checkpoint_bucket is not None:
+            checkpoints = DataRepositoryAssociation(
+                file_system_path=checkpoint_path,
+                data_repository_path=f"s3://{checkpoint_bucket.bucket_name}",
+            )
+            joined.insert(0, ("Checkpoints", checkpoints))
+        check_new_file_system(
+            settings, [each for _, each in joined], kms_key=kms_key, efa_clients=efa_clients
+        )
+        super().__init__(scope, construct_id)
+        self._mount_path = mount_path
+        self._efa_enabled = settings.efa_enabled
+        self._storage_capacity_gib = settings.storage_capacity_gib
+        security_group = ClosedSecurityGroup(
+            self,
+            "SecurityGroup",
+            vpc_id=network.vpc_id,
+            description="Lustre file system of the cluster: Lustre among itself and with the nodes",
+        )
+        self._security_group = security_group
+        rules = add_lustre_rules(
+            self,
+            file_system_group=security_group.group_id,
+            node_group=network.security_group_id,
+            efa=settings.efa_enabled,
+            within_file_system=True,
+        )
+        file_system = fsx.CfnFileSystem(
+            self,
+            "Resource",
+            file_system_type="LUSTRE",
+            file_system_type_version=settings.file_system_type_version,
+            storage_type=INTELLIGENT_TIERING if settings.storage_type == INTELLIGENT_TIERING else None,
+            storage_capacity=settings.storage_capacity_gib,
+            subnet_ids=[network.subnet_id],
+            security_group_ids=[security_group.group_id],
+            kms_key_id=kms_key.key_arn if kms_key else None,
+            lustre_configuration=lustre_configuration(settings, data_compression=data_compression),
+        )
+        file_system.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
+        file_system.node.add_dependency(*rules)
+        self._file_system_id = file_system.ref
+        self._dns_name = file_system.attr_dns_name
+        self._mount_name = file_system.attr_lustre_mount_name
+        for association_id, association in joined:
+            resource = define_association(
+                self, association_id, file_system_id=self._file_system_id, association=association
+            )
+            resource.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
+
+    @classmethod
+    def from_attributes(
+        cls,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: ClusterNetwork,
+        file_system_id: str,
+        mount_name: str,
+        dns_name: str | None = None,
+        zone_id: str | None = None,
+        security_group: ec2.ISecurityGroup | None = None,
+        efa_enabled: bool = False,
+        mount_path: str = "/fsx",
+    ) -> "SharedFileSystem":
+        """Bring an existing FSx for Lustre file system. Nothing is looked up, and nothing of it is changed.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            network: Network of its clients.
+            file_system_id: Its id, such as ``fs-0123456789abcdef0``.
+            mount_name: Its Lustre mount name, such as ``abcdefgh``.
+            dns_name: Its DNS name. Default: the one that FSx gives in the Region of the stack.
+            zone_id: Its zone id, such as ``use2-az3``, to be compared. Default: not compared, with a warning.
+            security_group: Its security group, to which the rules for the nodes are added, as they are to the group
+                of the nodes. EC2 refuses a rule that exists already. Default: no rule is added, with a warning.
+            efa_enabled: Whether the file system is EFA-enabled. Default: clients mount over TCP.
+            mount_path: Where nodes and jobs mount it. Default: ``/fsx``.
+
+        Raises:
+            FindingsError: If an id or name has another form (UC5030), or the zones differ (UC5031).
+        """
+        check_existing_file_system(
+            network_zone_id=network.zone_id,
+            file_system_id=file_system_id,
+            mount_name=mount_name,
+            dns_name=dns_name,
+            zone_id=zone_id,
+        )
+        return _ExistingFileSystem(
+            scope,
+            construct_id,
+            network=network,
+            file_system_id=file_system_id,
+            mount_name=mount_name,
+            dns_name=dns_name
+            or f"{file_system_id}.fsx.{Stack.of(scope).region}.{Stack.of(scope).url_suffix}",
+            zone_id=zone_id,
+            security_group=security_group,
+            efa_enabled=efa_enabled,
+            mount_path=mount_path,
+        )
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Connections of the file system's security group; the default port is Lustre's, TCP 988."""
+        if self._connections is None:
+            group = self._security_group
+            if isinstance(group, ClosedSecurityGroup):
+                group = group.group
+            self._connections = ec2.Connections(
+                security_groups=[group] if group else None, default_port=ec2.Port.tcp(LUSTRE_PORTS[0][0])
+            )
+        return self._connections
+
+    @property
+    def dns_name(self) -> str:
+        """Name that clients mount from."""
+        return self._dns_name
+
+    @property
+    def efa_enabled(self) -> bool:
+        """Whether clients can mount it over EFA."""
+        return self._efa_enabled
+
+    @property
+    def file_system_id(self) -> str:
+        """Id of the file system."""
+        return self._file_system_id
+
+    @property
+    def mount_name(self) -> str:
+        """Lustre mount name."""
+        return self._mount_name
+
+    @property
+    def mount_path(self) -> str:
+        """Where nodes and jobs mount it."""
+        return self._mount_path
+
+    @property
+    def storage_capacity_gib(self) -> int | None:
+        """Its size in GiB; None where it grows by itself, or is not known because it existed before."""
+        return self._storage_capacity_gib
+
+
+class _ExistingFileSystem(SharedFileSystem):
+    """What `SharedFileSystem.from_attributes` gives."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        network: ClusterNetwork,
+        file_system_id: str,
+        mount_name: str,
+        dns_name: str,
+        zone_id: str | None,
+        security_group: ec2.ISecurityGroup | None,
+        efa_enabled: bool,
+        mount_path: str,
+    ) -> None:
+        Construct.__init__(self, scope, construct_id)
+        self._file_system_id = file_system_id
+        self._mount_name = mount_name
+        self._dns_name = dns_name
+        self._efa_enabled = efa_enabled
+        self._storage_capacity_gib = None
+        self._mount_path = mount_path
+        self._security_group = security_group
+        for finding in warn_of_existing_file_system(
+            network_zone_id=network.zone_id,
+            zone_id=zone_id,
+            has_security_group=security_group is not None,
+        ):
+            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        if security_group is None:
+            return
+        add_lustre_rules(
+            self,
+            file_system_group=security_group.security_group_id,
+            node_group=network.security_group_id,
+            efa=efa_enabled,
+            within_file_system=False,
+        )

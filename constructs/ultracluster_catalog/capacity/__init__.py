@@ -1,0 +1,3 @@
+"""Capacity Blocks: sizes, durations and Regions."""
+
+__all__: list[str] = []

@@ -1,0 +1,266 @@
+"""Capacity Blocks for ML: where they are sold, for how long, and the clock that ends them.
+
+Figures: EC2 User Guide, Capacity Blocks for ML, read in September or October 2026; enumerations as in botocore 1.44.5. AWS's own
+pages disagree on two points, and both readings are kept: the names of the events, and the Regions of trn2.48xlarge.
+"""
+
+from collections.abc import Mapping
+from datetime import date, time, timedelta
+from types import MappingProxyType
+from typing import Final
+
+from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_rules.findings import Finding, quote
+
+__all__ = [
+    "BLOCK_DELIVERED_EVENTS",
+    "BLOCK_END_UTC",
+    "BLOCK_EXPIRATION_WARNING_EVENTS",
+    "BLOCK_LOCAL_ZONES",
+    "BLOCK_PLATFORMS",
+    "BLOCK_REGIONS",
+    "BLOCK_REGIONS_DATED",
+    "BLOCK_REGIONS_SEEN",
+    "BLOCK_STATES",
+    "DRAIN_BEFORE_END",
+    "EXTENSION_CLOSES",
+    "EXTENSION_OPENS",
+    "EXTENSION_STATES",
+    "FURTHEST_START",
+    "INSTANCE_INTERRUPTION_WARNING_EVENT",
+    "LONGEST_BLOCK",
+    "MAX_INSTANCES_ACROSS_BLOCKS",
+    "MAX_INSTANCES_PER_BLOCK",
+    "NEAREST_START",
+    "RESERVATION_STATES",
+    "SHORTEST_BLOCK",
+    "TERMINATION_BEFORE_END",
+    "ULTRASERVER_DRAIN_BEFORE_END",
+    "ULTRASERVER_REGIONS",
+    "ULTRASERVER_TERMINATION_BEFORE_END",
+    "WARNING_BEFORE_END",
+    "block_durations",
+    "block_regions",
+    "check_block_duration",
+    "drain_before_end",
+    "is_block_duration",
+    "sold_by_instance_type",
+]
+
+BLOCK_REGIONS_DATED: Final = date(2026, 9, 1)
+"""The User Guide's table of Regions was read on this day or up to two months later."""
+
+BLOCK_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        name: tuple(regions.split())
+        for name, regions in {
+            "trn1.32xlarge": (
+                "us-east-1 us-east-2 us-west-2 eu-north-1 ap-south-1 ap-southeast-2 ap-southeast-4"
+            ),
+            "trn2.3xlarge": "ap-southeast-4 sa-east-1",
+            "trn2.48xlarge": "us-east-2",
+            "p4d.24xlarge": "us-east-1 us-east-2 us-west-2",
+            "p4de.24xlarge": "us-east-1 us-west-2",
+            "p5.4xlarge": (
+                "us-east-1 us-east-2 us-west-2 eu-west-2 ap-northeast-1 ap-south-1 ap-southeast-2 sa-east-1"
+            ),
+            "p5.48xlarge": (
+                "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 "
+                "ap-southeast-2 ap-southeast-3 sa-east-1"
+            ),
+            "p5e.48xlarge": (
+                "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 "
+                "ap-southeast-2 ap-southeast-3 sa-east-1"
+            ),
+            "p5en.48xlarge": (
+                "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 eu-south-2 ap-northeast-1 "
+                "ap-northeast-2 ap-south-1 ap-southeast-2 ap-southeast-3"
+            ),
+            "p6-b200.48xlarge": (
+                "us-east-1 us-east-2 us-west-2 eu-north-1 eu-west-3 ap-south-1 ap-south-2 us-gov-east-1 us-gov-west-1"
+            ),
+            "p6-b300.48xlarge": (
+                "us-east-1 us-west-2 ap-northeast-2 ap-south-2 ap-southeast-3 us-gov-east-1"
+            ),
+        }.items()
+    }
+)
+"""Regions that the User Guide lists for Capacity Blocks of an instance type; types without blocks are absent."""
+
+BLOCK_LOCAL_ZONES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "p5.48xlarge": ("us-east-1-atl-2a",),
+        "p5e.48xlarge": ("us-west-2-phx-2a",),
+        "p5en.48xlarge": ("us-east-1-atl-2a",),
+        "p6-b300.48xlarge": ("us-east-1-atl-2a",),
+    }
+)
+"""Local Zones with Capacity Blocks, by instance type. An account must opt in to a Local Zone."""
+
+BLOCK_REGIONS_SEEN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"trn2.48xlarge": ("ap-south-2",)}
+)
+"""Regions with real offerings that the User Guide does not list: a field report of 2026-10-03."""
+
+ULTRASERVER_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"u-trn2x64": ("us-east-2",)})
+"""Regions with Capacity Blocks of UltraServers, by UltraServer type."""
+
+SHORTEST_BLOCK: Final = timedelta(days=1)
+"""The shortest block. What AWS returns may differ by hours, because every block ends at the same time of day."""
+
+LONGEST_BLOCK: Final = timedelta(days=182)
+"""The longest block, extensions included."""
+
+NEAREST_START: Final = timedelta(minutes=30)
+"""Blocks are offered with a start as near as this."""
+
+FURTHEST_START: Final = timedelta(weeks=8)
+"""Blocks are offered with a start up to this far ahead."""
+
+MAX_INSTANCES_PER_BLOCK: Final = 64
+"""Instances in one block; some types and Regions have less."""
+
+MAX_INSTANCES_ACROSS_BLOCKS: Final = 256
+"""Instances in all blocks of an account, and of an organization on any one date."""
+
+BLOCK_END_UTC: Final = time(11, 30)
+"""Every block ends at this time of day, UTC."""
+
+WARNING_BEFORE_END: Final = timedelta(minutes=40)
+"""When EC2 sends the expiration warning, best effort."""
+
+TERMINATION_BEFORE_END: Final = timedelta(minutes=30)
+"""When EC2 starts to terminate instances."""
+
+ULTRASERVER_TERMINATION_BEFORE_END: Final = timedelta(minutes=60)
+"""When EC2 starts to terminate the instances of UltraServers."""
+
+DRAIN_BEFORE_END: Final = timedelta(minutes=40)
+"""When work must stop: ten minutes before EC2 starts to terminate instances."""
+
+ULTRASERVER_DRAIN_BEFORE_END: Final = timedelta(minutes=70)
+"""When work must stop on UltraServers: ten minutes before EC2 starts to terminate their instances."""
+
+EXTENSION_OPENS: Final = timedelta(days=57)
+"""An extension can be bought from this long before the end."""
+
+EXTENSION_CLOSES: Final = timedelta(hours=1)
+"""An extension can be bought until this long before the end."""
+
+BLOCK_STATES: Final = (
+    "active",
+    "expired",
+    "unavailable",
+    "cancelled",
+    "failed",
+    "scheduled",
+    "payment-pending",
+    "payment-failed",
+)
+"""States of a Capacity Block."""
+
+RESERVATION_STATES: Final = (*BLOCK_STATES, "pending", "assessing", "delayed", "unsupported", "cancelling")
+"""States of a Capacity Reservation of any kind."""
+
+EXTENSION_STATES: Final = ("payment-pending", "payment-failed", "payment-succeeded")
+"""States of the extension of a block."""
+
+BLOCK_PLATFORMS: Final = (
+    "Linux/UNIX",
+    "Red Hat Enterprise Linux",
+    "RHEL with HA",
+    "SUSE Linux",
+    "Ubuntu Pro",
+)
+"""Platforms that blocks are sold for; that of the AMI must be the same."""
+
+BLOCK_DELIVERED_EVENTS: Final = ("Capacity Block Delivered", "Capacity Block Reservation Delivered")
+"""Detail types of the event at the start: the current name, and that of older pages. Match both."""
+
+BLOCK_EXPIRATION_WARNING_EVENTS: Final = (
+    "Capacity Block Expiration Warning",
+    "Capacity Block Reservation Expiration Warning",
+)
+"""Detail types of the event before the end: the current name, and that of older pages. Match both."""
+
+INSTANCE_INTERRUPTION_WARNING_EVENT: Final = "EC2 Capacity Reservation Instance Interruption Warning"
+"""Detail type of the event for each instance before it is terminated."""
+
+_DAY: Final = timedelta(days=1)
+_WEEK: Final = timedelta(days=7)
+_DAILY_UP_TO: Final = timedelta(days=14)
+
+
+def block_regions(instance_type: str) -> tuple[str, ...]:
+    """List the Regions to look for blocks of an instance type in: those of the guide, then those seen besides.
+
+    For a type that is sold by UltraServer, the Regions of its UltraServer.
+
+    Args:
+        instance_type: The API name.
+
+    Returns:
+        Regions; empty when no block of the type is known. A Region that is not listed deserves a warning, never a
+        refusal.
+    """
+    row = INSTANCE_TYPES.get(instance_type)
+    if row is not None and row.ultraserver_type is not None:
+        return ULTRASERVER_REGIONS[row.ultraserver_type]
+    return BLOCK_REGIONS.get(instance_type, ()) + BLOCK_REGIONS_SEEN.get(instance_type, ())
+
+
+def sold_by_instance_type(instance_type: InstanceType) -> bool:
+    """Whether blocks are searched and bought by the instance type's name, rather than by UltraServer or not at all."""
+    return CAPACITY_BLOCK in instance_type.purchase_options and instance_type.ultraserver_type is None
+
+
+def drain_before_end(instance_type: InstanceType) -> timedelta:
+    """How long before the end of a block work on instances of this type must stop."""
+    return ULTRASERVER_DRAIN_BEFORE_END if instance_type.ultraserver_type else DRAIN_BEFORE_END
+
+
+def is_block_duration(hours: int) -> bool:
+    """Whether AWS sells blocks of this many hours: 1 to 14 days in days, then up to 182 days in weeks."""
+    duration = timedelta(hours=hours)
+    step = _DAY if duration <= _DAILY_UP_TO else _WEEK
+    return SHORTEST_BLOCK <= duration <= LONGEST_BLOCK and not duration % step
+
+
+def block_durations(*, min_hours: int, max_hours: int) -> tuple[int, ...]:
+    """List every duration that AWS sells, in hours, shortest first.
+
+    Args:
+        min_hours: The shortest to list, itself included.
+        max_hours: The longest to list, itself included.
+    """
+    day = _DAY // timedelta(hours=1)
+    longest = min(max_hours, LONGEST_BLOCK // timedelta(hours=1))
+    return tuple(
+        hours for hours in range(day, longest + 1, day) if hours >= min_hours and is_block_duration(hours)
+    )
+
+
+def check_block_duration(hours: int) -> list[Finding]:
+    """Find out whether AWS sells blocks of this many hours.
+
+    Args:
+        hours: Duration in hours.
+
+    Returns:
+        UC7101 with the nearest durations that are sold; empty when this one is.
+    """
+    if is_block_duration(hours):
+        return []
+    sold = block_durations(min_hours=0, max_hours=LONGEST_BLOCK // timedelta(hours=1))
+    shorter = [duration for duration in sold if duration < hours][-1:]
+    longer = [duration for duration in sold if duration > hours][:1]
+    nearest = " and ".join(f"{duration} hours" for duration in shorter + longer)
+    return [
+        Finding(
+            code="UC7101",
+            problem=f"got {quote(hours)} hours",
+            allowed="1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks",
+            remedy=f"The nearest: {nearest}.",
+        )
+    ]

@@ -1,0 +1,3 @@
+"""Quotas and limits of AWS services."""
+
+__all__: list[str] = []

@@ -1,0 +1,143 @@
+"""Service Quotas of EC2 for accelerated instances: codes, so that a message can say what to request.
+
+All count vCPUs in one Region, all start at 0 in a new account, and all can be raised.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Final
+
+from ultracluster_catalog.limits.service_quotas import quota_request_command
+from ultracluster_catalog.machines.instance_type import InstanceType
+
+__all__ = [
+    "CAPACITY_BLOCK_QUOTAS",
+    "ON_DEMAND_QUOTAS",
+    "SPOT_QUOTAS",
+    "CapacityBlockQuotas",
+    "Quota",
+    "capacity_block_quotas",
+    "on_demand_quota",
+    "spot_quota",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Quota:
+    """One quota of the service ``ec2``, in vCPUs per Region, 0 by default.
+
+    Attributes:
+        code: The quota code, such as ``L-64569A79``.
+        name: Its name in the Service Quotas console.
+        source: Where code and name come from.
+        dated: The day of the newest evidence.
+    """
+
+    code: str
+    name: str
+    source: str
+    dated: date
+
+    def request_command(self, *, vcpus: int, region: str) -> str:
+        """Give the AWS CLI command that asks for this quota.
+
+        Args:
+            vcpus: The value to ask for.
+            region: The Region to ask in.
+        """
+        return quota_request_command(service="ec2", code=self.code, value=vcpus, region=region)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CapacityBlockQuotas:
+    """The quotas on concurrently active Capacity Blocks of one family.
+
+    Attributes:
+        account: The limit of the account.
+        organization: The limit of the organization. None where its code is not known.
+    """
+
+    account: Quota
+    organization: Quota | None
+
+
+_GUIDE: Final = "EC2 instance types guide, Amazon EC2 instance type quotas"
+_GUIDE_DATED: Final = date(2026, 9, 1)  # read on this day or up to two months later
+_FIELD: Final = "lists of quotas from accounts in use; not in AWS's guide"
+_FIELD_DATED: Final = date(2026, 10, 3)
+
+
+def _blocks(
+    family: str, account: str, organization: str | None, *, in_guide: bool = True
+) -> CapacityBlockQuotas:
+    source, dated = (_GUIDE, _GUIDE_DATED) if in_guide else (_FIELD, _FIELD_DATED)
+    name = f"Concurrent {family} Capacity Blocks per"
+    return CapacityBlockQuotas(
+        account=Quota(code=account, name=f"{name} account", source=source, dated=dated),
+        organization=Quota(code=organization, name=f"{name} organization", source=source, dated=dated)
+        if organization
+        else None,
+    )
+
+
+def _guide(code: str, name: str) -> Quota:
+    return Quota(code=code, name=name, source=_GUIDE, dated=_GUIDE_DATED)
+
+
+CAPACITY_BLOCK_QUOTAS: Final[Mapping[str, CapacityBlockQuotas]] = MappingProxyType(
+    {
+        "trn1": _blocks("Trn1", "L-2E30FD7D", "L-C4947F9A"),
+        "trn2": _blocks("Trn2", "L-64569A79", "L-24E8B4C0"),
+        "p4d": _blocks("P4d", "L-2C8F52B3", "L-B67430DE"),
+        "p4de": _blocks("P4de", "L-CFF3E941", "L-9AC70153", in_guide=False),
+        "p5": _blocks("P5", "L-DA6814F2", "L-8131B2C6"),
+        "p5e": _blocks("P5e", "L-C45F30BC", "L-AD1D1866"),
+        "p5en": _blocks("P5en", "L-4F9BB70B", "L-7EA86503"),
+        "p6-b200": _blocks("P6-B200", "L-8B23CEF3", "L-B36AAB51", in_guide=False),
+        "p6-b300": _blocks("P6-B300", "L-9C38E5AB", None, in_guide=False),
+    }
+)
+"""Quotas on Capacity Blocks by instance family. Which one counts UltraServers of trn2u is not documented."""
+
+ON_DEMAND_QUOTAS: Final[Mapping[str, Quota]] = MappingProxyType(
+    {
+        "trn": _guide("L-2C3B7624", "Running On-Demand Trn instances"),
+        "inf": _guide("L-1945791B", "Running On-Demand Inf instances"),
+        "p": _guide("L-417A185B", "Running On-Demand P instances"),
+    }
+)
+"""Quotas on On-Demand Instances by class. Instances in a Capacity Block do not count."""
+
+SPOT_QUOTAS: Final[Mapping[str, Quota]] = MappingProxyType(
+    {
+        "trn": _guide("L-6B0D517C", "All Trn Spot Instance Requests"),
+        "inf": _guide("L-B5D1601B", "All Inf Spot Instance Requests"),
+        "p": _guide("L-7212CCBC", "All P Spot Instance Requests"),
+    }
+)
+"""Quotas on Spot Instances by class."""
+
+
+def _family(instance_type: InstanceType) -> str:
+    return instance_type.name.split(".")[0]
+
+
+def _instance_class(instance_type: InstanceType) -> str:
+    return next(name for name in ON_DEMAND_QUOTAS if instance_type.name.startswith(name))
+
+
+def capacity_block_quotas(instance_type: InstanceType) -> CapacityBlockQuotas | None:
+    """Give the quotas that a Capacity Block of this type counts against; None where they are not known."""
+    return CAPACITY_BLOCK_QUOTAS.get(_family(instance_type))
+
+
+def on_demand_quota(instance_type: InstanceType) -> Quota:
+    """Give the quota that On-Demand Instances of this type count against."""
+    return ON_DEMAND_QUOTAS[_instance_class(instance_type)]
+
+
+def spot_quota(instance_type: InstanceType) -> Quota:
+    """Give the quota that Spot Instances of this type count against."""
+    return SPOT_QUOTAS[_instance_class(instance_type)]

@@ -1,0 +1,186 @@
+"""Limits of AWS services that clusters run into as they grow, each with its scope, source and date.
+
+Those of Capacity Blocks, of queues and of Lustre are where the rest of their subject is, and are only gathered here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from ultracluster_catalog.capacity.capacity_blocks import (
+    BLOCK_REGIONS_DATED,
+    MAX_INSTANCES_ACROSS_BLOCKS,
+    MAX_INSTANCES_PER_BLOCK,
+)
+from ultracluster_catalog.limits.queues import MOST_NODES
+from ultracluster_catalog.lustre.lustre_figures import EFA_CONNECTIONS_PER_FILE_SYSTEM
+
+__all__ = [
+    "RUN_INSTANCES_REFILL_PER_SECOND",
+    "SERVICE_LIMITS",
+    "TEMPLATE_OUTPUTS",
+    "TEMPLATE_RESOURCES",
+    "TEMPLATE_SIZE_BYTES",
+    "LimitScope",
+    "ServiceLimit",
+]
+
+
+class LimitScope(StrEnum):
+    """What one count of a limit is taken over."""
+
+    BLOCK = "Capacity Block"
+    JOB = "job"
+    CLUSTER = "cluster"
+    ZONE = "account and zone"
+    REGION = "account and Region"
+    ORGANIZATION = "account, and organization on one date"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServiceLimit:
+    """One limit.
+
+    Attributes:
+        name: What is counted, in words.
+        value: The most there can be, in a new account where it can be raised.
+        scope: What the count is taken over.
+        adjustable: Whether AWS documents that it can be raised. None where no document says it either way.
+        source: Where the figure comes from.
+        dated: The day of the newest evidence.
+        quota_code: Code in Service Quotas. Default: none is known.
+    """
+
+    name: str
+    value: int
+    scope: LimitScope
+    adjustable: bool | None
+    source: str
+    dated: date
+    quota_code: str = ""
+
+
+_READ: Final = date(2026, 9, 1)  # pages of AWS's guides, crawled on this day or up to two months later
+
+TEMPLATE_RESOURCES: Final = 500
+"""Resources of one CloudFormation template (CloudFormation User Guide, quotas, read 2026-09)."""
+
+TEMPLATE_OUTPUTS: Final = 200
+"""Outputs of one template; an export to another stack is one of them (same page)."""
+
+TEMPLATE_SIZE_BYTES: Final = 1_000_000
+"""Size of a template that lies in S3, where the CDK puts it. The same page says 1 MB; the smaller reading is taken."""
+
+RUN_INSTANCES_REFILL_PER_SECOND: Final = 2
+"""Instances a second that can be launched when the bucket of `run-instances` is empty (EC2 Developer Guide, request
+throttling, read 2026-11-21). Launches by Auto Scaling count as those of the account; those of AWS Batch, which launches through
+it, are taken as such: no document says so of them."""
+
+
+def _limit(
+    name: str,
+    value: int,
+    scope: LimitScope,
+    *,
+    adjustable: bool | None,
+    source: str,
+    dated: date = _READ,
+    quota_code: str = "",
+) -> ServiceLimit:
+    return ServiceLimit(
+        name=name,
+        value=value,
+        scope=scope,
+        adjustable=adjustable,
+        source=source,
+        dated=dated,
+        quota_code=quota_code,
+    )
+
+
+_BLOCKS: Final = "EC2 User Guide, Capacity Blocks for ML"
+_BATCH: Final = "AWS Batch User Guide, service quotas: a table of what cannot be changed"
+_MULTI_NODE: Final = "AWS Batch User Guide, multi-node parallel jobs"
+_LUSTRE: Final = "FSx for Lustre User Guide, quotas"
+_VPC: Final = "Amazon VPC User Guide, quotas"
+_STACKS: Final = "CloudFormation User Guide, quotas"
+
+SERVICE_LIMITS: Final[Mapping[str, ServiceLimit]] = MappingProxyType(
+    {
+        "block-instances": _limit(
+            "instances in one Capacity Block",
+            MAX_INSTANCES_PER_BLOCK,
+            LimitScope.BLOCK,
+            adjustable=False,
+            source=_BLOCKS,
+            dated=BLOCK_REGIONS_DATED,
+        ),
+        "instances-in-blocks": _limit(
+            "instances in all Capacity Blocks",
+            MAX_INSTANCES_ACROSS_BLOCKS,
+            LimitScope.ORGANIZATION,
+            adjustable=None,
+            source=_BLOCKS,
+            dated=BLOCK_REGIONS_DATED,
+        ),
+        "job-nodes": _limit(
+            "nodes of one multi-node job", MOST_NODES, LimitScope.JOB, adjustable=False, source=_MULTI_NODE
+        ),
+        "compute-environments": _limit(
+            "compute environments of AWS Batch", 50, LimitScope.REGION, adjustable=False, source=_BATCH
+        ),
+        "job-queues": _limit(
+            "job queues of AWS Batch", 50, LimitScope.REGION, adjustable=False, source=_BATCH
+        ),
+        "submit-job": _limit(
+            "SubmitJob requests a second", 50, LimitScope.REGION, adjustable=False, source=_BATCH
+        ),
+        "file-systems": _limit(
+            "file systems of type PERSISTENT_2", 100, LimitScope.REGION, adjustable=True, source=_LUSTRE
+        ),
+        "file-system-storage": _limit(
+            "GiB in all file systems of type PERSISTENT_2",
+            100_800,
+            LimitScope.REGION,
+            adjustable=True,
+            source=_LUSTRE,
+        ),
+        "efa-connections": _limit(
+            "EFA connections of a file system",
+            EFA_CONNECTIONS_PER_FILE_SYSTEM,
+            LimitScope.CLUSTER,
+            adjustable=False,
+            source="FSx for Lustre User Guide, EFA-enabled file systems",
+        ),
+        "vpcs": _limit("VPCs", 5, LimitScope.REGION, adjustable=True, source=_VPC, quota_code="L-F678F1CE"),
+        "network-interfaces": _limit(
+            "network interfaces, enforced in each zone",
+            5000,
+            LimitScope.ZONE,
+            adjustable=True,
+            source=_VPC,
+            quota_code="L-DF5E4CA3",
+        ),
+        "vpc-addresses": _limit(
+            "address units (NAU) of a VPC",
+            64_000,
+            LimitScope.CLUSTER,
+            adjustable=True,
+            source=_VPC,
+            quota_code="L-BB24F6E5",
+        ),
+        "run-instances": _limit(
+            "instances launched at once, then 2 a second",
+            1000,
+            LimitScope.REGION,
+            adjustable=True,
+            source="EC2 Developer Guide, request throttling: resource tokens of RunInstances",
+            dated=date(2026, 11, 21),
+        ),
+        "stacks": _limit("CloudFormation stacks", 2000, LimitScope.REGION, adjustable=True, source=_STACKS),
+    }
+)
+"""The limits by a short name of ours. Block quotas, which count vCPUs, are in `ultracluster_catalog.limits.quotas`."""

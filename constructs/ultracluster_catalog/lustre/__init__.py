@@ -1,0 +1,3 @@
+"""FSx for Lustre: tiers, sizes and associations."""
+
+__all__: list[str] = []

@@ -1,0 +1,250 @@
+"""What a Lustre file system does and costs: servers, throughput, what one node gets of it, price.
+
+Figures: FSx for Lustre User Guide (IP addresses for file systems, performance, EFA; read October 2026).
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_catalog.lustre.lustre import (
+    INTELLIGENT_TIERING,
+    METADATA_IOPS,
+    THROUGHPUT_CAPACITIES,
+    LustreSettings,
+)
+from ultracluster_catalog.lustre.lustre_tiers import get_lustre_tier
+from ultracluster_catalog.machines.instance_type import InstanceType
+
+if TYPE_CHECKING:  # who asks what fits a cluster needs no prices
+    from ultracluster_catalog.prices.prices import Price
+
+__all__ = [
+    "CLIENT_GBPS",
+    "CLIENT_GBPS_OVER_EFA",
+    "CLIENT_GBPS_PER_OBJECT_SERVER",
+    "EFA_CONNECTIONS_PER_FILE_SYSTEM",
+    "LustreFigures",
+    "automatic_metadata_iops",
+    "can_mount_over_efa",
+    "client_throughput_gbps",
+    "efa_connections",
+    "file_system_figures",
+    "file_system_interfaces",
+    "object_servers",
+    "throughput_mb_per_s",
+]
+
+CLIENT_GBPS_PER_OBJECT_SERVER: Final = 5
+"""Gbit/s between one client and one object server without EFA."""
+
+CLIENT_GBPS: Final = 100
+"""Gbit/s between one client and the whole file system without EFA."""
+
+CLIENT_GBPS_OVER_EFA: Final = 700
+"""Gbit/s between one client and the whole file system over EFA. GPUDirect Storage, which is for GPUs, gives 1,200."""
+
+EFA_CONNECTIONS_PER_FILE_SYSTEM: Final = 1024
+"""EFA interfaces of all clients together that a file system talks to."""
+
+# What AWS's script for EFA clients sets up, where that is not every EFA interface (Configuring EFA clients).
+_EFA_INTERFACES_SET_UP: Final = {
+    "p5.48xlarge": 8,
+    "p5e.48xlarge": 8,
+    "p5en.48xlarge": 8,
+    "p6-b200.48xlarge": 8,
+    "p6-b300.48xlarge": 16,
+}
+
+_METADATA_IOPS_PER_SERVER: Final = 12_000
+_EFA_MINIMUM_NITRO: Final = 4
+_MB_PER_S_OF_A_GBPS: Final = 125
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LustreFigures:
+    """What to expect of a file system before it is paid for.
+
+    Attributes:
+        object_servers: Servers that hold the data of files.
+        addresses: Addresses that it takes from its subnet.
+        baseline_mb_per_s: Throughput of the whole file system in MB/s that it always has, for reads that no cache
+            answers.
+        write_mb_per_s: The same for writes, such as those of a checkpoint.
+        node_gbps: The most that one node can get while the others are idle, in Gbit/s.
+        node_mb_per_s: The most that each node gets when all read at the same time, in MB/s.
+        usd_per_month: List price of the storage for a month in USD. None when no dated source says it.
+        price: The price behind it, with source and date, or the reason why it is not known.
+        not_priced: What is paid beside that, or instead.
+    """
+
+    object_servers: int
+    addresses: int
+    baseline_mb_per_s: float
+    write_mb_per_s: float
+    node_gbps: float
+    node_mb_per_s: float
+    usd_per_month: Decimal | None
+    price: "Price"
+    not_priced: tuple[str, ...]
+
+
+def file_system_figures(
+    settings: LustreSettings, *, instance_type: InstanceType, nodes: int, region: str
+) -> LustreFigures:
+    """Say what a file system does for a cluster, and what it costs.
+
+    These are ceilings of AWS's documentation, not measurements.
+
+    Args:
+        settings: A file system that FSx would not refuse.
+        instance_type: Type of the nodes.
+        nodes: How many nodes read or write at the same time.
+        region: Region of the file system.
+
+    Raises:
+        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+    """
+    servers = object_servers(settings)
+    baseline = throughput_mb_per_s(settings)
+    if settings.efa_enabled and can_mount_over_efa(instance_type):
+        node_gbps = min(CLIENT_GBPS_OVER_EFA, instance_type.network_gbps)
+    else:
+        # TCP goes through the primary interface, which is on card 0.
+        node_gbps = client_throughput_gbps(
+            object_servers=servers, network_gbps=instance_type.network_cards[0].gbps
+        )
+    price = _price(settings, region)
+    amount = price.amount
+    capacity = settings.storage_capacity_gib or 0
+    return LustreFigures(
+        object_servers=servers,
+        addresses=file_system_interfaces(settings),
+        baseline_mb_per_s=baseline,
+        write_mb_per_s=throughput_mb_per_s(settings, writing=True),
+        node_gbps=node_gbps,
+        node_mb_per_s=min(node_gbps * _MB_PER_S_OF_A_GBPS, baseline / nodes),
+        usd_per_month=None if amount is None else amount * capacity,
+        price=price,
+        not_priced=tuple(_not_priced(settings)),
+    )
+
+
+def _price(settings: LustreSettings, region: str) -> "Price":
+    from ultracluster_catalog.prices.prices import lustre_storage_price  # noqa: PLC0415 - for who asks for prices
+
+    kind = INTELLIGENT_TIERING if settings.storage_type == INTELLIGENT_TIERING else settings.deployment_type
+    return lustre_storage_price(kind, settings.per_unit_storage_throughput, region)
+
+
+def _not_priced(settings: LustreSettings) -> list[str]:
+    if settings.storage_type == INTELLIGENT_TIERING:
+        paid = ["throughput capacity", "stored data", "requests"]
+        if settings.read_cache != "NO_CACHE":
+            paid.append("SSD read cache")
+    else:
+        paid = []
+        included = automatic_metadata_iops(settings.storage_capacity_gib or 0)
+        more = (settings.metadata_iops or 0) - included
+        if more > 0:
+            paid.append(f"{more} metadata IOPS beyond the {included} of the size")
+    if settings.backup_retention_days > 0:
+        paid.append("backups")
+    return paid
+
+
+def object_servers(settings: LustreSettings) -> int:
+    """Count the object servers behind a file system.
+
+    An EFA-enabled file system on SSD has fewer and larger ones, which makes it slower for a client without EFA.
+
+    Args:
+        settings: The file system.
+
+    Raises:
+        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+    """
+    if settings.storage_type == INTELLIGENT_TIERING:
+        return ceil((settings.throughput_capacity or 0) / THROUGHPUT_CAPACITIES.step)
+    tier = get_lustre_tier(settings.deployment_type, settings.per_unit_storage_throughput)
+    behind_one = tier.efa_capacity_step_gib if settings.efa_enabled else None
+    return ceil((settings.storage_capacity_gib or 0) / (behind_one or tier.gib_per_object_server))
+
+
+def automatic_metadata_iops(storage_capacity_gib: int) -> int:
+    """Give the metadata IOPS that FSx provisions by itself on PERSISTENT_2 with SSD storage.
+
+    Args:
+        storage_capacity_gib: Storage capacity in GiB.
+    """
+    for below, iops in ((2400, 1500), (4800, 3000), (12_000, 6000), (48_000, 12_000)):
+        if storage_capacity_gib < below:
+            return iops
+    return min(storage_capacity_gib // 24_000 * 12_000, METADATA_IOPS[-1])
+
+
+def file_system_interfaces(settings: LustreSettings) -> int:
+    """Count the addresses that a file system takes from its subnet: one for each object and metadata server.
+
+    Args:
+        settings: The file system.
+
+    Raises:
+        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+    """
+    servers = object_servers(settings)
+    if settings.deployment_type != "PERSISTENT_2":
+        return servers + 1
+    iops = settings.metadata_iops or automatic_metadata_iops(settings.storage_capacity_gib or 0)
+    return servers + ceil(iops / _METADATA_IOPS_PER_SERVER)
+
+
+def throughput_mb_per_s(settings: LustreSettings, *, writing: bool = False) -> float:
+    """Give the baseline disk throughput of the whole file system in MB/s.
+
+    FSx counts 1,000 GiB as one TiB here: 2,400 GiB at 50 MB/s per TiB is 120 MB/s in its own example.
+
+    Args:
+        settings: The file system.
+        writing: Whether that for writes is meant, which is half on SCRATCH_2. Default: that for reads.
+
+    Raises:
+        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+    """
+    if settings.storage_type == INTELLIGENT_TIERING:
+        return settings.throughput_capacity or 0
+    tier = get_lustre_tier(settings.deployment_type, settings.per_unit_storage_throughput)
+    of_a_tib = (tier.write_mb_per_s_per_tib if writing else None) or tier.mb_per_s_per_tib
+    return (settings.storage_capacity_gib or 0) * of_a_tib / 1000
+
+
+def client_throughput_gbps(*, object_servers: int, network_gbps: float = CLIENT_GBPS) -> float:
+    """Give the ceiling for one client without EFA, in Gbit/s.
+
+    This, not the throughput tier, is what one trn2 node feels on a small file system.
+
+    Args:
+        object_servers: Object servers of the file system.
+        network_gbps: Bandwidth of the client's own interface. Default: not the limit.
+    """
+    return min(object_servers * CLIENT_GBPS_PER_OBJECT_SERVER, CLIENT_GBPS, network_gbps)
+
+
+def can_mount_over_efa(instance_type: InstanceType) -> bool:
+    """Whether instances of this type can be EFA clients of a file system: Nitro v4 with EFA, but no Trainium2."""
+    return (
+        instance_type.efa_interfaces > 0
+        and instance_type.nitro_generation >= _EFA_MINIMUM_NITRO
+        and instance_type.accelerator != "Trainium2"
+    )
+
+
+def efa_connections(instance_type: InstanceType, *, nodes: int) -> int:
+    """Count the EFA connections that nodes take of a file system, as AWS's script for clients sets them up.
+
+    Args:
+        instance_type: Type of the nodes.
+        nodes: How many mount the file system.
+    """
+    return nodes * _EFA_INTERFACES_SET_UP.get(instance_type.name, instance_type.efa_interfaces)

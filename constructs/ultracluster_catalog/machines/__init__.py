@@ -1,0 +1,3 @@
+"""Instance types, network cards, UltraServers and peak FLOPS."""
+
+__all__: list[str] = []

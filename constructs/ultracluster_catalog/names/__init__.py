@@ -1,0 +1,3 @@
+"""Identifiers and tags."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Neuron SDK: images, containers, settings and compiler flags."""
+
+__all__: list[str] = []

@@ -1,0 +1,125 @@
+"""AWS Neuron: parameters that name AMIs, container images, and the variables of compile caches and runtime.
+
+Sources: Neuron documentation 2.32 and 2.33 (read October 2026), the ECS and Batch guides, and the source of
+torch-neuronx. Which framework a chip runs: TorchNeuron needs Trainium2; Trainium and Inferentia2 stay with
+torch-neuronx on PyTorch/XLA.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Final
+
+from ultracluster_catalog.machines.instance_type import InstanceType
+
+__all__ = [
+    "CACHE_BYPASS_FLAG",
+    "CACHE_URL_FLAG",
+    "ECS_NEURON_AMI_PARAMETER",
+    "JAX_CACHE_VARIABLE",
+    "LAST_XLA_TRAINING_IMAGE",
+    "NEURON_DLAMI_PARAMETERS",
+    "NEURON_SDK",
+    "RETRY_FAILED_COMPILATION_FLAG",
+    "ROOT_COMM_ID_VARIABLE",
+    "TORCHNEURON_CACHE_VARIABLE",
+    "TORCHNEURON_LOCAL_CACHE_VARIABLE",
+    "VLLM_REMOTE_CACHE_VARIABLE",
+    "XLA_CACHE_VARIABLE",
+    "XLA_COMPILER_FLAGS_VARIABLE",
+    "NeuronSdk",
+    "runs_torchneuron",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NeuronSdk:
+    """A release of the Neuron SDK.
+
+    Attributes:
+        version: Of the SDK.
+        released: The day of its release.
+        driver: Version of the kernel driver.
+        runtime: Version of the runtime library.
+    """
+
+    version: str
+    released: date
+    driver: str
+    runtime: str
+
+
+NEURON_SDK: Final = NeuronSdk(
+    version="2.33.0", released=date(2026, 10, 19), driver="2.31.7.0", runtime="2.35.30.0"
+)
+"""The newest release."""
+
+ECS_NEURON_AMI_PARAMETER: Final = (
+    "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
+)
+"""SSM public parameter of the AMI for ECS and Batch with the Neuron driver. It has no EFA driver.
+
+Its value changes with each release, so a rollout holds the id of an AMI, not the name of this parameter.
+"""
+
+NEURON_DLAMI_PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        name: f"/aws/service/neuron/dlami/{name}/latest/image_id"
+        for name in (
+            "base/amazon-linux-2023",
+            "base/ubuntu-24.04",
+            "multi-framework/ubuntu-24.04",
+            "jax-0.10/amazon-linux-2023",
+            "jax-0.10/ubuntu-24.04",
+            "pytorch-2.9/ubuntu-24.04",
+        )
+    }
+)
+"""SSM public parameters of the Neuron Deep Learning AMIs (with EFA) of SDK 2.32, by name.
+
+pytorch-2.9 is frozen at SDK 2.31.1. A field report misses all of them in ap-south-2.
+"""
+
+LAST_XLA_TRAINING_IMAGE: Final = (
+    "public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0-neuronx-py312-sdk2.30.0-ubuntu24.04"
+)
+"""The last training image with torch-neuronx on PyTorch/XLA; AWS ended the line with SDK 2.31.0.
+
+The tag of the TorchNeuron training image of SDK 2.33 was not found in a source of record.
+"""
+
+XLA_CACHE_VARIABLE: Final = "NEURON_COMPILE_CACHE_URL"
+"""Compile cache of torch-neuronx: an S3 URL or a path. `CACHE_URL_FLAG` in the compiler flags wins over it."""
+
+XLA_COMPILER_FLAGS_VARIABLE: Final = "NEURON_CC_FLAGS"
+"""Flags of the Neuron compiler."""
+
+CACHE_URL_FLAG: Final = "--cache_dir"
+"""Compiler flag with the S3 URL or path of the compile cache."""
+
+CACHE_BYPASS_FLAG: Final = "--no_cache"
+"""Compiler flag to use no compile cache."""
+
+RETRY_FAILED_COMPILATION_FLAG: Final = "--retry_failed_compilation"
+"""Compiler flag to compile again what failed; without it, the cache keeps failures too."""
+
+TORCHNEURON_CACHE_VARIABLE: Final = "TORCH_NEURONX_NEFF_CACHE_DIR"
+"""Compile cache of TorchNeuron: a POSIX path; it cannot be in S3."""
+
+TORCHNEURON_LOCAL_CACHE_VARIABLE: Final = "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR"
+"""Cache of TorchNeuron on the node's own disk, in front of a shared one."""
+
+VLLM_REMOTE_CACHE_VARIABLE: Final = "NEURON_LIBTORCH_REMOTE_CACHE"
+"""Compile cache of vLLM Neuron that nodes share: a POSIX path, filled by ``save_cache()``; its local one is elsewhere."""
+
+JAX_CACHE_VARIABLE: Final = "JAX_COMPILATION_CACHE_DIR"
+"""JAX's own persistent cache of executables: a path. Beside it, the Neuron plugin uses `XLA_CACHE_VARIABLE`."""
+
+ROOT_COMM_ID_VARIABLE: Final = "NEURON_RT_ROOT_COMM_ID"
+"""Address and port at which the Neuron runtimes of all nodes meet."""
+
+
+def runs_torchneuron(instance_type: InstanceType) -> bool:
+    """Whether TorchNeuron runs on this type; if not, torch-neuronx on PyTorch/XLA is what there is for Neuron."""
+    return instance_type.accelerator == "Trainium2"

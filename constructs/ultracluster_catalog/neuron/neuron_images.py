@@ -1,0 +1,168 @@
+"""AMIs for Neuron: what each of AWS's carries, and what a node of ours needs.
+
+A node needs five things, and refuses to join without the first four when its cluster uses them: the Neuron driver, the
+EFA driver, the Lustre client, the ECS agent, and Docker. No AMI of AWS is known to carry all of them. docs/images.md
+says how the sources read, and `NeuronAmi` bakes what is missing.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Final, Literal
+
+from ultracluster_catalog.names.identifiers import IMAGE_ID
+from ultracluster_catalog.neuron.neuron import ECS_NEURON_AMI_PARAMETER, NEURON_DLAMI_PARAMETERS
+from ultracluster_rules.findings import Finding, FindingsError, quote
+
+__all__ = [
+    "BAKED_IMAGE_TAG",
+    "EFA_INSTALLERS",
+    "EFA_INSTALLER_VERSION",
+    "IMAGE_KINDS",
+    "NODE_PARTS",
+    "ImageKind",
+    "NeuronImage",
+]
+
+ImagePart = Literal["neuron-driver", "efa-driver", "lustre-client", "ecs-agent", "docker", "cloudwatch-agent"]
+"""What an AMI can carry."""
+
+NODE_PARTS: Final[tuple[ImagePart, ...]] = (
+    "neuron-driver",
+    "efa-driver",
+    "lustre-client",
+    "ecs-agent",
+    "docker",
+)
+"""What a node needs: EFA for types that have it, the Lustre client when the cluster has a file system."""
+
+BAKED_IMAGE_TAG: Final = "ultracluster:neuron-ami"
+"""Tag of the AMIs that a `NeuronAmi` bakes; its value is the name of the `NeuronAmi`."""
+
+EFA_INSTALLERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "1.49.0": "cf2e9281a2328a243c76f911a490faed43ca0fecfe4733c25e34b2e92a32c309",
+        "1.48.0": "f3a8aadc2b94288694a9b9375bcad84a82f0f843e0eefafda7b158b2200549cc",
+        "1.47.0": "2df4201e046833c7dc8160907bee7f52b76ff80ed147376a2d0ed8a0dd66b2db",
+    }
+)
+"""Version of the EFA installer to the SHA-256 of its archive.
+
+Source: EC2 User Guide, Verify the EFA installer using a checksum, as of September or October 2026.
+"""
+
+EFA_INSTALLER_VERSION: Final = "1.49.0"
+"""The newest of them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImageKind:
+    """A line of AMIs.
+
+    Attributes:
+        name: Our name of the line, such as ``ecs-neuron``.
+        parameter: SSM public parameter with the id of the newest one. None for AMIs of your own.
+        operating_system: Such as ``Amazon Linux 2023``; empty when it is not known.
+        carries: What a source says that it carries. Nothing is known to be there beyond that.
+        source: Where this comes from.
+        dated: The day of that source.
+    """
+
+    name: str
+    parameter: str | None
+    operating_system: str
+    carries: frozenset[ImagePart]
+    source: str
+    dated: date
+
+    @property
+    def missing(self) -> tuple[ImagePart, ...]:
+        """What a node needs and this line is not known to carry."""
+        return tuple(part for part in NODE_PARTS if part not in self.carries)
+
+
+def _kinds() -> dict[str, ImageKind]:
+    rows = [
+        ImageKind(
+            name="ecs-neuron",
+            parameter=ECS_NEURON_AMI_PARAMETER,
+            operating_system="Amazon Linux 2023",
+            # Its build scripts install driver, tools and OCI hook of Neuron, and neither EFA, Lustre nor CloudWatch.
+            carries=frozenset({"neuron-driver", "ecs-agent", "docker"}),
+            source="build scripts of aws/amazon-ecs-ami",
+            dated=date(2026, 8, 21),
+        )
+    ]
+    systems = {"amazon-linux-2023": "Amazon Linux 2023", "ubuntu-24.04": "Ubuntu 24.04"}
+    for name, parameter in NEURON_DLAMI_PARAMETERS.items():
+        flavour, system = name.split("/")
+        # The guide names EFA for the base images only; no source says that one of them has an ECS agent.
+        parts: set[ImagePart] = {"neuron-driver", "efa-driver"} if flavour == "base" else {"neuron-driver"}
+        rows.append(
+            ImageKind(
+                name=f"dlami/{name}",
+                parameter=parameter,
+                operating_system=systems[system],
+                carries=frozenset(parts),
+                source="Neuron documentation 2.32, Neuron DLAMI User Guide",
+                dated=date(2026, 8, 21),
+            )
+        )
+    rows.append(
+        ImageKind(
+            name="own",
+            parameter=None,
+            operating_system="",
+            carries=frozenset(NODE_PARTS),
+            source="its owner says so by using it for nodes",
+            dated=date(2026, 11, 21),
+        )
+    )
+    return {row.name: row for row in rows}
+
+
+IMAGE_KINDS: Final[Mapping[str, ImageKind]] = MappingProxyType(_kinds())
+"""The lines of AMIs by name: AWS's, and ``own``."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NeuronImage:
+    """One AMI, pinned by its id, of a line whose contents are known.
+
+    Attributes:
+        kind: Name of its line: a key of `IMAGE_KINDS`.
+        image_id: Its id in one Region. Never a parameter: that resolves to another AMI at a later deployment.
+
+    Raises:
+        FindingsError: UC4050 if the line is unknown, UC4110 if the id is not that of an AMI.
+    """
+
+    kind: str
+    image_id: str
+
+    def __post_init__(self) -> None:
+        findings = []
+        if self.kind not in IMAGE_KINDS:
+            allowed = ", ".join(IMAGE_KINDS)
+            findings.append(
+                Finding(code="UC4050", problem=f"got {quote(self.kind)}", allowed=allowed, path="kind")
+            )
+        if not re.fullmatch(IMAGE_ID, self.image_id):
+            findings.append(
+                Finding(
+                    code="UC4110",
+                    problem=f"got {quote(self.image_id)}",
+                    allowed="ami- and 8 or 17 hexadecimal digits",
+                    remedy="Pin the AMI by its id; `ultracluster ami resolve` finds it",
+                    path="image_id",
+                )
+            )
+        if findings:
+            raise FindingsError(findings)
+
+    @property
+    def facts(self) -> ImageKind:
+        """What is known of its line."""
+        return IMAGE_KINDS[self.kind]

@@ -1,0 +1,3 @@
+"""Metrics, alarm thresholds and dashboard panels."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Regions, Availability Zones and addresses."""
+
+__all__: list[str] = []

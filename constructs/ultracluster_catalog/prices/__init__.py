@@ -1,0 +1,3 @@
+"""Prices and billable items."""
+
+__all__: list[str] = []

@@ -1,0 +1,68 @@
+"""The page of all rules, rendered from the registry: ``python -m ultracluster_rules.rule_notes.page``."""
+
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_rules.rule_notes import RuleNote, rule_sections
+from ultracluster_rules.rules import RULES
+
+__all__ = ["rules_page"]
+
+_HEAD: Final = """\
+# The rules
+
+Every finding begins with the code of a rule. A code keeps its meaning for ever and is never used again. `ultracluster rules UC4105` prints
+the entry of a rule, `ultracluster rules` lists all of them, and `--json` gives both to programs.
+
+* An **error** stops the work. A **warning** is shown, and the work goes on.
+* All findings of a file, or of a construct, are shown together, each with its place.
+* Examples of rollout files are keys of one cluster, or a whole file. The tests run each of them through the loader, and each example in
+  Python through the constructs: the first one breaks the rule, the second one keeps it. A situation in words names the test that shows it.
+* A source with a date was read then. A source without one names where the fact is published; it was not read again for this page.
+"""
+
+_FENCES: Final = {"rollout": "yaml", "python": "python", "template": "yaml"}
+
+
+def rules_page() -> str:
+    """Render the page as Markdown."""
+    return "\n".join([_HEAD, *_contents(), *_entries()]).rstrip() + "\n"
+
+
+def _contents() -> Iterator[str]:
+    yield "## Contents\n"
+    for section in rule_sections():
+        codes = " ".join(f"[{code[-2:]}](#{code.lower()})" for code in section.notes)
+        yield f"* **{section.prefix}, {section.title}**: {codes}"
+    yield ""
+
+
+def _entries() -> Iterator[str]:
+    for section in rule_sections():
+        yield f"## {section.prefix}, {section.title}\n"
+        for code, note in section.notes.items():
+            yield from _entry(code, note)
+
+
+def _entry(code: str, note: RuleNote) -> Iterator[str]:
+    rule = RULES[code]
+    suppressible = ", can be switched off" if note.suppressible else ""
+    yield f"### {code}\n"
+    yield f"{rule.summary} ({rule.severity}{suppressible})\n"
+    yield from _example("Breaks it", note.kind, note.fails)
+    yield from _example("Keeps it", note.kind, note.passes)
+    yield f"What to do: {note.remedy}\n"
+    shown = f" Shown by `{note.shown_by}`." if note.shown_by else ""
+    yield f"Source: {note.source}{shown}\n"
+
+
+def _example(title: str, kind: str, text: str) -> Iterator[str]:
+    if kind == "command":
+        yield f"{title}: {text}\n"
+    else:
+        yield f"{title}:\n\n```{_FENCES[kind]}\n{text.strip()}\n```\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(rules_page())

@@ -1,0 +1,3 @@
+"""Sessions and errors of AWS calls."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Lambda functions that act on queues."""
+
+__all__: list[str] = []

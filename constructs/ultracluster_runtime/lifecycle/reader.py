@@ -1,0 +1,263 @@
+"""What the life cycle of a block sees of AWS, by calls that only read."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_runtime.lifecycle.observations import ACTIVE, Facts, Job, Queue, Reservation
+
+__all__ = ["UNSEEN", "Clients", "Cluster", "chunks", "observe", "seen"]
+
+UNSEEN: Final = (BotoCoreError, ClientError, KeyError, IndexError)
+"""What a look can end in: no answer, a refusal, or an answer without what was asked for."""
+
+_JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
+_CONTAINER_INSTANCES_PER_CALL = 100  # DescribeContainerInstances, API Reference, read 2026-11
+_STARTED = ("STARTING", "RUNNING")
+_ALIVE = ["pending", "running", "stopping", "shutting-down"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cluster:
+    """What is looked after.
+
+    Attributes:
+        reservation_id: The block's reservation.
+        compute_environment: ARN of the block's compute environment.
+        job_queue: ARN of the queue in front of it.
+        topic: ARN of the SNS topic for notices.
+        memory: Name of the SSM parameter that holds the memory.
+        checkpoint_lead: How long before the drain jobs are told to write a checkpoint.
+        further_job_queues: ARNs of more queues whose jobs can run in that environment. Default: none.
+    """
+
+    reservation_id: str
+    compute_environment: str
+    job_queue: str
+    topic: str
+    memory: str
+    checkpoint_lead: timedelta
+    further_job_queues: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clients:
+    """The boto3 clients that are used, all of one Region."""
+
+    batch: Any
+    ec2: Any
+    ecs: Any
+    sns: Any
+    ssm: Any
+
+
+def seen(look: Callable[[], Any], errors: list[Exception]) -> Any:
+    """Give what a look gives; None, and one more error, when it fails.
+
+    Args:
+        look: Looks.
+        errors: Takes what went wrong.
+    """
+    try:
+        return look()
+    except UNSEEN as error:
+        errors.append(error)
+        return None
+
+
+def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exception]) -> Facts:
+    """Look at everything.
+
+    Args:
+        cluster: What is looked after.
+        clients: The clients.
+        now: The time, aware.
+        errors: Takes what went wrong; what could not be seen is None in the facts.
+
+    Raises:
+        BotoCoreError: If the reservation could not be seen, as each of `UNSEEN`; nothing can be decided without it.
+    """
+    reservation = _reservation(clients, cluster.reservation_id)
+    environment = seen(lambda: _environment(clients, cluster.compute_environment), errors)
+    nodes = jobs = extension_pending = None
+    # Only an active block has nodes. Of a reservation that it has forgotten EC2 refuses to show extensions.
+    if reservation is not None and reservation.state == ACTIVE:
+        nodes = seen(lambda: _nodes(clients, cluster.reservation_id), errors)
+        extension_pending = seen(lambda: _extension_pending(clients, cluster.reservation_id), errors)
+        if environment is not None:
+            queues = (cluster.job_queue, *cluster.further_job_queues)
+            jobs = seen(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
+    return Facts(
+        now=now,
+        reservation_id=cluster.reservation_id,
+        checkpoint_lead=cluster.checkpoint_lead,
+        reservation=reservation,
+        environment_enabled=None if environment is None else environment["state"] == "ENABLED",
+        queue=seen(lambda: _queue(clients, cluster, now, errors), errors),
+        nodes=nodes,
+        jobs=jobs,
+        extension_pending=extension_pending,
+    )
+
+
+def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
+    try:
+        answer = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "InvalidCapacityReservationId.NotFound":
+            return None
+        raise
+    found = answer["CapacityReservations"]
+    if not found:
+        return None
+    shown = found[0]
+    known = INSTANCE_TYPES.get(shown["InstanceType"])
+    return Reservation(
+        state=shown["State"],
+        is_block=shown.get("ReservationType") == "capacity-block",
+        ultraserver=known is not None and known.ultraserver_type is not None,
+        instances=shown.get("TotalInstanceCount", 0),
+        start=shown.get("StartDate"),
+        end=shown.get("EndDate"),
+    )
+
+
+def _environment(clients: Clients, arn: str) -> dict[str, Any]:
+    answer = clients.batch.describe_compute_environments(computeEnvironments=[arn])
+    found: dict[str, Any] = answer["computeEnvironments"][0]
+    return found
+
+
+def _queue(clients: Clients, cluster: Cluster, now: datetime, errors: list[Exception]) -> Queue:
+    shown = clients.batch.describe_job_queues(jobQueues=[cluster.job_queue])["jobQueues"][0]
+    others = [
+        entry["computeEnvironment"]
+        for entry in shown["computeEnvironmentOrder"]
+        if entry["computeEnvironment"] != cluster.compute_environment
+    ]
+    serve = seen(lambda: any(_serves(clients, other, now) for other in others), errors)
+    return Queue(
+        enabled=shown["state"] == "ENABLED",
+        others_serve=serve,
+        closed_by_budget=CLOSED_BY_BUDGET_TAG in shown.get("tags", {}),
+    )
+
+
+def _serves(clients: Clients, arn: str, now: datetime) -> bool:
+    """Whether an environment runs jobs now, or will when the block that it launches into starts."""
+    environment = _environment(clients, arn)
+    if environment["state"] == "ENABLED":
+        return bool(environment["status"] != "INVALID")
+    template = environment.get("computeResources", {}).get("launchTemplate")
+    if not template:
+        return False
+    name = {
+        "LaunchTemplateId": template.get("launchTemplateId"),
+        "LaunchTemplateName": template.get("launchTemplateName"),
+    }
+    versions = clients.ec2.describe_launch_template_versions(
+        **{key: value for key, value in name.items() if value},
+        Versions=[template.get("version") or "$Default"],
+    )["LaunchTemplateVersions"]
+    target = (
+        versions[0]["LaunchTemplateData"]
+        .get("CapacityReservationSpecification", {})
+        .get("CapacityReservationTarget", {})
+    )
+    if "CapacityReservationId" not in target:
+        return False
+    reservation = _reservation(clients, target["CapacityReservationId"])
+    return reservation is not None and reservation.serves(now)
+
+
+def _extension_pending(clients: Clients, reservation_id: str) -> bool:
+    pages = clients.ec2.get_paginator("describe_capacity_block_extension_history").paginate(
+        CapacityReservationIds=[reservation_id]
+    )
+    return any(
+        extension["CapacityBlockExtensionStatus"] == "payment-pending"
+        for page in pages
+        for extension in page["CapacityBlockExtensions"]
+    )
+
+
+def _nodes(clients: Clients, reservation_id: str) -> frozenset[str]:
+    pages = clients.ec2.get_paginator("describe_instances").paginate(
+        Filters=[
+            {"Name": "capacity-reservation-id", "Values": [reservation_id]},
+            {"Name": "instance-state-name", "Values": _ALIVE},
+        ]
+    )
+    return frozenset(
+        instance["InstanceId"]
+        for page in pages
+        for reservation in page["Reservations"]
+        for instance in reservation["Instances"]
+        # The filter once more: what follows can end jobs.
+        if instance.get("CapacityReservationId") == reservation_id
+    )
+
+
+def _jobs(clients: Clients, queues: Iterable[str], ecs_cluster: str) -> tuple[Job, ...]:
+    """The started jobs of some queues, with the instances of one ECS cluster that they run on."""
+    hosts: dict[str, set[str]] = {}
+    started = [job for queue in queues for job in _listed(clients, jobQueue=queue)]
+    for detail in _details(clients, started):
+        job = detail["jobId"]
+        # A multi-node job has no container of its own; its parts have.
+        parts = _listed(clients, multiNodeJobId=job) if "nodeProperties" in detail else []
+        hosts[job] = _container_instances(detail).union(
+            *(_container_instances(part) for part in _details(clients, parts))
+        )
+    name = ecs_cluster.rpartition("/")[2]
+    ours = sorted(
+        {host for found in hosts.values() for host in found if f":container-instance/{name}/" in host}
+    )
+    instances: dict[str, str] = {}
+    for chunk in chunks(ours, _CONTAINER_INSTANCES_PER_CALL):
+        answer = clients.ecs.describe_container_instances(cluster=ecs_cluster, containerInstances=chunk)
+        instances |= {
+            found["containerInstanceArn"]: found["ec2InstanceId"] for found in answer["containerInstances"]
+        }
+    return tuple(
+        Job(job_id=job, nodes=frozenset(instances[host] for host in found if host in instances))
+        for job, found in hosts.items()
+    )
+
+
+def _listed(clients: Clients, **where: str) -> list[str]:
+    pages = (
+        page
+        for status in _STARTED
+        for page in clients.batch.get_paginator("list_jobs").paginate(**where, jobStatus=status)
+    )
+    return [summary["jobId"] for page in pages for summary in page["jobSummaryList"]]
+
+
+def _details(clients: Clients, jobs: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        detail
+        for chunk in chunks(jobs, _JOBS_PER_CALL)
+        for detail in clients.batch.describe_jobs(jobs=chunk)["jobs"]
+    ]
+
+
+def _container_instances(detail: dict[str, Any]) -> set[str]:
+    tasks = detail.get("ecsProperties", {}).get("taskProperties", [])
+    named = (part.get("containerInstanceArn") for part in (detail.get("container", {}), *tasks))
+    return {arn for arn in named if arn}
+
+
+def chunks(values: Sequence[str], size: int) -> Iterable[list[str]]:
+    """Cut a sequence into lists of at most `size`.
+
+    Args:
+        values: The sequence.
+        size: The most in a list.
+    """
+    return (list(values[start : start + size]) for start in range(0, len(values), size))

@@ -1,0 +1,3 @@
+"""Reading and comparing recorded metrics."""
+
+__all__: list[str] = []

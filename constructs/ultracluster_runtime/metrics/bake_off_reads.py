@@ -1,0 +1,94 @@
+"""Reads the figures of a bake-off from CloudWatch: ListMetrics and GetMetricData, nothing else."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import product
+from typing import Any, Final
+
+from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CONTESTANT_DIMENSION
+from ultracluster_runtime.metrics.bake_off_report import Reports
+
+__all__ = ["find_figures", "read_reports"]
+
+# Days, not weeks: a week as CloudWatch cuts it need not begin on a Monday. A sum and a count of days make the mean of a week.
+_DAY: Final = timedelta(days=1)
+_STATISTICS: Final = ("Sum", "SampleCount")
+
+
+def find_figures(cloudwatch: Any, *, bake_off: str) -> dict[str, list[str]]:
+    """Find the contestants of a bake-off that reported within the last two weeks, and the names of their figures.
+
+    Args:
+        cloudwatch: A client of CloudWatch in the Region.
+        bake_off: Path of the bake-off in its app.
+
+    Raises:
+        botocore.exceptions.ClientError: If CloudWatch refuses.
+        botocore.exceptions.BotoCoreError: If it cannot be reached.
+    """
+    found: dict[str, list[str]] = {}
+    for page in cloudwatch.get_paginator("list_metrics").paginate(Namespace=BAKE_OFF_NAMESPACE):
+        for metric in page["Metrics"]:
+            for dimension in metric["Dimensions"]:
+                path, _, contestant = dimension["Value"].rpartition("/")
+                if dimension["Name"] == CONTESTANT_DIMENSION and path == bake_off:
+                    found.setdefault(contestant, []).append(metric["MetricName"])
+    return found
+
+
+def read_reports(
+    cloudwatch: Any,
+    *,
+    bake_off: str,
+    contestants: Sequence[str],
+    figures: Sequence[str],
+    mondays: Sequence[date],
+) -> Mapping[tuple[date, str, str], Reports]:
+    """Read what was reported, by Monday of the week, name of the figure and name of the contestant.
+
+    Args:
+        cloudwatch: A client of CloudWatch in the Region.
+        bake_off: Path of the bake-off in its app.
+        contestants: Names of the contestants.
+        figures: Names of the figures; with the contestants 250 pairs at most.
+        mondays: The weeks, one after the other.
+
+    Raises:
+        botocore.exceptions.ClientError: If CloudWatch refuses.
+        botocore.exceptions.BotoCoreError: If it cannot be reached.
+    """
+    start = datetime.combine(mondays[0], time(), UTC)
+    end = datetime.combine(mondays[-1] + 7 * _DAY, time(), UTC)
+    sums: dict[tuple[date, str, str], dict[str, float]] = {}
+    wanted = list(product(figures, contestants, _STATISTICS))  # a bake-off has 200 of these at most
+    queries = [
+        _query(f"m{number}", bake_off, figure, contestant, statistic)
+        for number, (figure, contestant, statistic) in enumerate(wanted)
+    ]
+    pages = cloudwatch.get_paginator("get_metric_data").paginate(
+        MetricDataQueries=queries, StartTime=start, EndTime=end, ScanBy="TimestampAscending"
+    )
+    for result in (result for page in pages for result in page["MetricDataResults"]):
+        figure, contestant, statistic = wanted[int(result["Id"].removeprefix("m"))]
+        for moment, value in zip(result["Timestamps"], result["Values"], strict=True):
+            day = moment.astimezone(UTC).date()
+            monday = day - day.weekday() * _DAY
+            of_week = sums.setdefault((monday, figure, contestant), dict.fromkeys(_STATISTICS, 0.0))
+            of_week[statistic] += value
+    return {
+        key: Reports(total=each["Sum"], count=each["SampleCount"])
+        for key, each in sums.items()
+        if each["SampleCount"]
+    }
+
+
+def _query(query_id: str, bake_off: str, figure: str, contestant: str, statistic: str) -> dict[str, Any]:
+    dimension = {"Name": CONTESTANT_DIMENSION, "Value": f"{bake_off}/{contestant}"}
+    return {
+        "Id": query_id,
+        "MetricStat": {
+            "Metric": {"Namespace": BAKE_OFF_NAMESPACE, "MetricName": figure, "Dimensions": [dimension]},
+            "Period": int(_DAY.total_seconds()),
+            "Stat": statistic,
+        },
+    }

@@ -1,0 +1,139 @@
+"""Reads the metrics of a cluster from CloudWatch into a recording: ListMetrics and GetMetricData, nothing else."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from math import ceil
+from typing import Any
+
+from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, JOB_DIMENSION, NAMESPACE
+from ultracluster_catalog.observability.panels import PANELS, MetricLine
+from ultracluster_runtime.metrics.recorded_metrics import Recording, Series
+
+__all__ = ["record_metrics", "recording_period"]
+
+_MOST_QUERIES = 500  # of one GetMetricData
+_MOST_POINTS = 1440  # of one series: a value a minute for a day, and what a chart can show
+# How long CloudWatch keeps values of a minute, and of five (GetMetricData, read 2026-11-21).
+_MINUTES_KEPT = timedelta(days=15)
+_FIVE_MINUTES_KEPT = timedelta(days=63)
+
+
+def recording_period(start: datetime, end: datetime, *, now: datetime) -> timedelta:
+    """Give the shortest period that CloudWatch still keeps values of and that is not too many for a chart.
+
+    Args:
+        start: When the record begins.
+        end: When it ends.
+        now: The time.
+    """
+    age = now - start
+    least = 60 if age <= _MINUTES_KEPT else 300 if age <= _FIVE_MINUTES_KEPT else 3600
+    return timedelta(seconds=least * max(1, ceil((end - start).total_seconds() / _MOST_POINTS / least)))
+
+
+def record_metrics(
+    cloudwatch: Any,
+    *,
+    cluster: str,
+    region: str,
+    start: datetime,
+    end: datetime,
+    period: timedelta,
+    file_system_id: str | None = None,
+) -> Recording:
+    """Record what the panels show of a cluster.
+
+    Args:
+        cloudwatch: A client of CloudWatch in the Region.
+        cluster: Name of the cluster.
+        region: The Region.
+        start: When the record begins.
+        end: When it ends.
+        period: Time that one value stands for, whole minutes.
+        file_system_id: File system of the cluster, whose free space is recorded too. Default: none.
+
+    Raises:
+        botocore.exceptions.ClientError: If CloudWatch refuses.
+        botocore.exceptions.BotoCoreError: If it cannot be reached.
+    """
+    jobs = _jobs(cloudwatch, cluster)
+    wanted = list(dict.fromkeys(_wanted(cluster, jobs, file_system_id)))
+    series: list[Series] = []
+    for first in range(0, len(wanted), _MOST_QUERIES):
+        series += _read(cloudwatch, wanted[first : first + _MOST_QUERIES], start, end, period)
+    return Recording(
+        cluster=cluster, region=region, start=start, end=end, period=period, series=tuple(series)
+    )
+
+
+_Wanted = tuple[str, str, str, str | None, tuple[tuple[str, str], ...]]
+
+
+def _jobs(cloudwatch: Any, cluster: str) -> list[str]:
+    pages = cloudwatch.get_paginator("list_metrics").paginate(
+        Namespace=NAMESPACE,
+        MetricName="Steps",
+        Dimensions=[{"Name": CLUSTER_DIMENSION, "Value": cluster}],
+    )
+    return sorted(
+        dimension["Value"]
+        for page in pages
+        for metric in page["Metrics"]
+        for dimension in metric["Dimensions"]
+        if dimension["Name"] == JOB_DIMENSION
+    )
+
+
+def _wanted(cluster: str, jobs: Sequence[str], file_system_id: str | None) -> Iterator[_Wanted]:
+    for line in (line for panel in PANELS for line in panel.lines):
+        for job, dimensions in _dimensions(line, cluster, jobs, file_system_id):
+            yield line.source, line.metric, line.statistic, job, dimensions
+
+
+def _dimensions(
+    line: MetricLine, cluster: str, jobs: Sequence[str], file_system_id: str | None
+) -> Iterator[tuple[str | None, tuple[tuple[str, str], ...]]]:
+    if line.source != NAMESPACE:
+        if file_system_id is not None:
+            yield None, (("FileSystemId", file_system_id),)
+    elif line.by_job:
+        yield from ((job, ((CLUSTER_DIMENSION, cluster), (JOB_DIMENSION, job))) for job in jobs)
+    else:
+        yield None, ((CLUSTER_DIMENSION, cluster),)
+
+
+def _read(
+    cloudwatch: Any, wanted: Sequence[_Wanted], start: datetime, end: datetime, period: timedelta
+) -> list[Series]:
+    queries = [
+        {
+            "Id": f"m{number}",
+            "MetricStat": {
+                "Metric": {
+                    "Namespace": namespace,
+                    "MetricName": metric,
+                    "Dimensions": [{"Name": name, "Value": value} for name, value in dimensions],
+                },
+                "Period": int(period.total_seconds()),
+                "Stat": statistic,
+            },
+        }
+        for number, (namespace, metric, statistic, _, dimensions) in enumerate(wanted)
+    ]
+    found: dict[str, dict[datetime, float]] = {}
+    pages = cloudwatch.get_paginator("get_metric_data").paginate(
+        MetricDataQueries=queries, StartTime=start, EndTime=end, ScanBy="TimestampAscending"
+    )
+    for page in pages:
+        for result in page["MetricDataResults"]:
+            found.setdefault(result["Id"], {}).update(_points(result))
+    return [
+        Series(metric=metric, statistic=statistic, job=job, points=tuple(sorted(points.items())))
+        for number, (_, metric, statistic, job, _) in enumerate(wanted)
+        if (points := found.get(f"m{number}"))
+    ]
+
+
+def _points(result: Mapping[str, Any]) -> Iterator[tuple[datetime, float]]:
+    for moment, value in zip(result["Timestamps"], result["Values"], strict=True):
+        yield moment.astimezone(UTC), float(value)

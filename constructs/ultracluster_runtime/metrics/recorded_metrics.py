@@ -1,0 +1,185 @@
+"""Recorded metrics of a cluster: a table of values in time that charts and advice are made of, and its JSON file."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.untrusted_files import read_given_json
+
+__all__ = ["Recording", "Series", "read_recording", "write_recording"]
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Series:
+    """The values of one metric.
+
+    Attributes:
+        metric: Its name.
+        statistic: What CloudWatch made of the values of each period: ``Average``, ``Sum``, ``Minimum`` or ``Maximum``.
+        job: The job that it is of. None for the whole cluster.
+        points: Start of each period that has a value, and the value; in the order of time.
+    """
+
+    metric: str
+    statistic: str
+    job: str | None = None
+    points: tuple[tuple[datetime, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recording:
+    """What was recorded of one cluster.
+
+    Attributes:
+        cluster: Its name.
+        region: Its Region.
+        start: When the record begins.
+        end: When it ends.
+        period: Time that one value stands for.
+        series: The metrics.
+    """
+
+    cluster: str
+    region: str
+    start: datetime
+    end: datetime
+    period: timedelta
+    series: tuple[Series, ...]
+
+    def values(self, metric: str, statistic: str, *, job: str | None = None) -> list[float]:
+        """Give the values of a metric in the order of time; empty when it was not recorded.
+
+        Args:
+            metric: Its name.
+            statistic: Its statistic.
+            job: The job. Default: the whole cluster.
+        """
+        return [value for _, value in self.points(metric, statistic, job=job)]
+
+    def points(self, metric: str, statistic: str, *, job: str | None = None) -> list[tuple[datetime, float]]:
+        """Give the values of a metric with their times; empty when it was not recorded.
+
+        Args:
+            metric: Its name.
+            statistic: Its statistic.
+            job: The job. Default: the whole cluster.
+        """
+        return [
+            point
+            for each in self.series
+            if (each.metric, each.statistic, each.job) == (metric, statistic, job)
+            for point in each.points
+        ]
+
+    @property
+    def jobs(self) -> tuple[str, ...]:
+        """Jobs that have metrics of their own, by name."""
+        return tuple(sorted({each.job for each in self.series if each.job is not None}))
+
+
+def write_recording(recording: Recording, path: Path) -> None:
+    """Write a recording as JSON; the same recording gives the same bytes.
+
+    Args:
+        recording: The recording.
+        path: Where to.
+    """
+    document = {
+        "version": _VERSION,
+        "cluster": recording.cluster,
+        "region": recording.region,
+        "start": _text(recording.start),
+        "end": _text(recording.end),
+        "period_seconds": int(recording.period.total_seconds()),
+        "series": [
+            {
+                "metric": each.metric,
+                "statistic": each.statistic,
+                **({} if each.job is None else {"job": each.job}),
+                "points": [[_text(moment), value] for moment, value in each.points],
+            }
+            for each in recording.series
+        ],
+    }
+    path.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
+
+
+def read_recording(path: Path) -> Recording:
+    """Read a recording.
+
+    Args:
+        path: The file.
+
+    Raises:
+        FindingsError: UC9330 if it cannot be read or is no recording; the first thing that is wrong is named.
+    """
+    try:
+        document = read_given_json(path)
+        if document["version"] != _VERSION:
+            raise _not_one(path, f"its version is {document['version']!r}, and this command reads {_VERSION}")
+        recording = Recording(
+            cluster=str(document["cluster"]),
+            region=str(document["region"]),
+            start=_moment(document["start"]),
+            end=_moment(document["end"]),
+            period=timedelta(seconds=document["period_seconds"]),
+            series=tuple(_series(each) for each in document["series"]),
+        )
+    except OSError as error:
+        raise _not_one(path, f"it cannot be read: {error.strerror}") from error
+    except KeyError as error:
+        raise _not_one(path, f"{error} is missing") from error
+    except (TypeError, ValueError) as error:
+        raise _not_one(path, str(error)) from error
+    if recording.end <= recording.start or recording.period <= timedelta(0):
+        raise _not_one(path, "it ends before it begins, or its period is no time")
+    return recording
+
+
+def _series(document: Mapping[str, Any]) -> Series:
+    points = tuple((_moment(moment), _number(value)) for moment, value in document["points"])
+    if list(points) != sorted(points, key=itemgetter(0)):
+        raise ValueError(f"the points of {document['metric']} are not in the order of time")
+    return Series(
+        metric=str(document["metric"]),
+        statistic=str(document["statistic"]),
+        job=document.get("job"),
+        points=points,
+    )
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{value!r} is no number")
+    return float(value)
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"{text!r} has no time zone")
+    return moment.astimezone(UTC)
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _not_one(path: Path, problem: str) -> FindingsError:
+    return FindingsError(
+        [
+            Finding(
+                code="UC9330",
+                problem=f"{path} is no recording of metrics: {problem}",
+                remedy="Record one with `ultracluster dashboard --cluster NAME --save FILE`",
+            )
+        ]
+    )

@@ -1,0 +1,3 @@
+"""Finding, approving and buying Capacity Blocks, each order at most once."""
+
+__all__: list[str] = []

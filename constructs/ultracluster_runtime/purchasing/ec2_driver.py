@@ -1,0 +1,221 @@
+"""Performing the effects of the purchase protocol with boto3. The only module that can make AWS sell something."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Final, assert_never
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.purchasing import ec2_answers, effects
+from ultracluster_runtime.purchasing.aws_errors import after_dry_run, after_read, after_sending
+from ultracluster_runtime.purchasing.ec2_objects import (
+    CreateReservation,
+    PurchaseBlock,
+    PurchaseExtension,
+    Quote,
+    Request,
+)
+from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads, MakeClient
+from ultracluster_runtime.purchasing.ledger import Ledger
+from ultracluster_runtime.purchasing.orders import ORDER_TAG, Order
+
+__all__ = ["PURCHASING", "Ec2Driver", "session_clients"]
+
+PURCHASING: Final = Config(
+    # One attempt in all: it wins over AWS_MAX_ATTEMPTS, AWS_RETRY_MODE and the shared configuration file.
+    retries={"total_max_attempts": 1, "mode": "standard"},
+    connect_timeout=10,
+    read_timeout=60,
+    user_agent_extra="ultracluster",
+)
+
+
+class _TooLateError(Exception):
+    """The request was ready to leave after its limit, and did not."""
+
+
+class _SentAlreadyError(Exception):
+    """The request was about to leave a second time, and did not."""
+
+
+def session_clients(profile: str | None = None) -> MakeClient:
+    """Clients of a boto3 session.
+
+    Args:
+        profile: The profile of the AWS configuration. Default: boto3's own choice of credentials.
+
+    Raises:
+        FindingsError: If there is no such profile (UC9009).
+    """
+    session = aws_session(profile)
+
+    def make(service: str, region: str, config: Config) -> Any:
+        return session.client(service, region_name=region, config=config)
+
+    return make
+
+
+class Ec2Driver:
+    """Performs every effect of the protocol.
+
+    Args:
+        make_client: Makes the boto3 clients.
+        ledger: The ledger.
+        confirm: Asks the person who runs the command whether to buy.
+        clock: The present time. Default: this machine's clock.
+        sleep: Waits, in seconds. Default: really.
+    """
+
+    def __init__(
+        self,
+        *,
+        make_client: MakeClient,
+        ledger: Ledger,
+        confirm: Callable[[Order, Quote], bool],
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.reads = Ec2Reads(make_client)
+        self._make_client = make_client
+        self._ledger = ledger
+        self._confirm = confirm
+        self._clock = clock
+        self._sleep = sleep
+
+    def perform(self, effect: effects.Effect) -> Any:  # noqa: C901, PLR0911 - one branch for each effect
+        """Perform one effect and give its reply."""
+        match effect:
+            case effects.Now():
+                return self._clock()
+            case effects.Sleep():
+                return self._sleep(effect.seconds)
+            case effects.Identify():
+                return self._identify()
+            case effects.ReadRecord():
+                return self._ledger.read(effect.name)
+            case effects.Advance():
+                return self._ledger.advance(effect.before, effect.after)
+            case effects.Confirm():
+                return self._confirm(effect.order, effect.quote)
+            case effects.DryRun():
+                return self._dry_run(effect.request)
+            case effects.Send():
+                return self._send(effect.request, effect.not_after)
+            case effects.CancelReservation():
+                return self._cancel(effect)
+            case (
+                effects.DescribeOfferings()
+                | effects.DescribeReservations()
+                | effects.DescribeBlocks()
+                | effects.DescribeExtensionOfferings()
+                | effects.DescribeExtensionHistory()
+            ):
+                return self.reads.perform(effect)
+            case _:
+                assert_never(effect)
+
+    def _identify(self) -> str | effects.Unanswered:
+        try:
+            client = self._make_client("sts", "us-east-1", Config(user_agent_extra="ultracluster"))
+            return str(client.get_caller_identity()["Account"])
+        except (ClientError, BotoCoreError) as error:
+            return after_read(error)
+
+    def _dry_run(self, request: Request) -> effects.Allowed | effects.Refused | effects.AnsweredNormally:
+        try:
+            self._call(self._purchasing_client(request.region), request, DryRun=True)
+        except Exception as error:  # noqa: BLE001 - whatever it was, only DryRunOperation is permission
+            return after_dry_run(error)
+        return effects.AnsweredNormally()
+
+    def _send(
+        self, request: Request, not_after: datetime
+    ) -> effects.Bought | effects.Refused | effects.Unclear:
+        client = self._purchasing_client(request.region)
+        left: list[datetime] = []
+
+        def on_leaving(**_: Any) -> None:
+            # The request is signed by now, and AWS takes a signature for five minutes.
+            if left:
+                raise _SentAlreadyError
+            if self._clock() > not_after:
+                raise _TooLateError
+            left.append(self._clock())
+
+        client.meta.events.register("before-send.ec2", on_leaving)
+        try:
+            return _read(request, self._call(client, request))
+        except _TooLateError:
+            return effects.Refused("TooLate", f"not sent: it is after {not_after.isoformat()}")
+        except Exception as error:  # noqa: BLE001 - whatever it was, the request may have been executed
+            return after_sending(error)
+
+    def _call(self, client: Any, request: Request, **more: Any) -> dict[str, Any]:
+        arguments: dict[str, Any]
+        match request:
+            case PurchaseBlock():
+                resources = ["capacity-reservation", *(["capacity-block"] if request.ultraserver else [])]
+                arguments = {
+                    "CapacityBlockOfferingId": request.offering_id,
+                    "InstancePlatform": request.platform,
+                    "TagSpecifications": [_tags(resource, request.order_name) for resource in resources],
+                }
+                call = client.purchase_capacity_block
+            case PurchaseExtension():
+                arguments = {
+                    "CapacityBlockExtensionOfferingId": request.offering_id,
+                    "CapacityReservationId": request.reservation_id,
+                }
+                call = client.purchase_capacity_block_extension
+            case CreateReservation():
+                arguments = {
+                    "ClientToken": request.client_token,
+                    "InstanceType": request.instance_type,
+                    "InstancePlatform": request.platform,
+                    "InstanceCount": request.count,
+                    "AvailabilityZoneId": request.zone_id,
+                    "InstanceMatchCriteria": "targeted",
+                    "EndDateType": "limited",
+                    "EndDate": request.end,
+                    "TagSpecifications": [_tags("capacity-reservation", request.order_name)],
+                }
+                if request.placement_group_arn:
+                    arguments["PlacementGroupArn"] = request.placement_group_arn
+                call = client.create_capacity_reservation
+            case _:
+                assert_never(request)
+        answer: dict[str, Any] = call(**arguments, **more)
+        return answer
+
+    def _cancel(
+        self, effect: effects.CancelReservation
+    ) -> effects.Committed | effects.Refused | effects.Unclear:
+        client = self._purchasing_client(effect.region)
+        try:
+            client.cancel_capacity_reservation(CapacityReservationId=effect.reservation_id)
+        except (ClientError, BotoCoreError) as error:
+            return after_sending(error)
+        return effects.Committed()
+
+    def _purchasing_client(self, region: str) -> Any:
+        # A client of its own for every request: its one attempt and its limit belong to that request.
+        return self._make_client("ec2", region, PURCHASING)
+
+
+def _read(request: Request, answer: dict[str, Any]) -> effects.Bought:
+    match request:
+        case PurchaseBlock():
+            return ec2_answers.bought(answer)
+        case PurchaseExtension():
+            return ec2_answers.bought_extension(answer)
+        case CreateReservation():
+            return ec2_answers.created(answer)
+        case _:
+            assert_never(request)
+
+
+def _tags(resource_type: str, order_name: str) -> dict[str, Any]:
+    return {"ResourceType": resource_type, "Tags": [{"Key": ORDER_TAG, "Value": order_name}]}

@@ -1,0 +1,141 @@
+"""Performing the reading effects of the purchase protocol with boto3. Nothing here can change anything in EC2."""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ultracluster_runtime.purchasing import ec2_answers
+from ultracluster_runtime.purchasing.aws_errors import after_read
+from ultracluster_runtime.purchasing.effects import (
+    DescribeBlocks,
+    DescribeExtensionHistory,
+    DescribeExtensionOfferings,
+    DescribeOfferings,
+    DescribeReservations,
+    Page,
+    Unanswered,
+)
+from ultracluster_runtime.purchasing.offerings import parse_offering
+
+__all__ = ["Ec2Reads", "MakeClient", "ReadEffect"]
+
+MakeClient = Callable[[str, str, Config], Any]
+"""Makes a boto3 client: service, Region and configuration."""
+
+ReadEffect = (
+    DescribeOfferings
+    | DescribeReservations
+    | DescribeBlocks
+    | DescribeExtensionOfferings
+    | DescribeExtensionHistory
+)
+
+_READING: Final = Config(
+    retries={"total_max_attempts": 3, "mode": "standard"},
+    connect_timeout=5,
+    read_timeout=20,
+    user_agent_extra="ultracluster",
+)
+_PAGE_SIZE: Final = 100
+
+
+class Ec2Reads:
+    """Reads EC2 in any Region; usable from several threads.
+
+    Args:
+        make_client: Makes the boto3 clients.
+    """
+
+    def __init__(self, make_client: MakeClient) -> None:
+        self._make_client = make_client
+        self._clients: dict[str, Any] = {}
+        self._zone_ids: dict[str, Mapping[str, str]] = {}
+        self._making = threading.Lock()  # boto3 clients are thread-safe, the sessions that make them are not
+        self.unreadable: list[str] = []
+        """Offerings that could not be read, each with its reason. They are never bought."""
+
+    def perform(self, effect: ReadEffect) -> Any:
+        """Perform one read: `Page` or `Unanswered`."""
+        try:
+            return self._read(effect)
+        except (ClientError, BotoCoreError) as error:
+            return after_read(error)
+        except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+            return Unanswered(code="UnreadableAnswer", message=repr(error), transient=False)
+
+    def _read(self, effect: ReadEffect) -> Page[Any]:
+        client = self.client(effect.region)
+        paging: dict[str, Any] = {"NextToken": effect.page} if effect.page else {}
+        if isinstance(effect, DescribeReservations):
+            answer = client.describe_capacity_reservations(MaxResults=_PAGE_SIZE, **paging)
+            return _page(answer, map(ec2_answers.reservation, answer["CapacityReservations"]))
+        if isinstance(effect, DescribeBlocks):
+            answer = client.describe_capacity_blocks(MaxResults=_PAGE_SIZE, **paging)
+            return _page(answer, map(ec2_answers.block, answer["CapacityBlocks"]))
+        if isinstance(effect, DescribeExtensionHistory):
+            answer = client.describe_capacity_block_extension_history(
+                CapacityReservationIds=[effect.reservation_id], MaxResults=_PAGE_SIZE, **paging
+            )
+            return _page(answer, map(ec2_answers.extension, answer["CapacityBlockExtensions"]))
+        if isinstance(effect, DescribeExtensionOfferings):
+            answer = client.describe_capacity_block_extension_offerings(
+                CapacityReservationId=effect.reservation_id,
+                CapacityBlockExtensionDurationHours=effect.hours,
+                MaxResults=_PAGE_SIZE,
+                **paging,
+            )
+            read = (
+                ec2_answers.extension_offering(item, reservation_id=effect.reservation_id)
+                for item in answer["CapacityBlockExtensionOfferings"]
+            )
+            return _page(answer, read)
+        return self._offerings(client, effect, paging)
+
+    def _offerings(self, client: Any, effect: DescribeOfferings, paging: dict[str, Any]) -> Page[Any]:
+        if effect.ultraserver_type is not None:
+            what: dict[str, Any] = {
+                "UltraserverType": effect.ultraserver_type,
+                "UltraserverCount": effect.count,
+            }
+        else:
+            what = {"InstanceType": effect.instance_type, "InstanceCount": effect.count}
+        answer = client.describe_capacity_block_offerings(
+            CapacityDurationHours=effect.hours,
+            StartDateRange=effect.start_after,
+            EndDateRange=effect.end_by,
+            MaxResults=_PAGE_SIZE,
+            **what,
+            **paging,
+        )
+        items = answer["CapacityBlockOfferings"]
+        zone_ids = self.zone_ids(effect.region) if items else {}
+        offerings = []
+        for item in items:
+            try:
+                offerings.append(parse_offering(item, region=effect.region, zone_ids=zone_ids))
+            except ValueError as error:
+                self.unreadable.append(f"{effect.region}: {error}")
+        return _page(answer, offerings)
+
+    def zone_ids(self, region: str) -> Mapping[str, str]:
+        """The zone id of each zone name of this account in a Region."""
+        if region not in self._zone_ids:
+            answer = self.client(region).describe_availability_zones(AllAvailabilityZones=True)
+            self._zone_ids[region] = {
+                zone["ZoneName"]: zone["ZoneId"] for zone in answer["AvailabilityZones"]
+            }
+        return self._zone_ids[region]
+
+    def client(self, region: str) -> Any:
+        """The reading client of a Region."""
+        with self._making:
+            if region not in self._clients:
+                self._clients[region] = self._make_client("ec2", region, _READING)
+            return self._clients[region]
+
+
+def _page(answer: Mapping[str, Any], items: Iterable[Any]) -> Page[Any]:
+    return Page(items=tuple(items), next_token=answer.get("NextToken") or None)

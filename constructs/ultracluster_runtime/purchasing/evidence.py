@@ -1,0 +1,150 @@
+"""What EC2 shows of an order's purchase: found by tag, or for extensions in their history."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from ultracluster_runtime.purchasing.ec2_objects import Block, Extension, Reservation
+from ultracluster_runtime.purchasing.effects import (
+    DescribeBlocks,
+    DescribeExtensionHistory,
+    DescribeReservations,
+    Effect,
+    Steps,
+)
+from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder
+from ultracluster_runtime.purchasing.pagination import every_page
+from ultracluster_runtime.purchasing.records import Record
+
+__all__ = ["Evidence", "find_evidence"]
+
+_CLOCKS: Final = timedelta(
+    minutes=5
+)  # the clocks of AWS and of the sender differ by less, or nothing is sent
+# States of reservations, blocks (botocore 1.44.5) and extensions. A state that is new to us counts as pending.
+_GAVE_UP: Final = frozenset({OrderState.REJECTED, OrderState.CLOSED})
+_BAD: Final = frozenset({"payment-failed", "failed", "unsupported"})
+_GOOD: Final = frozenset(
+    {"scheduled", "active", "expired", "cancelled", "cancelling", "unavailable", "payment-succeeded"}
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """What EC2 shows of an order's purchase.
+
+    Attributes:
+        reservation_ids: Its reservations; empty when nothing was found.
+        block_ids: Its blocks.
+        states: ``id=state`` of each reservation.
+        verdict: PURCHASED, PAID or FAILED. None when nothing was found.
+        end: The latest end of the reservations.
+        zone_ids: Their zone ids.
+        lookalikes: Untagged reservations that were made after sending and resemble the order: for a person to judge.
+    """
+
+    reservation_ids: tuple[str, ...] = ()
+    block_ids: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    verdict: OrderState | None = None
+    end: datetime | None = None
+    zone_ids: tuple[str, ...] = ()
+    lookalikes: tuple[str, ...] = ()
+
+
+def _verdict(states: set[str]) -> OrderState:
+    if states <= _BAD:
+        return OrderState.FAILED
+    return OrderState.PAID if states <= _GOOD else OrderState.PURCHASED
+
+
+def find_evidence(record: Record) -> Steps[Evidence]:
+    """Look for an order's purchase: every page, every state.
+
+    Raises:
+        FindingsError: UC7035 if a listing cannot be read whole.
+    """
+    order = record.order
+    if isinstance(order, ExtensionOrder):
+        return (yield from _extension_evidence(record, order))
+    if isinstance(order, BlockOrder):
+        regions = (record.region,) if record.region else order.regions
+    elif isinstance(order, OnDemandOrder):
+        regions = (order.region,)
+    else:
+        raise TypeError(f"unknown kind of order: {type(order).__name__}")
+    reservations: dict[str, Reservation] = {}
+    blocks: dict[str, Block] = {}
+    lookalikes: list[str] = []
+    for region in regions:
+        listed: list[Reservation] = yield from every_page(
+            _reservations_in(region), f"the Capacity Reservations in {region}"
+        )
+        mine = {item.reservation_id: item for item in listed if item.order_name == order.name}
+        if isinstance(order, BlockOrder):
+            listed_blocks: list[Block] = yield from every_page(
+                _blocks_in(region), f"the Capacity Blocks in {region}"
+            )
+            for block in listed_blocks:
+                if block.order_name == order.name or mine.keys() & set(block.reservation_ids):
+                    blocks[block.block_id] = block
+        of_blocks = {reservation_id for block in blocks.values() for reservation_id in block.reservation_ids}
+        mine |= {item.reservation_id: item for item in listed if item.reservation_id in of_blocks}
+        reservations |= mine
+        lookalikes += [item.reservation_id for item in listed if _resembles(item, record)]
+    states = {item.reservation_id: item.state for item in reservations.values()}
+    for block in blocks.values():  # a block may be visible before its reservations
+        states |= {item: block.state for item in block.reservation_ids if item not in states}
+    if not states:
+        return Evidence(lookalikes=tuple(sorted(lookalikes)))
+    return Evidence(
+        reservation_ids=tuple(sorted(states)),
+        block_ids=tuple(sorted(blocks)),
+        states=tuple(f"{item}={state}" for item, state in sorted(states.items())),
+        verdict=_verdict(set(states.values())),
+        end=max((item.end for item in reservations.values() if item.end), default=None),
+        zone_ids=tuple(sorted({item.zone_id for item in reservations.values() if item.zone_id})),
+    )
+
+
+def _reservations_in(region: str) -> Callable[[str | None], Effect]:
+    return lambda page: DescribeReservations(region=region, page=page)
+
+
+def _blocks_in(region: str) -> Callable[[str | None], Effect]:
+    return lambda page: DescribeBlocks(region=region, page=page)
+
+
+def _resembles(item: Reservation, record: Record) -> bool:
+    if item.order_name is not None or record.sent_at is None or item.created is None:
+        return False
+    return item.created >= record.sent_at - _CLOCKS and (item.start, item.end) == (record.start, record.end)
+
+
+def _extension_evidence(record: Record, order: ExtensionOrder) -> Steps[Evidence]:
+    if record.offering_id is None or record.sent_at is None or record.state in _GAVE_UP:
+        # Nothing of ours can be there. An extension carries no tag, so one that is there is another order's.
+        return Evidence()
+    extensions: list[Extension] = yield from every_page(
+        lambda page: DescribeExtensionHistory(
+            region=order.region, reservation_id=order.reservation_id, page=page
+        ),
+        "the history of extensions",
+    )
+    states = {
+        item.status
+        for item in extensions
+        if item.offering_id == record.offering_id
+        and item.reservation_id == order.reservation_id
+        and item.start == order.expected_end
+        and item.purchased_at >= record.sent_at - _CLOCKS
+    }
+    if not states:
+        return Evidence()
+    return Evidence(
+        reservation_ids=(order.reservation_id,),
+        states=tuple(f"{order.reservation_id}={state}" for state in sorted(states)),
+        verdict=_verdict(states),
+    )

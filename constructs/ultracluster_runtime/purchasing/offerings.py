@@ -1,0 +1,242 @@
+"""Capacity Block offerings: what AWS answers, read with care, and how they compare.
+
+Every comparison comes from the fee and the exact hours and minutes of the offering itself, never from what was asked.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from types import MappingProxyType
+from typing import Any
+
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_runtime.functions.window import BlockWindow
+
+__all__ = ["RANKINGS", "Offering", "Segment", "parse_offering", "rank_offerings"]
+
+_NEVER = Decimal("Infinity")  # what cannot be computed ranks last
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Segment:
+    """One part of an offering that spans zones or instance types; it becomes a reservation of its own.
+
+    Attributes:
+        instance_type: The instance type of this part.
+        zone_id: Its zone id; None when AWS gave none that is known.
+        instance_count: Its instances.
+        start: Its start.
+        end: Its end.
+    """
+
+    instance_type: str
+    zone_id: str | None
+    instance_count: int
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Offering:
+    """One Capacity Block as AWS offers it. It is not held: anybody can buy it first.
+
+    Attributes:
+        offering_id: AWS's id of the offering (``cb-…``); not a reservation.
+        region: The Region that offers it.
+        instance_type: The instance type; for an UltraServer AWS may leave it out.
+        ultraserver_type: The UltraServer type. None for instances.
+        ultraserver_count: UltraServers; 0 for instances.
+        instance_count: Instances in all.
+        zone: The zone's name, which differs from account to account.
+        zone_ids: The zone ids of all parts; empty when AWS gave none that is known.
+        start: When the capacity is delivered.
+        end: When it ends.
+        duration: The exact length that AWS states.
+        fee: What is paid upfront, for everything.
+        currency: The currency of the fee.
+        segments: The parts of an offering that spans zones or instance types; empty for a plain one.
+    """
+
+    offering_id: str
+    region: str
+    instance_type: str | None
+    ultraserver_type: str | None
+    ultraserver_count: int
+    instance_count: int
+    zone: str
+    zone_ids: tuple[str, ...]
+    start: datetime
+    end: datetime
+    duration: timedelta
+    fee: Decimal
+    currency: str
+    segments: tuple[Segment, ...] = ()
+
+    @property
+    def known_type(self) -> InstanceType | None:
+        """What the catalogue knows of the instances; None for a type that it does not know."""
+        if self.instance_type is not None:
+            return INSTANCE_TYPES.get(self.instance_type)
+        members = (
+            known for known in INSTANCE_TYPES.values() if known.ultraserver_type == self.ultraserver_type
+        )
+        return next(members, None) if self.ultraserver_type else None
+
+    @property
+    def window(self) -> BlockWindow:
+        """The clock of the block."""
+        return BlockWindow(start=self.start, end=self.end, ultraserver=self.ultraserver_type is not None)
+
+    @property
+    def node_hours(self) -> Decimal:
+        """Instance-hours that are paid."""
+        return self.instance_count * _hours(self.duration)
+
+    @property
+    def usable_node_hours(self) -> Decimal:
+        """Instance-hours in which jobs can run: without the drain before the end."""
+        drained = self.end - self.window.drain_at
+        return self.instance_count * _hours(max(timedelta(0), self.duration - drained))
+
+    @property
+    def fee_per_node_hour(self) -> Decimal:
+        """Fee for each paid instance-hour."""
+        return self.fee / self.node_hours
+
+    @property
+    def fee_per_chip_hour(self) -> Decimal | None:
+        """Fee for each paid chip-hour; None when the parts or the type are not known."""
+        return self._per(lambda known: known.chips)
+
+    @property
+    def fee_per_core_hour(self) -> Decimal | None:
+        """Fee for each paid hour of a physical NeuronCore; None where there are none."""
+        return self._per(lambda known: known.neuron_cores)
+
+    @property
+    def usable_node_hours_per_unit(self) -> Decimal:
+        """Usable instance-hours that one unit of the currency (one dollar) buys."""
+        return self.usable_node_hours / self.fee
+
+    def _per(self, parts: Callable[[InstanceType], int]) -> Decimal | None:
+        mixed = any(segment.instance_type != self.instance_type for segment in self.segments)
+        known = None if mixed else self.known_type
+        if known is None or not parts(known):
+            return None
+        return self.fee / (self.node_hours * parts(known))
+
+
+def _hours(duration: timedelta) -> Decimal:
+    return Decimal(duration // timedelta(seconds=1)) / 3600
+
+
+RANKINGS: Mapping[str, Callable[[Offering], Any]] = MappingProxyType(
+    {
+        "total": lambda offering: offering.fee,
+        "chip-hour": lambda offering: (
+            _NEVER if offering.fee_per_chip_hour is None else offering.fee_per_chip_hour
+        ),
+        "core-hour": lambda offering: (
+            _NEVER if offering.fee_per_core_hour is None else offering.fee_per_core_hour
+        ),
+        "start": lambda offering: offering.start,
+        "node-hours": lambda offering: -offering.usable_node_hours_per_unit,
+    }
+)
+"""What can make an offering the best, by the names that the command line uses; the smallest key is the best."""
+
+
+def rank_offerings(offerings: list[Offering], *, by: str) -> list[Offering]:
+    """Sort offerings, best first; ties go to the lower fee, then the earlier start, then the id."""
+    key = RANKINGS[by]
+    return sorted(
+        offerings, key=lambda offering: (key(offering), offering.fee, offering.start, offering.offering_id)
+    )
+
+
+def _aware(value: Any) -> datetime:
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise ValueError(f"not an aware time: {value!r}")
+    return value.astimezone(UTC)
+
+
+def _fee(value: Any) -> Decimal:
+    # A string on the wire; a float would already have lost cents.
+    fee = Decimal(value) if isinstance(value, str) else Decimal("NaN")
+    if not fee.is_finite() or fee <= 0:
+        raise ValueError(f"not a fee: {value!r}")
+    return fee
+
+
+def _positive(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"not a count: {value!r}")
+    return value
+
+
+def _segment(answer: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Segment:
+    return Segment(
+        instance_type=answer["InstanceType"],
+        zone_id=answer.get("AvailabilityZoneId") or zone_ids.get(answer.get("AvailabilityZone", "")),
+        instance_count=_positive(answer["InstanceCount"]),
+        start=_aware(answer["StartDate"]),
+        end=_aware(answer["EndDate"]),
+    )
+
+
+def parse_offering(answer: Mapping[str, Any], *, region: str, zone_ids: Mapping[str, str]) -> Offering:
+    """Read one CapacityBlockOffering of DescribeCapacityBlockOfferings.
+
+    Args:
+        answer: The offering as boto3 gives it.
+        region: The Region that was asked.
+        zone_ids: Zone id for each zone name of this account and Region. The offering itself has the name only.
+
+    Raises:
+        ValueError: If a field that a buyer depends on is missing or makes no sense. Such an offering is never bought.
+    """
+    try:
+        segments = tuple(
+            _segment(segment, zone_ids) for segment in answer.get("CapacityBlockOfferingSegments") or ()
+        )
+        zone = answer.get("AvailabilityZone", "")
+        zones = [segment.zone_id for segment in segments] or [zone_ids.get(zone)]
+        ultraservers = answer.get("UltraserverCount") or 0
+        start, end = _aware(answer["StartDate"]), _aware(answer["EndDate"])
+        duration = timedelta(
+            hours=answer["CapacityBlockDurationHours"],
+            minutes=answer.get("CapacityBlockDurationMinutes") or 0,
+        )
+        if duration <= timedelta(0) or end <= start:
+            raise ValueError(f"not a duration: {duration} from {start} to {end}")
+        offering = Offering(
+            offering_id=answer["CapacityBlockOfferingId"],
+            region=region,
+            instance_type=answer.get("InstanceType"),
+            ultraserver_type=answer.get("UltraserverType"),
+            ultraserver_count=ultraservers,
+            instance_count=0,
+            zone=zone,
+            # A part in a zone that is not known makes the zones of the whole unknown.
+            zone_ids=() if None in zones else tuple(sorted({str(zone_id) for zone_id in zones})),
+            start=start,
+            end=end,
+            duration=duration,
+            fee=_fee(answer["UpfrontFee"]),
+            currency=answer["CurrencyCode"],
+            segments=segments,
+        )
+    except (KeyError, TypeError, InvalidOperation) as error:
+        raise ValueError(
+            f"offering {answer.get('CapacityBlockOfferingId')!r} cannot be read: {error!r}"
+        ) from error
+    return _with_instances(offering, answer.get("InstanceCount"))
+
+
+def _with_instances(offering: Offering, stated: int | None) -> Offering:
+    count = stated or sum(segment.instance_count for segment in offering.segments)
+    if not count and offering.ultraserver_count and offering.known_type:
+        count = offering.ultraserver_count * offering.known_type.instances_per_ultraserver
+    return replace(offering, instance_count=_positive(count))

@@ -1,0 +1,269 @@
+"""Choosing what to buy: the best offer that keeps every term of an order, or why there is none."""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from ultracluster_catalog.capacity.capacity_blocks import EXTENSION_CLOSES, EXTENSION_OPENS, LONGEST_BLOCK
+from ultracluster_runtime.purchasing.ec2_objects import (
+    CreateReservation,
+    Extension,
+    ExtensionOffering,
+    PurchaseBlock,
+    PurchaseExtension,
+    Quote,
+    Reservation,
+)
+from ultracluster_runtime.purchasing.effects import (
+    DescribeExtensionHistory,
+    DescribeExtensionOfferings,
+    DescribeOfferings,
+    DescribeReservations,
+    Steps,
+)
+from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
+from ultracluster_runtime.purchasing.orders import (
+    BlockOrder,
+    ExtensionOrder,
+    OnDemandOrder,
+    Order,
+    order_token,
+)
+from ultracluster_runtime.purchasing.pagination import every_page, refuse
+
+__all__ = ["broken_terms", "choose_quote"]
+
+_EXTENSIBLE = frozenset({"active", "scheduled"})
+_PENDING = "payment-pending"
+_REASONS_SHOWN = 5
+
+
+def choose_quote(order: Order, *, now: datetime) -> Steps[Quote]:
+    """Find the best offer that keeps every term.
+
+    Raises:
+        FindingsError: If there is none (UC7027), the block to extend is not as expected (UC7028), an extension is
+            under way (UC7029), or AWS does not answer (UC7035).
+    """
+    if isinstance(order, BlockOrder):
+        return (yield from _block_quote(order))
+    if isinstance(order, ExtensionOrder):
+        return (yield from _extension_quote(order, now))
+    if isinstance(order, OnDemandOrder):
+        return _on_demand_quote(order, now)
+    raise TypeError(f"unknown kind of order: {type(order).__name__}")
+
+
+def _over_cap(order: Order, fee: Decimal, currency: str) -> list[str]:
+    broken = []
+    if currency != order.currency:
+        broken.append(f"the currency is {currency}, not {order.currency}")
+    elif fee > order.max_fee:
+        broken.append(f"the fee {fee} is above the cap {order.max_fee}")
+    return broken
+
+
+def broken_terms(order: BlockOrder, offering: Offering) -> list[str]:
+    """The terms of an order that an offering does not keep; empty when it may be bought."""
+    return [
+        *_over_cap(order, offering.fee, offering.currency),
+        *_broken_size(order, offering),
+        *_broken_place_and_time(order, offering),
+    ]
+
+
+def _broken_size(order: BlockOrder, offering: Offering) -> list[str]:
+    broken = []
+    if order.ultraserver_type is not None:
+        if offering.ultraserver_type != order.ultraserver_type or offering.ultraserver_count != order.count:
+            broken.append(f"it is {offering.ultraserver_count} of UltraServer {offering.ultraserver_type}")
+    elif offering.ultraserver_type is not None or offering.instance_count != order.count:
+        broken.append(f"it has {offering.instance_count} instances")
+    if order.instance_type is not None:
+        types = {offering.instance_type, *(segment.instance_type for segment in offering.segments)}
+        if types != {order.instance_type}:
+            broken.append(f"it has instances of type {', '.join(sorted(map(str, types)))}")
+    return broken
+
+
+def _broken_place_and_time(order: BlockOrder, offering: Offering) -> list[str]:
+    broken = []
+    if offering.region not in order.regions:
+        broken.append(f"it is in {offering.region}")
+    if order.zone_ids and not (offering.zone_ids and set(offering.zone_ids) <= set(order.zone_ids)):
+        broken.append(f"it is in zone {', '.join(offering.zone_ids) or offering.zone}")
+    if not order.start_after <= offering.start <= order.start_before:
+        broken.append(f"it starts at {offering.start.isoformat()}")
+    if order.end_by is not None and offering.end > order.end_by:
+        broken.append(f"it ends at {offering.end.isoformat()}")
+    if not timedelta(hours=order.min_hours) <= offering.duration <= timedelta(hours=order.max_hours):
+        broken.append(f"it lasts {offering.duration}")
+    return broken
+
+
+def _no_offer(kind: str, broken: list[str]) -> Exception:
+    shown = "; ".join(broken[:_REASONS_SHOWN])
+    return refuse(
+        "UC7027",
+        f"no {kind} keeps the terms" + (f": {shown}" if shown else ": AWS offered none"),
+        remedy="Look at what there is with `ultracluster capacity find`, and approve an order with other terms",
+    )
+
+
+def _block_quote(order: BlockOrder) -> Steps[Quote]:
+    offered: dict[str, Offering] = {}
+    latest_end = order.start_before + timedelta(hours=order.max_hours)
+    for region in order.regions:
+        for hours in order.request_hours:
+
+            def describe(page: str | None, region: str = region, hours: int = hours) -> DescribeOfferings:
+                return DescribeOfferings(
+                    region=region,
+                    instance_type=order.instance_type,
+                    ultraserver_type=order.ultraserver_type,
+                    count=order.count,
+                    hours=hours,
+                    start_after=order.start_after,
+                    end_by=order.end_by or latest_end,
+                    page=page,
+                )
+
+            offerings: list[Offering] = yield from every_page(describe, f"the offerings in {region}")
+            offered |= {offering.offering_id: offering for offering in offerings}
+    kept = [offering for offering in offered.values() if not broken_terms(order, offering)]
+    if not kept:
+        broken = [
+            f"{offer.offering_id}: {', '.join(broken_terms(order, offer))}" for offer in offered.values()
+        ]
+        raise _no_offer("offering", broken)
+    best = rank_offerings(kept, by=order.prefer)[0]
+    request = PurchaseBlock(
+        region=best.region,
+        offering_id=best.offering_id,
+        platform=order.platform,
+        order_name=order.name,
+        ultraserver=order.ultraserver_type is not None,
+    )
+    return Quote(
+        request=request,
+        offering_id=best.offering_id,
+        fee=best.fee,
+        currency=best.currency,
+        start=best.start,
+        end=best.end,
+        zone_ids=best.zone_ids,
+        offering=best,
+    )
+
+
+def _not_extensible(order: ExtensionOrder, found: Reservation, now: datetime) -> str:
+    if found.reservation_type != "capacity-block":
+        return f"is of type {found.reservation_type}; only Capacity Blocks are extended"
+    if found.state not in _EXTENSIBLE:
+        return f"is {found.state}; only active and scheduled blocks are extended"
+    if found.end != order.expected_end or found.start is None:
+        ends = found.end.isoformat() if found.end else "at no time"
+        return f"ends {ends}, not {order.expected_end.isoformat()}; it may have been extended already"
+    if not now + EXTENSION_CLOSES <= order.expected_end <= now + EXTENSION_OPENS:
+        return f"ends at {order.expected_end.isoformat()}; extensions are sold from 57 days to 1 hour before that"
+    if order.expected_end - found.start + timedelta(hours=order.extension_hours) > LONGEST_BLOCK:
+        return f"would be longer than {LONGEST_BLOCK.days} days in all"
+    return ""
+
+
+def _guard_extension(order: ExtensionOrder, now: datetime) -> Steps[Reservation]:
+    def reservations(page: str | None) -> DescribeReservations:
+        return DescribeReservations(region=order.region, page=page)
+
+    def history(page: str | None) -> DescribeExtensionHistory:
+        return DescribeExtensionHistory(region=order.region, reservation_id=order.reservation_id, page=page)
+
+    listed: list[Reservation] = yield from every_page(reservations, "the Capacity Reservations")
+    found = next((item for item in listed if item.reservation_id == order.reservation_id), None)
+    problem = "is not there" if found is None else _not_extensible(order, found, now)
+    if found is None or problem:
+        raise refuse(
+            "UC7028", f"{order.reservation_id} in {order.region} {problem}", remedy="Nothing was bought"
+        )
+    extensions: list[Extension] = yield from every_page(history, "the history of extensions")
+    # The history is filtered by AWS, and here again: an answer about another block is no evidence.
+    if any(item.status == _PENDING and item.reservation_id == order.reservation_id for item in extensions):
+        raise refuse(
+            "UC7029",
+            f"an extension of {order.reservation_id} waits for its payment",
+            remedy="Wait until it cleared or failed; AWS takes one extension at a time",
+        )
+    return found
+
+
+def _extension_quote(order: ExtensionOrder, now: datetime) -> Steps[Quote]:
+    reservation: Reservation = yield from _guard_extension(order, now)
+
+    def describe(page: str | None) -> DescribeExtensionOfferings:
+        return DescribeExtensionOfferings(
+            region=order.region, reservation_id=order.reservation_id, hours=order.extension_hours, page=page
+        )
+
+    offered: list[ExtensionOffering] = yield from every_page(describe, "the extension offerings")
+    kept: list[ExtensionOffering] = []
+    broken: list[str] = []
+    for offer in offered:
+        reasons = _over_cap(order, offer.fee, offer.currency)
+        if offer.reservation_id != order.reservation_id:
+            reasons.append(f"it extends {offer.reservation_id}")
+        if offer.start != order.expected_end:
+            reasons.append(f"it begins at {offer.start.isoformat()}")
+        if offer.hours != order.extension_hours:
+            reasons.append(f"it lasts {offer.hours} hours")
+        if reasons:
+            broken.append(f"{offer.offering_id}: {', '.join(reasons)}")
+        else:
+            kept.append(offer)
+    if not kept:
+        raise _no_offer("extension", broken)
+    best = min(kept, key=_extension_rank)
+    request = PurchaseExtension(
+        region=order.region, offering_id=best.offering_id, reservation_id=order.reservation_id
+    )
+    return Quote(
+        request=request,
+        offering_id=best.offering_id,
+        fee=best.fee,
+        currency=best.currency,
+        start=best.start,
+        end=best.end,
+        zone_ids=(reservation.zone_id,) if reservation.zone_id else (),
+    )
+
+
+def _extension_rank(offer: ExtensionOffering) -> Any:
+    return offer.fee, offer.offering_id
+
+
+def _on_demand_quote(order: OnDemandOrder, now: datetime) -> Quote:
+    fee = order.bound(now)
+    broken = _over_cap(order, fee, order.currency)
+    if order.end <= now:
+        broken.append(f"its end {order.end.isoformat()} has passed")
+    if broken:
+        raise _no_offer("reservation", broken)
+    request = CreateReservation(
+        region=order.region,
+        instance_type=order.instance_type,
+        count=order.count,
+        platform=order.platform,
+        zone_id=order.zone_id,
+        end=order.end,
+        placement_group_arn=order.placement_group_arn,
+        client_token=f"{order.name}-{order_token(order)}"[:64],
+        order_name=order.name,
+    )
+    return Quote(
+        request=request,
+        offering_id=None,
+        fee=fee,
+        currency=order.currency,
+        start=now,
+        end=order.end,
+        zone_ids=(order.zone_id,),
+    )

@@ -1,0 +1,170 @@
+"""Looking for Capacity Blocks in many Regions at once, patiently, and without the power to buy."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from ultracluster_catalog.limits.quotas import capacity_block_quotas
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_rules.findings import Finding
+from ultracluster_runtime.purchasing.aws_errors import says_quota_is_zero
+from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, Unanswered
+from ultracluster_runtime.purchasing.offerings import Offering
+
+__all__ = ["Search", "SearchResult", "search_offerings"]
+
+_MOST_THREADS: Final = 32
+_MOST_PAGES: Final = 100
+# AWS limits searches harshly and says neither how much nor for how long; these pauses were enough in accounts (2026).
+_PAUSES: Final = (4.0, 15.0, 45.0)
+_NOT_SOLD: Final = "not supported for Capacity Blocks"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Search:
+    """What to look for.
+
+    Attributes:
+        regions: Where.
+        instance_type: The instance type. None when UltraServers are looked for.
+        ultraserver_type: The UltraServer type. None when instances are looked for.
+        counts: How many instances or UltraServers; each number is a question of its own to AWS.
+        hours: How long, in hours; each duration is a question of its own too.
+        start_after: Earliest start.
+        start_before: Latest start.
+        end_by: Latest end.
+    """
+
+    regions: tuple[str, ...]
+    instance_type: str | None = None
+    ultraserver_type: str | None = None
+    counts: tuple[int, ...]
+    hours: tuple[int, ...]
+    start_after: datetime
+    start_before: datetime
+    end_by: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchResult:
+    """What was found.
+
+    Attributes:
+        offerings: Every offering once, unsorted.
+        findings: Regions that gave no answer, and what to do about it.
+        not_sold: Regions that say that they do not sell this.
+    """
+
+    offerings: list[Offering] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    not_sold: list[str] = field(default_factory=list)
+
+
+Read = Callable[[DescribeOfferings], Page[Offering] | Unanswered]
+
+
+def search_offerings(
+    search: Search, *, read: Read, sleep: Callable[[float], None] = time.sleep
+) -> SearchResult:
+    """Look for offerings in all Regions at once, each Region in a thread of its own.
+
+    Args:
+        search: What to look for.
+        read: Reads one page, such as `Ec2Reads.perform`; called from several threads.
+        sleep: Waits, in seconds. Default: really.
+
+    Returns:
+        What was found; a Region that fails is a finding and does not stop the others.
+    """
+    result = SearchResult()
+    if not search.regions:
+        return result
+    offered: dict[str, Offering] = {}
+    with ThreadPoolExecutor(max_workers=min(_MOST_THREADS, len(search.regions))) as threads:
+        answers = threads.map(lambda region: _search_region(search, region, read, sleep), search.regions)
+        for region, (offerings, failure) in zip(search.regions, answers, strict=True):
+            offered |= {offering.offering_id: offering for offering in offerings}
+            if failure is not None and _NOT_SOLD in failure.message:
+                result.not_sold.append(region)
+            elif failure is not None:
+                result.findings.append(_finding(search, region, failure))
+    inside = (item for item in offered.values() if search.start_after <= item.start <= search.start_before)
+    result.offerings.extend(inside)
+    return result
+
+
+def _search_region(
+    search: Search, region: str, read: Read, sleep: Callable[[float], None]
+) -> tuple[list[Offering], Unanswered | None]:
+    offerings: list[Offering] = []
+    for count in search.counts:
+        for hours in search.hours:
+            page: str | None = None
+            for _ in range(_MOST_PAGES):
+                effect = DescribeOfferings(
+                    region=region,
+                    instance_type=search.instance_type,
+                    ultraserver_type=search.ultraserver_type,
+                    count=count,
+                    hours=hours,
+                    start_after=search.start_after,
+                    end_by=search.end_by,
+                    page=page,
+                )
+                answer = _ask(effect, read, sleep)
+                if isinstance(answer, Unanswered):
+                    return offerings, answer
+                offerings.extend(answer.items)
+                page = answer.next_token
+                if not page:  # an empty page with a token is not the end
+                    break
+    return offerings, None
+
+
+def _ask(effect: DescribeOfferings, read: Read, sleep: Callable[[float], None]) -> Page[Any] | Unanswered:
+    answer = read(effect)
+    for pause in _PAUSES:
+        if not (isinstance(answer, Unanswered) and answer.transient):
+            break
+        sleep(pause)
+        answer = read(effect)
+    return answer
+
+
+def _finding(search: Search, region: str, failure: Unanswered) -> Finding:
+    if not says_quota_is_zero(failure):
+        return Finding(
+            code="UC7042",
+            path=region,
+            problem=f"no answer: {failure.code}: {failure.message}",
+            remedy="What this Region offers is not in the list; search it again later"
+            if failure.transient
+            else "",
+        )
+    members = _members(search)
+    quotas = capacity_block_quotas(members[0]) if members else None
+    nodes = max(search.counts, default=1) * (
+        members[0].instances_per_ultraserver if search.ultraserver_type and members else 1
+    )
+    remedy = (
+        quotas.account.request_command(vcpus=members[0].vcpus * nodes, region=region)
+        if quotas
+        else "Ask for the quota on Capacity Blocks of this family in the Service Quotas console"
+    )
+    what = search.instance_type or search.ultraserver_type
+    named = f" (quota {quotas.account.code}, {quotas.account.name})" if quotas else ""
+    return Finding(
+        code="UC7041",
+        path=region,
+        problem=f"the account has no quota for Capacity Blocks of {what}{named}",
+        remedy=f"Ask for it: {remedy}" if quotas else remedy,
+    )
+
+
+def _members(search: Search) -> list[Any]:
+    if search.instance_type is not None:
+        return [INSTANCE_TYPES[search.instance_type]] if search.instance_type in INSTANCE_TYPES else []
+    return [known for known in INSTANCE_TYPES.values() if known.ultraserver_type == search.ultraserver_type]

@@ -1,0 +1,3 @@
+"""Lambda functions run as local processes."""
+
+__all__: list[str] = []

@@ -1,0 +1,135 @@
+"""Lambda functions as local processes, since moto's way needs Docker.
+
+Python functions run under this Python, Node functions under the `node` of PATH. The child's environment is scrubbed:
+it reaches the local AWS and nothing else. Python functions start at the time of the local AWS's clock.
+"""
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from moto.cloudwatch.models import cloudwatch_backends
+
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT, child_environment
+from ultracluster_local.instance.running import running
+from ultracluster_local.services.embedded_metrics import extract_metrics
+
+__all__ = ["invoke_for_moto"]
+
+_HARNESSES = Path(__file__).parent / "lambda_harness"
+_LEAST_SECONDS = 60
+"""A cold start here shares the machine with the deployment; Lambda's default of 3 s would fail at random."""
+
+
+def invoke_for_moto(function: Any, event: Any = None) -> tuple[str, bool, str]:
+    """Run one invocation; takes the place of moto's `LambdaFunction._invoke_lambda`.
+
+    CloudWatch is told of it and of its error at the time when it began, as AWS Lambda does it.
+
+    Returns:
+        The answer as JSON, whether it is an error, and the log.
+    """
+    began = CLOCK.now()
+    answer, failed, log = _run(function, event)
+    _count(function, began, failed=failed)
+    return answer, failed, log
+
+
+def _count(function: Any, moment: datetime, *, failed: bool) -> None:
+    data = [
+        {
+            "MetricName": name,
+            "Value": value,
+            "Unit": "Count",
+            "Timestamp": moment.astimezone(UTC).replace(tzinfo=None),  # as moto keeps times
+            "Dimensions": [{"Name": "FunctionName", "Value": function.function_name}],
+        }
+        for name, value in (("Invocations", 1), ("Errors", int(failed)))
+    ]
+    cloudwatch_backends[ACCOUNT][function.region].put_metric_data("AWS/Lambda", data)
+
+
+def _run(function: Any, event: Any) -> tuple[str, bool, str]:
+    event = json.loads(event) if isinstance(event, str) else event
+    code = _unpacked(function.code_bytes)
+    node = (function.run_time or "").startswith("nodejs")
+    command = _command(node=node)
+    if command is None:
+        return (
+            _error("LocalAws.NoNode", "This function needs `node` on PATH, as `make env` installs it"),
+            True,
+            "",
+        )
+    environment = (
+        child_environment(endpoint=running().clients.endpoint, region=function.region)
+        | {name: str(value) for name, value in (function.environment_vars or {}).items()}
+        | {
+            "_HANDLER": function.handler,
+            "AWS_LAMBDA_FUNCTION_NAME": function.function_name,
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_size),
+            "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+            "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.function_name}",
+            "AWS_LAMBDA_LOG_STREAM_NAME": "local",
+            "LOCAL_AWS_FUNCTION_ARN": function.function_arn,
+            "LAMBDA_TASK_ROOT": str(code),
+            "TMPDIR": str(_made(running().directory / "tmp")),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+    )
+    environment.pop("PYTHONPATH", None)
+    if CLOCK.stands:
+        environment["LOCAL_AWS_TIME"] = CLOCK.now().isoformat()
+    try:
+        ended = subprocess.run(
+            command,
+            input=json.dumps(event or {}),
+            text=True,
+            capture_output=True,
+            cwd=code,
+            env=environment,
+            timeout=max(int(function.timeout), _LEAST_SECONDS),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _error("Sandbox.Timedout", f"Task timed out after {function.timeout} seconds"), True, ""
+    extract_metrics(ended.stderr.splitlines(), region=function.region)
+    if ended.returncode != 0:
+        return ended.stdout or _error("Runtime.ExitError", ended.stderr[-2000:]), True, ended.stderr
+    return ended.stdout, False, ended.stderr
+
+
+def _command(*, node: bool) -> list[str] | None:
+    if not node:
+        return [sys.executable, str(_HARNESSES / "python_harness.py")]
+    beside_python = Path(sys.executable).parent / "node"
+    found = str(beside_python) if beside_python.exists() else shutil.which("node")
+    return [found, str(_HARNESSES / "node_harness.js")] if found else None
+
+
+def _unpacked(archive: bytes) -> Path:
+    """Unpack a function's code once for each content."""
+    target = running().directory / "functions" / hashlib.sha256(archive).hexdigest()[:32]
+    if not target.exists():
+        partial = _made(target.with_name(f"{target.name}.{os.getpid()}"))
+        with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+            packed.extractall(partial)  # zipfile drops absolute paths and ".."
+        partial.rename(target)
+    return target
+
+
+def _made(directory: Path) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def _error(kind: str, message: str) -> str:
+    return json.dumps({"errorType": kind, "errorMessage": message})

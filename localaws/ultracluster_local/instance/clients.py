@@ -1,0 +1,101 @@
+"""boto3 clients that can reach the local AWS and nothing else."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import botocore
+import botocore.config
+import botocore.loaders
+import botocore.session
+
+from ultracluster_local.instance.environment import ACCESS_KEY, SECRET_KEY, require_loopback
+
+__all__ = ["Clients", "models_read_once", "service_model"]
+
+
+_LOADER = botocore.loaders.create_loader()
+"""Keeps what it has read, such as the model of EC2, which takes a tenth of a second."""
+
+
+@contextmanager
+def models_read_once() -> Iterator[None]:
+    """Let the sessions that are made meanwhile read the models of services together: moto's import makes several."""
+    before = botocore.session.create_loader
+    botocore.session.create_loader = lambda path=None: before(path) if path else _LOADER
+    try:
+        yield
+    finally:
+        botocore.session.create_loader = before
+
+
+@cache
+def _session() -> Any:
+    # No profile, configuration or credentials of the user: neither their files nor their variables are read.
+    session = botocore.session.Session(session_vars={"profile": (None, None, None, None)})
+    session.set_config_variable("config_file", os.devnull)
+    session.set_config_variable("credentials_file", os.devnull)
+    session.set_credentials(ACCESS_KEY, SECRET_KEY)
+    session.register_component("data_loader", _LOADER)
+    return session
+
+
+@cache
+def service_model(service: str) -> Any:
+    """Return botocore's model of a service: the shapes of its requests and answers."""
+    return _session().get_service_model(service)
+
+
+def _address(request: Any, signing_name: str, region_name: str, **_: Any) -> None:
+    """Say whom a request is for where a signature says it; nobody looks at the signature, which takes a tenth of a call."""
+    scope = f"{ACCESS_KEY}/20261122/{region_name}/{signing_name}/aws4_request"
+    request.headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=0"
+
+
+class Clients:
+    """A cache of clients for one endpoint.
+
+    Args:
+        endpoint: Address of the local AWS.
+        answer: Answers requests of this process, as `ultracluster_local.server.in_process.answered_by` makes it. Default: they
+            are sent to the endpoint.
+
+    Raises:
+        FindingsError: If `endpoint` is not a loopback address (UC8001).
+    """
+
+    def __init__(self, *, endpoint: str, answer: Callable[..., Any] | None = None) -> None:
+        self.endpoint = require_loopback(endpoint)
+        self._answer = answer
+        self._clients: dict[tuple[str, str], Any] = {}
+        self._lock = threading.Lock()
+
+    def get(self, service: str, region: str) -> Any:
+        """Return the client of `service` in `region`; it fails at once instead of retrying."""
+        with self._lock:
+            client = self._clients.get((service, region))
+            if client is None:
+                client = self._clients[service, region] = _session().create_client(
+                    service,
+                    region_name=region,
+                    endpoint_url=self.endpoint,
+                    aws_access_key_id=ACCESS_KEY,
+                    aws_secret_access_key=SECRET_KEY,
+                    config=botocore.config.Config(
+                        retries={"total_max_attempts": 1},
+                        connect_timeout=5,
+                        read_timeout=120,
+                        proxies={},
+                        user_agent="ultracluster-local",  # else it is put together for each request
+                        s3={"addressing_style": "path"},
+                        max_pool_connections=32,
+                    ),
+                )
+                if self._answer:
+                    client.meta.events.register("before-send", self._answer)
+                    client.meta.events.register("choose-signer", lambda **_: botocore.UNSIGNED)
+                    client.meta.events.register("before-sign", _address)
+            return client

@@ -1,0 +1,3 @@
+"""Initial content of a local AWS."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""HTTP server, daemon and installation into moto."""
+
+__all__: list[str] = []

@@ -1,0 +1,123 @@
+"""Puts our extension into moto, once for each process; the list of every moto internal that we touch."""
+
+import functools
+from typing import Any
+
+from moto.awslambda.models import LambdaFunction
+from moto.batch.responses import BatchResponse
+from moto.budgets.responses import BudgetsResponse
+from moto.cloudformation.responses import CloudFormationResponse
+from moto.cloudtrail.responses import CloudTrailResponse
+from moto.cloudwatch.responses import CloudWatchResponse
+from moto.core.errors import COMMON_ERROR_CODES
+from moto.core.responses import ActionResult, BaseResponse
+from moto.ec2.responses import EC2Response
+from moto.ecr.responses import ECRResponse
+from moto.fsx.responses import FSxResponse
+from moto.servicequotas.responses import ServiceQuotasResponse
+
+from ultracluster_local.cloudformation import api, change_set_api, drift_api, stack_set_api
+from ultracluster_local.functions import lambda_runtime
+from ultracluster_local.server import moto_caching as moto_costs
+from ultracluster_local.services import (
+    budgets,
+    cloudtrail,
+    ecr,
+    embedded_metrics,
+    iam_simulation,
+    public_images,
+    resource_groups,
+    service_quotas,
+    sqs,
+)
+from ultracluster_local.services.batch import compute_environments as batch
+from ultracluster_local.services.batch import jobs as batch_jobs
+from ultracluster_local.services.batch import service_jobs as batch_service_jobs
+from ultracluster_local.services.ec2 import capacity as ec2_capacity
+from ultracluster_local.services.ec2 import capacity_blocks as ec2_capacity_blocks
+from ultracluster_local.services.ec2 import capacity_extensions as ec2_capacity_extensions
+from ultracluster_local.services.ec2 import instances as ec2_instances
+from ultracluster_local.services.ec2 import launch_templates as ec2_launch_templates
+from ultracluster_local.services.ec2 import placement_groups as ec2_placement_groups
+from ultracluster_local.services.ec2 import tags as ec2_tags
+from ultracluster_local.services.fsx import associations as fsx_associations
+from ultracluster_local.services.fsx import backups as fsx_backups
+from ultracluster_local.services.fsx import file_systems as fsx
+from ultracluster_local.services.handlers import ServiceError
+from ultracluster_local.services.s3 import buckets as s3
+from ultracluster_local.services.s3 import request_metrics as s3_request_metrics
+
+__all__ = ["install"]
+
+
+_UNKNOWN_CALL = "InvalidAction"
+"""One of the error codes that all services have."""
+
+
+@functools.cache
+def install() -> None:
+    """Extend moto: our calls, our CloudFormation, functions as local processes, honest refusals."""
+    moto_costs.install()
+    # Only our own stacks and change sets: what moto's engine would half-do must be refused.
+    for name, member in list(vars(CloudFormationResponse).items()):
+        if callable(member) and not name.startswith("_") and name not in _KEPT_OF_CLOUDFORMATION:
+            delattr(CloudFormationResponse, name)
+    for part in (api, change_set_api, drift_api, stack_set_api):
+        part.handlers.install(CloudFormationResponse)
+    CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # made for moto's objects; our answers are final
+    for module in (
+        ec2_placement_groups,
+        ec2_launch_templates,
+        ec2_capacity,
+        ec2_capacity_blocks,
+        ec2_capacity_extensions,
+        ec2_tags,
+    ):
+        module.handlers.install(EC2Response)
+    budgets.handlers.install(BudgetsResponse)
+    ecr.handlers.install(ECRResponse)
+    for module in (fsx, fsx_associations, fsx_backups):
+        module.handlers.install(FSxResponse)
+    cloudtrail.handlers.install(CloudTrailResponse)
+    service_quotas.handlers.install(ServiceQuotasResponse)
+    for module in (batch, batch_jobs):
+        module.handlers.install(BatchResponse)
+    # moto names Batch's actions by their paths; the general way names them as the API does.
+    BatchResponse._get_action = BaseResponse._get_action  # noqa: SLF001 - see above
+    COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # else moto warns that the service's model lacks it
+    # moto can keep composite alarms, and lacks only the call.
+    CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
+    batch_service_jobs.install()
+    embedded_metrics.install()
+    ec2_instances.install()
+    iam_simulation.install()
+    public_images.install()
+    resource_groups.install()
+    s3.install()
+    s3_request_metrics.install()
+    sqs.install()
+    LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
+    BaseResponse.call_action = _refusing(BaseResponse.call_action)
+
+
+_KEPT_OF_CLOUDFORMATION = frozenset({"cloudformation_backend", "cfnresponse"})
+
+
+def _refusing(call_action: Any) -> Any:
+    """Answer an unknown call with a 400 that names it: SDKs would retry a 500 for half a minute."""
+
+    @functools.wraps(call_action)
+    def refuse_unknown(response: Any) -> Any:
+        try:
+            return call_action(response)
+        except NotImplementedError:
+            action = response._get_action()  # noqa: SLF001 - moto has no public name for it
+            error = ServiceError(
+                _UNKNOWN_CALL,
+                f"The local AWS has no {response.boto3_service_name} {action}; see docs/local-aws.md.",
+            )
+            status, headers, body = response.serialized(ActionResult(error))
+            headers["status"] = str(status)
+            return status, headers, body
+
+    return refuse_unknown

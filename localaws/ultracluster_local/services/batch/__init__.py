@@ -1,0 +1,3 @@
+"""AWS Batch."""
+
+__all__: list[str] = []

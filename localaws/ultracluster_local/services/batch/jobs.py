@@ -1,0 +1,240 @@
+"""AWS Batch: multi-node job definitions and jobs, kept word for word.
+
+moto loses `nodeProperties` and runs jobs in Docker. Here nothing runs: a submitted job waits in RUNNABLE, and tests move it
+by `set_job_status`.
+"""
+
+import copy
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.services.batch.pending import (
+    add_children,
+    check_array,
+    check_dependencies,
+    settle,
+)
+from ultracluster_local.services.batch.state import (
+    FINAL_STATES,
+    batch_of,
+    client_error,
+    finish_job,
+    get,
+    milliseconds,
+)
+from ultracluster_local.services.handlers import Handlers, Request, page
+
+__all__ = ["handlers", "set_job_status"]
+
+handlers = Handlers(service="batch")
+
+
+# Job definitions
+
+
+@handlers("RegisterJobDefinition")
+def register_job_definition(request: Request) -> Mapping[str, Any]:
+    """Register the next revision of a definition."""
+    given = copy.deepcopy(dict(request.parameters))
+    if given["type"] == "multinode":
+        nodes = given.get("nodeProperties")
+        if not nodes:
+            raise client_error("nodeProperties must be provided for a multinode job definition")
+        if not 0 <= nodes["mainNode"] < nodes["numNodes"]:
+            raise client_error(f"mainNode {nodes['mainNode']} must be below numNodes {nodes['numNodes']}")
+    elif not (given.get("containerProperties") or given.get("ecsProperties")):
+        raise client_error("containerProperties must be provided for a container job definition")
+    batch = batch_of(request.region)
+    name = given["jobDefinitionName"]
+    revision = batch.revisions[name] = batch.revisions.get(name, 0) + 1
+    arn = request.arn("batch", f"job-definition/{name}:{revision}")
+    batch.definitions[arn] = {
+        "tags": {},
+        "parameters": {},
+        "containerOrchestrationType": "ECS",
+        **given,
+        "jobDefinitionArn": arn,
+        "revision": revision,
+        "status": "ACTIVE",
+    }
+    return {"jobDefinitionName": name, "jobDefinitionArn": arn, "revision": revision}
+
+
+def _definition(request: Request, wanted: str) -> dict[str, Any]:
+    """Find by ARN, ``name:revision`` or name (the newest active revision)."""
+    definitions = batch_of(request.region).definitions
+    if wanted in definitions:
+        return definitions[wanted]
+    matches = [
+        one
+        for one in definitions.values()
+        if wanted in (one["jobDefinitionName"], f"{one['jobDefinitionName']}:{one['revision']}")
+    ]
+    active = [one for one in matches if one["status"] == "ACTIVE"]
+    if not active:
+        raise client_error(f"Job definition {wanted} does not exist or is not active")
+    return max(active, key=lambda one: int(one["revision"]))
+
+
+@handlers("DescribeJobDefinitions")
+def describe_job_definitions(request: Request) -> Mapping[str, Any]:
+    """Show definitions by ARN, name and status."""
+    shown = list(batch_of(request.region).definitions.values())
+    wanted = request.parameters.get("jobDefinitions")
+    if wanted:
+        shown = [
+            one
+            for one in shown
+            if one["jobDefinitionArn"] in wanted or f"{one['jobDefinitionName']}:{one['revision']}" in wanted
+        ]
+    if request.parameters.get("jobDefinitionName"):
+        shown = [one for one in shown if one["jobDefinitionName"] == request.parameters["jobDefinitionName"]]
+    if request.parameters.get("status"):
+        shown = [one for one in shown if one["status"] == request.parameters["status"]]
+    return page(shown, parameters=request.parameters, key="jobDefinitions", cursor="nextToken")
+
+
+@handlers("DeregisterJobDefinition")
+def deregister_job_definition(request: Request) -> Mapping[str, Any]:
+    """Make a revision INACTIVE; it stays visible, as on Batch for 180 days."""
+    _definition(request, request.parameters["jobDefinition"])["status"] = "INACTIVE"
+    return {}
+
+
+# Jobs
+
+
+@handlers("SubmitJob")
+def submit_job(request: Request) -> Mapping[str, Any]:
+    """Queue a job. It is never run: it waits in RUNNABLE, or for others in PENDING, until a test moves it or them."""
+    given = copy.deepcopy(dict(request.parameters))
+    batch = batch_of(request.region)
+    queue = get(batch.queues, "jobQueueName", given["jobQueue"])
+    if queue["state"] != "ENABLED":
+        raise client_error(f"Job queue {queue['jobQueueName']} is not enabled")
+    definition = _definition(request, given["jobDefinition"])
+    dependencies = given.get("dependsOn") or []
+    check_dependencies(batch, dependencies)
+    array = given.get("arrayProperties")
+    if array:
+        check_array(array["size"], multi_node="nodeProperties" in definition)
+    job_id = str(uuid.uuid4())
+    job: dict[str, Any] = {
+        "jobArn": request.arn("batch", f"job/{job_id}"),
+        "jobId": job_id,
+        "jobName": given["jobName"],
+        "jobQueue": queue["jobQueueArn"],
+        "jobDefinition": definition["jobDefinitionArn"],
+        # An array stays PENDING while its jobs go on.
+        "status": "PENDING" if array or dependencies else "RUNNABLE",
+        "createdAt": milliseconds(),
+        "dependsOn": dependencies,
+        "parameters": definition["parameters"] | (given.get("parameters") or {}),
+        "tags": given.get("tags") or {},
+    }
+    for key in ("nodeProperties", "retryStrategy", "timeout"):
+        value = given.get(key, definition.get(key))
+        if value is not None:
+            job[key] = value
+    if "containerProperties" in definition:
+        job["container"] = {**definition["containerProperties"], **(given.get("containerOverrides") or {})}
+    for key in ("shareIdentifier", "schedulingPriorityOverride"):
+        if key in given:
+            job["schedulingPriority" if key == "schedulingPriorityOverride" else key] = given[key]
+    batch.jobs[job_id] = job
+    if array:
+        add_children(batch, job, array["size"])
+    return {"jobArn": job["jobArn"], "jobName": job["jobName"], "jobId": job_id}
+
+
+@handlers("DescribeJobs")
+def describe_jobs(request: Request) -> Mapping[str, Any]:
+    """Show the jobs named; unknown ids are left out, as on Batch."""
+    settle(batch_of(request.region))
+    jobs = batch_of(request.region).jobs
+    return {
+        "jobs": [
+            jobs[one.rsplit("/", 1)[-1]]
+            for one in request.parameters["jobs"]
+            if one.rsplit("/", 1)[-1] in jobs
+        ]
+    }
+
+
+@handlers("ListJobs")
+def list_jobs(request: Request) -> Mapping[str, Any]:
+    """Name the jobs of a queue: the RUNNING ones, unless another status is asked for."""
+    batch = batch_of(request.region)
+    settle(batch)
+    shown = [job for job in batch.jobs.values() if "index" not in job.get("arrayProperties", {})]
+    if array := request.parameters.get("arrayJobId"):
+        shown = [job for job in batch.jobs.values() if job["jobId"].startswith(f"{array}:")]
+    if "jobQueue" in request.parameters:
+        queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
+        shown = [job for job in shown if job["jobQueue"] == queue["jobQueueArn"]]
+    if not request.parameters.get("filters"):
+        wanted = request.parameters.get("jobStatus", "RUNNING")
+        shown = [job for job in shown if job["status"] == wanted]
+    for condition in request.parameters.get("filters") or []:
+        if condition["name"] != "JOB_NAME":
+            raise client_error(f"The local AWS has no filter {condition['name']}")
+        shown = [job for job in shown if job["jobName"] in condition["values"]]
+    fields = (
+        "jobArn",
+        "jobId",
+        "jobName",
+        "createdAt",
+        "status",
+        "statusReason",
+        "startedAt",
+        "stoppedAt",
+        "jobDefinition",
+    )
+    summaries = [{key: job[key] for key in fields if key in job} for job in shown]
+    return page(summaries, parameters=request.parameters, key="jobSummaryList", cursor="nextToken")
+
+
+@handlers("CancelJob")
+def cancel_job(request: Request) -> Mapping[str, Any]:
+    """Fail a job that has not started."""
+    job = _job(request)
+    if job["status"] in {"SUBMITTED", "PENDING", "RUNNABLE"}:
+        job["isCancelled"] = True
+        finish_job(job, reason=request.parameters["reason"])
+    return {}
+
+
+@handlers("TerminateJob")
+def terminate_job(request: Request) -> Mapping[str, Any]:
+    """Fail a job in any state."""
+    job = _job(request)
+    if job["status"] not in FINAL_STATES:
+        job["isTerminated"] = True
+        finish_job(job, reason=request.parameters["reason"])
+    return {}
+
+
+def _job(request: Request) -> dict[str, Any]:
+    return get(batch_of(request.region).jobs, "jobId", request.parameters["jobId"].rsplit("/", 1)[-1])
+
+
+def set_job_status(*, region: str, job_id: str, status: str, reason: str = "") -> None:
+    """Move a job, which nothing else here does.
+
+    Args:
+        region: Region of the job.
+        job_id: Id that SubmitJob gave.
+        status: One of Batch's states, such as ``RUNNING``.
+        reason: Reason to show. Default: none.
+
+    Raises:
+        KeyError: If there is no such job.
+    """
+    job = batch_of(region).jobs[job_id]
+    job["status"] = status
+    job["statusReason"] = reason
+    if status == "RUNNING":
+        job["startedAt"] = milliseconds()
+    if status in FINAL_STATES:
+        job["stoppedAt"] = milliseconds()

@@ -1,0 +1,117 @@
+"""AWS Batch: jobs that wait for others, and arrays of jobs. Their states follow from those of other jobs when anybody looks."""
+
+from typing import Any
+
+from ultracluster_local.services.batch.state import (
+    FINAL_STATES,
+    Batch,
+    client_error,
+    finish_job,
+    milliseconds,
+)
+
+__all__ = ["add_children", "check_array", "check_dependencies", "settle"]
+
+_MOST_DEPENDENCIES = 20
+_MOST_CHILDREN = 10_000
+
+
+def check_dependencies(batch: Batch, dependencies: list[dict[str, Any]]) -> None:
+    """Refuse what SubmitJob refuses.
+
+    Args:
+        batch: The Region.
+        dependencies: As SubmitJob got them.
+
+    Raises:
+        ServiceError: If there are too many, a job is unknown, or the type is one that is not carried here.
+    """
+    if len(dependencies) > _MOST_DEPENDENCIES:
+        raise client_error(f"A job can depend upon a maximum of {_MOST_DEPENDENCIES} jobs")
+    for dependency in dependencies:
+        if dependency.get("type"):
+            raise client_error("The local AWS has no dependencies of type N_TO_N or SEQUENTIAL")
+        if dependency.get("jobId") not in batch.jobs:
+            raise client_error(f"Job {dependency.get('jobId')} of dependsOn does not exist")
+
+
+def check_array(size: int, *, multi_node: bool) -> None:
+    """Refuse an array that SubmitJob refuses.
+
+    Args:
+        size: Jobs of the array.
+        multi_node: Whether the definition is of a multi-node job.
+
+    Raises:
+        ServiceError: If it cannot be one.
+    """
+    if multi_node:
+        raise client_error("Array properties are not supported for multi-node parallel jobs")
+    if not 1 < size <= _MOST_CHILDREN:
+        raise client_error(f"Array size must be between 2 and {_MOST_CHILDREN}")
+
+
+def add_children(batch: Batch, job: dict[str, Any], size: int) -> None:
+    """Give an array its jobs, by the ids that AWS Batch gives them: that of the array, a colon and the index.
+
+    Args:
+        batch: The Region.
+        job: The array.
+        size: How many.
+    """
+    for index in range(size):
+        child = {
+            **job,
+            "jobId": f"{job['jobId']}:{index}",
+            "jobArn": f"{job['jobArn']}:{index}",
+            "arrayProperties": {"index": index},
+            "dependsOn": [],
+        }
+        batch.jobs[child["jobId"]] = child
+    job["arrayProperties"] = {"size": size, "statusSummary": {}}
+
+
+def settle(batch: Batch) -> None:
+    """Let jobs go on, end or fail as those that they wait for, or consist of, have done.
+
+    Args:
+        batch: The Region.
+    """
+    for job in list(batch.jobs.values()):  # in the order of submission: a job waits for earlier ones only
+        array = job.get("arrayProperties", {})
+        if "index" in array:
+            continue  # goes with its array
+        if "size" in array:
+            _settle_array(batch, job)
+        elif job["status"] == "PENDING" and (after := _after_dependencies(batch, job)) is not None:
+            _move(job, after)
+
+
+def _after_dependencies(batch: Batch, job: dict[str, Any]) -> str | None:
+    states = {batch.jobs[one["jobId"]]["status"] for one in job["dependsOn"]}
+    if "FAILED" in states:
+        return "FAILED"
+    return "RUNNABLE" if states <= {"SUCCEEDED"} else None
+
+
+def _move(job: dict[str, Any], status: str) -> None:
+    if status == "FAILED":
+        finish_job(job, reason="Dependent Job failed")
+    else:
+        job["status"] = status
+
+
+def _settle_array(batch: Batch, job: dict[str, Any]) -> None:
+    size = job["arrayProperties"]["size"]
+    children = [batch.jobs[f"{job['jobId']}:{index}"] for index in range(size)]
+    after = _after_dependencies(batch, job)
+    for child in children:
+        if job["status"] in FINAL_STATES and child["status"] not in FINAL_STATES:
+            finish_job(child, reason=job.get("statusReason", ""))  # cancelled or ended as a whole
+        elif child["status"] == "PENDING" and after is not None:
+            _move(child, after)
+    states = [child["status"] for child in children]
+    job["arrayProperties"]["statusSummary"] = {state: states.count(state) for state in sorted(set(states))}
+    if job["status"] not in FINAL_STATES and set(states) <= FINAL_STATES:
+        job["status"] = "FAILED" if "FAILED" in states else "SUCCEEDED"
+        job["stoppedAt"] = milliseconds()

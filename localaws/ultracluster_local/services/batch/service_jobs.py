@@ -1,0 +1,265 @@
+"""AWS Batch for SageMaker: service environments, quota shares and service jobs, kept word for word.
+
+moto has none of it. No training job runs: a service job waits in RUNNABLE, and tests end it by `TerminateServiceJob`.
+The rules of quota management are those of the Batch User Guide, Create quota management resources (October 2026).
+"""
+
+import copy
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from moto.batch.responses import BatchResponse
+from moto.batch.urls import url_paths
+
+from ultracluster_local.services.batch.state import batch_of, client_error, find, get, milliseconds
+from ultracluster_local.services.handlers import Handlers, Request, page
+
+__all__ = ["check_service_queue", "handlers", "install"]
+
+handlers = Handlers(service="batch")
+
+_PAYLOAD_BYTES = 10 * 1024  # of a service job: AWS Batch quotas
+_ANY_TYPE = "NUM_INSTANCES"
+
+
+def install() -> None:
+    """Let moto's Batch take these calls: it knows paths, and not those of what it lacks."""
+    handlers.install(BatchResponse)
+    for operation in handlers.table:
+        url_paths[f"{{0}}/v1/{operation.lower()}$"] = BatchResponse.dispatch
+    # The ARN of a quota share has more slashes than moto's own two paths of tags take.
+    url_paths["{0}/v1/tags/(?P<arn>.+/quota-share/.+)$"] = BatchResponse.dispatch
+
+
+# Service environments
+
+
+@handlers("CreateServiceEnvironment")
+def create_service_environment(request: Request) -> Mapping[str, Any]:
+    """Create an environment that is VALID at once."""
+    given = copy.deepcopy(dict(request.parameters))
+    name = given["serviceEnvironmentName"]
+    environments = batch_of(request.region).service_environments
+    if find(environments, "serviceEnvironmentName", name):
+        raise client_error(f"Object already exists: {name}")
+    _check_limits(given["capacityLimits"])
+    arn = request.arn("batch", f"service-environment/{name}")
+    environments[arn] = {
+        "state": "ENABLED",
+        "tags": {},
+        **given,
+        "serviceEnvironmentArn": arn,
+        "status": "VALID",
+    }
+    return {"serviceEnvironmentName": name, "serviceEnvironmentArn": arn}
+
+
+def _check_limits(limits: list[dict[str, Any]]) -> None:
+    units = [limit.get("capacityUnit") for limit in limits]
+    if not limits or len(set(units)) < len(units) or (_ANY_TYPE in units and len(units) > 1):
+        raise client_error(
+            f"capacityLimits must have one limit of {_ANY_TYPE}, or one for each instance type; got {units}"
+        )
+
+
+@handlers("DescribeServiceEnvironments")
+def describe_service_environments(request: Request) -> Mapping[str, Any]:
+    """Show all environments, or those named."""
+    wanted = request.parameters.get("serviceEnvironments")
+    shown = [
+        one
+        for arn, one in batch_of(request.region).service_environments.items()
+        if not wanted or arn in wanted or one["serviceEnvironmentName"] in wanted
+    ]
+    return page(shown, parameters=request.parameters, key="serviceEnvironments", cursor="nextToken")
+
+
+@handlers("UpdateServiceEnvironment")
+def update_service_environment(request: Request) -> Mapping[str, Any]:
+    """Change the state or the limits."""
+    given = copy.deepcopy(dict(request.parameters))
+    environments = batch_of(request.region).service_environments
+    environment = get(environments, "serviceEnvironmentName", given.pop("serviceEnvironment"))
+    if "capacityLimits" in given:
+        _check_limits(given["capacityLimits"])
+    environment |= given
+    return {key: environment[key] for key in ("serviceEnvironmentName", "serviceEnvironmentArn")}
+
+
+@handlers("DeleteServiceEnvironment")
+def delete_service_environment(request: Request) -> Mapping[str, Any]:
+    """Delete an environment that no queue uses."""
+    batch = batch_of(request.region)
+    environment = get(
+        batch.service_environments, "serviceEnvironmentName", request.parameters["serviceEnvironment"]
+    )
+    arn = environment["serviceEnvironmentArn"]
+    for queue in batch.queues.values():
+        if arn in _environments_of(queue):
+            raise client_error(
+                f"Cannot delete, found existing JobQueue relationship: {queue['jobQueueName']}"
+            )
+    del batch.service_environments[arn]
+    return {}
+
+
+def _environments_of(queue: Mapping[str, Any]) -> list[str]:
+    return [entry["serviceEnvironment"] for entry in queue.get("serviceEnvironmentOrder") or []]
+
+
+def check_service_queue(request: Request, given: dict[str, Any]) -> None:
+    """Replace names of service environments by ARNs, and refuse what Batch refuses of a queue over them.
+
+    Args:
+        request: The call.
+        given: What it gives the queue; changed in place.
+    """
+    batch = batch_of(request.region)
+    order = given.get("serviceEnvironmentOrder") or []
+    for entry in order:
+        environment = get(batch.service_environments, "serviceEnvironmentName", entry["serviceEnvironment"])
+        entry["serviceEnvironment"] = environment["serviceEnvironmentArn"]
+    if order and given.get("computeEnvironmentOrder"):
+        raise client_error("A job queue is over compute environments or over service environments")
+    policy = batch.policies.get(given.get("schedulingPolicyArn") or "", {})
+    if "quotaSharePolicy" not in policy:
+        return
+    if len(order) != 1:
+        raise client_error("A job queue with quota shares has exactly one service environment")
+    arn = order[0]["serviceEnvironment"]
+    units = [limit.get("capacityUnit") for limit in batch.service_environments[arn]["capacityLimits"]]
+    if _ANY_TYPE in units:
+        raise client_error(f"Quota shares need limits by instance type, not {_ANY_TYPE}")
+    for queue in batch.queues.values():
+        if arn in _environments_of(queue) and queue["jobQueueName"] != given.get("jobQueueName"):
+            raise client_error(f"{arn} is connected to {queue['jobQueueName']} already")
+
+
+# Quota shares
+
+
+@handlers("CreateQuotaShare")
+def create_quota_share(request: Request) -> Mapping[str, Any]:
+    """Create a share of a queue whose policy has quota shares."""
+    given = copy.deepcopy(dict(request.parameters))
+    batch = batch_of(request.region)
+    queue = get(batch.queues, "jobQueueName", given.pop("jobQueue"))
+    if "quotaSharePolicy" not in batch.policies.get(queue.get("schedulingPolicyArn") or "", {}):
+        raise client_error(f"{queue['jobQueueName']} has no quota share policy")
+    arn = f"{queue['jobQueueArn']}/quota-share/{given['quotaShareName']}"
+    if arn in batch.quota_shares:
+        raise client_error(f"Object already exists: {given['quotaShareName']}")
+    batch.quota_shares[arn] = {
+        "state": "ENABLED",
+        "tags": {},
+        **given,
+        "quotaShareArn": arn,
+        "jobQueueArn": queue["jobQueueArn"],
+        "status": "VALID",
+    }
+    return {"quotaShareName": given["quotaShareName"], "quotaShareArn": arn}
+
+
+@handlers("DescribeQuotaShare")
+def describe_quota_share(request: Request) -> Mapping[str, Any]:
+    """Show one share."""
+    return _share(request)
+
+
+@handlers("ListQuotaShares")
+def list_quota_shares(request: Request) -> Mapping[str, Any]:
+    """Show the shares of a queue."""
+    batch = batch_of(request.region)
+    queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
+    shown = [share for share in batch.quota_shares.values() if share["jobQueueArn"] == queue["jobQueueArn"]]
+    return page(shown, parameters=request.parameters, key="quotaShares", cursor="nextToken")
+
+
+@handlers("UpdateQuotaShare")
+def update_quota_share(request: Request) -> Mapping[str, Any]:
+    """Change the parts that are given."""
+    share = _share(request)
+    share |= {key: value for key, value in request.parameters.items() if key != "quotaShareArn"}
+    return {key: share[key] for key in ("quotaShareName", "quotaShareArn")}
+
+
+@handlers("DeleteQuotaShare")
+def delete_quota_share(request: Request) -> Mapping[str, Any]:
+    """Delete a share."""
+    del batch_of(request.region).quota_shares[_share(request)["quotaShareArn"]]
+    return {}
+
+
+def _share(request: Request) -> dict[str, Any]:
+    return get(batch_of(request.region).quota_shares, "quotaShareArn", request.parameters["quotaShareArn"])
+
+
+# Service jobs
+
+
+@handlers("SubmitServiceJob")
+def submit_service_job(request: Request) -> Mapping[str, Any]:
+    """Let a job wait; the payload is not judged, as on Batch, but that it is JSON of at most 10 KiB."""
+    given = copy.deepcopy(dict(request.parameters))
+    batch = batch_of(request.region)
+    queue = get(batch.queues, "jobQueueName", given["jobQueue"])
+    if queue.get("jobQueueType") != "SAGEMAKER_TRAINING":
+        raise client_error(f"{queue['jobQueueName']} is not of type SAGEMAKER_TRAINING")
+    shared = "quotaSharePolicy" in batch.policies.get(queue.get("schedulingPolicyArn") or "", {})
+    if shared != ("quotaShareName" in given):
+        raise client_error("quotaShareName must be given exactly when the queue has quota shares")
+    if shared and f"{queue['jobQueueArn']}/quota-share/{given['quotaShareName']}" not in batch.quota_shares:
+        raise client_error(f"Quota share {given['quotaShareName']} does not exist")
+    payload = given["serviceRequestPayload"]
+    if len(payload.encode()) > _PAYLOAD_BYTES:
+        raise client_error(f"serviceRequestPayload is larger than {_PAYLOAD_BYTES} bytes")
+    try:
+        json.loads(payload)
+    except json.JSONDecodeError as error:
+        raise client_error(f"serviceRequestPayload is not JSON: {error}") from None
+    job_id = str(uuid.uuid4())
+    batch.service_jobs[job_id] = {
+        **given,
+        "jobQueue": queue["jobQueueArn"],
+        "jobId": job_id,
+        "jobArn": request.arn("batch", f"service-job/{job_id}"),
+        "status": "RUNNABLE",
+        "createdAt": milliseconds(),
+        "isTerminated": False,
+    }
+    return {key: batch.service_jobs[job_id][key] for key in ("jobArn", "jobName", "jobId")}
+
+
+@handlers("DescribeServiceJob")
+def describe_service_job(request: Request) -> Mapping[str, Any]:
+    """Show one job."""
+    return get(batch_of(request.region).service_jobs, "jobArn", request.parameters["jobId"])
+
+
+@handlers("ListServiceJobs")
+def list_service_jobs(request: Request) -> Mapping[str, Any]:
+    """Show the jobs of a queue in one status; RUNNING when none is named, as on Batch."""
+    batch = batch_of(request.region)
+    queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
+    status = request.parameters.get("jobStatus", "RUNNING")
+    shown = [
+        job
+        for job in batch.service_jobs.values()
+        if job["jobQueue"] == queue["jobQueueArn"] and job["status"] == status
+    ]
+    return page(shown, parameters=request.parameters, key="jobSummaryList", cursor="nextToken")
+
+
+@handlers("TerminateServiceJob")
+def terminate_service_job(request: Request) -> Mapping[str, Any]:
+    """Let a job fail."""
+    job = get(batch_of(request.region).service_jobs, "jobArn", request.parameters["jobId"])
+    job |= {
+        "status": "FAILED",
+        "statusReason": request.parameters["reason"],
+        "stoppedAt": milliseconds(),
+        "isTerminated": True,
+    }
+    return {}

@@ -1,0 +1,287 @@
+"""On-Demand Capacity Reservations, and describing reservations of all kinds; moto has neither."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+from moto.ec2.models import ec2_backends
+from moto.ec2.models.instance_types import INSTANCE_TYPES
+
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.ec2.capacity_market import Reservation, Segment, capacity_market
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
+
+__all__ = [
+    "filtered",
+    "find_reservation",
+    "handlers",
+    "launched_into",
+    "named_reservations",
+    "refuse_dry_run",
+    "shown_reservation",
+    "tag_list",
+    "zone_names",
+]
+
+handlers = Handlers(service="ec2")
+
+
+def refuse_dry_run(request: Request) -> None:
+    """Answer a dry run as EC2 does: by an error that says it would have worked."""
+    if request.parameters.get("DryRun"):
+        raise ServiceError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+
+
+def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return tags in the API's form."""
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
+
+
+def zone_names(request: Request) -> dict[str, str]:
+    """Return the name of each zone of the Region by its id."""
+    zones = ec2_backends[request.account][request.region].describe_availability_zones()
+    return {zone.zone_id: zone.name for zone in zones}
+
+
+def filtered(
+    request: Request, shown: list[dict[str, Any]], fields: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Keep what passes the filters of a call.
+
+    Args:
+        request: The call.
+        shown: What would be shown.
+        fields: Member that each filter looks at; ``tag:KEY`` and ``tag-key`` are known anyway.
+    """
+    for condition in request.parameters.get("Filters") or []:
+        name, wanted = condition["Name"], condition.get("Values") or []
+        if name == "tag-key":
+            shown = [one for one in shown if any(_matches(tag["Key"], wanted) for tag in one["Tags"])]
+        elif name.startswith("tag:"):
+            key = name.removeprefix("tag:")
+            shown = [
+                one
+                for one in shown
+                if any(tag["Key"] == key and _matches(tag["Value"], wanted) for tag in one["Tags"])
+            ]
+        elif name in fields:
+            shown = [one for one in shown if _matches(one.get(fields[name], ""), wanted)]
+        else:
+            raise ServiceError("InvalidParameterValue", f"The filter '{name}' is invalid")
+    return shown
+
+
+def _matches(value: Any, wanted: list[str]) -> bool:
+    text = value.strftime("%Y-%m-%dT%H:%M:%S.000Z") if isinstance(value, datetime) else str(value)
+    return any(fnmatchcase(text, pattern) for pattern in wanted)
+
+
+_FIELDS = {
+    "availability-zone": "AvailabilityZone",
+    "availability-zone-id": "AvailabilityZoneId",
+    "capacity-block-id": "CapacityBlockId",
+    "end-date": "EndDate",
+    "end-date-type": "EndDateType",
+    "instance-match-criteria": "InstanceMatchCriteria",
+    "instance-platform": "InstancePlatform",
+    "instance-type": "InstanceType",
+    "owner-id": "OwnerId",
+    "placement-group-arn": "PlacementGroupArn",
+    "reservation-type": "ReservationType",
+    "start-date": "StartDate",
+    "state": "State",
+    "tenancy": "Tenancy",
+}
+
+
+def shown_reservation(request: Request, reservation: Reservation) -> dict[str, Any]:
+    """Return a reservation as EC2 shows it now."""
+    segment, end = reservation.segment, reservation.ends()
+    shown: dict[str, Any] = {
+        "CapacityReservationId": reservation.reservation_id,
+        "CapacityReservationArn": reservation.arn,
+        "OwnerId": request.account,
+        "AvailabilityZone": segment.zone,
+        "AvailabilityZoneId": segment.zone_id,
+        "InstanceType": segment.instance_type,
+        "InstancePlatform": reservation.platform,
+        "Tenancy": "default",
+        "TotalInstanceCount": segment.count,
+        "AvailableInstanceCount": reservation.available()
+        - len(launched_into(request.region, reservation.reservation_id))
+        - capacity_market(request.region).unavailable.get(reservation.reservation_id, 0),
+        "EbsOptimized": False,
+        "EphemeralStorage": False,
+        "State": reservation.state(),
+        "EndDateType": reservation.end_type,
+        "InstanceMatchCriteria": reservation.match_criteria,
+        "CreateDate": reservation.created,
+        "Tags": tag_list(reservation.tags),
+        "ReservationType": "capacity-block" if reservation.block_id else "default",
+        **reservation.settings,
+    }
+    shown["AvailableInstanceCount"] = max(0, shown["AvailableInstanceCount"])
+    if reservation.block_id:
+        shown["CapacityBlockId"] = reservation.block_id
+    return shown | {
+        key: value for key, value in (("StartDate", reservation.start), ("EndDate", end)) if value is not None
+    }
+
+
+def launched_into(region: str, reservation_id: str) -> list[Any]:
+    """Return moto's instances that run in a reservation."""
+    return [
+        instance
+        for group in list(ec2_backends[ACCOUNT][region].reservations.values())
+        for instance in group.instances
+        if getattr(instance, "capacity_reservation_id", None) == reservation_id
+        and instance.state in {"pending", "running"}
+    ]
+
+
+def find_reservation(request: Request, reservation_id: str) -> Reservation:
+    """Return a reservation by its id.
+
+    Raises:
+        ServiceError: If there is none.
+    """
+    try:
+        return capacity_market(request.region).reservations[reservation_id]
+    except KeyError:
+        raise ServiceError(
+            "InvalidCapacityReservationId.NotFound",
+            f"The capacity reservation ID '{reservation_id}' does not exist",
+        ) from None
+
+
+def named_reservations(request: Request) -> list[Reservation]:
+    """Give the reservations that a request names, or all.
+
+    Raises:
+        ServiceError: If one is not there.
+    """
+    if ids := request.parameters.get("CapacityReservationIds"):
+        return [find_reservation(request, one) for one in ids]
+    return list(capacity_market(request.region).reservations.values())
+
+
+@handlers("DescribeCapacityReservations")
+def describe_capacity_reservations(request: Request) -> Mapping[str, Any]:
+    """Show reservations of all kinds; one that ended stays visible."""
+    refuse_dry_run(request)
+    found = named_reservations(request)
+    shown = filtered(request, [shown_reservation(request, one) for one in found], _FIELDS)
+    return page(shown, parameters=request.parameters, key="CapacityReservations")
+
+
+@handlers("CreateCapacityReservation")
+def create_capacity_reservation(request: Request) -> Mapping[str, Any]:
+    """Reserve capacity on demand; the same token gives the same reservation."""
+    given = request.parameters
+    market = capacity_market(request.region)
+    if given["InstanceType"] not in INSTANCE_TYPES:
+        raise ServiceError(
+            "InvalidParameterValue", f"Invalid value '{given['InstanceType']}' for InstanceType."
+        )
+    segment = Segment(
+        **_zone(request), instance_type=given["InstanceType"], count=int(given["InstanceCount"])
+    )
+    end_type = given.get("EndDateType", "unlimited")
+    if (end_type == "limited") != ("EndDate" in given):
+        raise ServiceError(
+            "InvalidParameterCombination", "EndDate is required if, and only if, EndDateType is limited."
+        )
+    token = given.get("ClientToken", "")
+    for existing in market.reservations.values():
+        if token and existing.token == token:
+            if existing.segment != segment:
+                raise ServiceError(
+                    "IdempotentParameterMismatch", "The client token was used with other parameters."
+                )
+            return {"CapacityReservation": shown_reservation(request, existing)}
+    refuse_dry_run(request)
+    if market.insufficient:
+        raise ServiceError(
+            "InsufficientInstanceCapacity",
+            f"There is not enough capacity of {segment.instance_type} in {segment.zone} to fulfil the request.",
+        )
+    reservation_id = hex_id("cr")
+    carried = (
+        "PlacementGroupArn",
+        "OutpostArn",
+        "EbsOptimized",
+        "EphemeralStorage",
+        "Tenancy",
+        "DeliveryPreference",
+    )
+    tags = tags_of(given, resource_type="capacity-reservation")
+    reservation = Reservation(
+        reservation_id=reservation_id,
+        arn=request.arn("ec2", f"capacity-reservation/{reservation_id}"),
+        segment=segment,
+        platform=given["InstancePlatform"],
+        created=CLOCK.now(),
+        start=given.get("StartDate") or CLOCK.now(),
+        end=given.get("EndDate"),
+        end_type=end_type,
+        match_criteria=given.get("InstanceMatchCriteria", "open"),
+        tags={tag["Key"]: tag["Value"] for tag in tags},
+        token=token,
+        settings={key: given[key] for key in carried if key in given},
+    )
+    market.reservations[reservation_id] = reservation
+    return {"CapacityReservation": shown_reservation(request, reservation)}
+
+
+def _zone(request: Request) -> dict[str, str]:
+    """Return the name and id of the zone that a call names by one of the two."""
+    names = zone_names(request)
+    for zone_id, name in names.items():
+        if zone_id == request.parameters.get("AvailabilityZoneId") or name == request.parameters.get(
+            "AvailabilityZone"
+        ):
+            return {"zone": name, "zone_id": zone_id}
+    asked = request.parameters.get("AvailabilityZoneId") or request.parameters.get("AvailabilityZone")
+    raise ServiceError("InvalidParameterValue", f"Invalid availability zone: [{asked}]")
+
+
+@handlers("ModifyCapacityReservation")
+def modify_capacity_reservation(request: Request) -> Mapping[str, Any]:
+    """Change the size or end of what is reserved on demand; a block cannot be changed."""
+    given = request.parameters
+    reservation = find_reservation(request, given["CapacityReservationId"])
+    if reservation.block_id:
+        raise ServiceError("UnsupportedOperation", "A Capacity Block cannot be modified.")
+    if reservation.state() not in {"active", "scheduled"}:
+        raise ServiceError("IncorrectState", f"The reservation is {reservation.state()}.")
+    refuse_dry_run(request)
+    if "InstanceCount" in given:
+        segment = reservation.segment
+        reservation.segment = Segment(
+            zone=segment.zone,
+            zone_id=segment.zone_id,
+            instance_type=segment.instance_type,
+            count=int(given["InstanceCount"]),
+        )
+    if "EndDateType" in given:
+        reservation.end_type = given["EndDateType"]
+        reservation.end = given.get("EndDate")
+    elif "EndDate" in given:
+        reservation.end = given["EndDate"]
+    reservation.match_criteria = given.get("InstanceMatchCriteria", reservation.match_criteria)
+    return {"Return": True}
+
+
+@handlers("CancelCapacityReservation")
+def cancel_capacity_reservation(request: Request) -> Mapping[str, Any]:
+    """Cancel what is reserved on demand; a block cannot be cancelled."""
+    reservation = find_reservation(request, request.parameters["CapacityReservationId"])
+    if reservation.block_id:
+        raise ServiceError("UnsupportedOperation", "A Capacity Block cannot be cancelled.")
+    if reservation.state() not in {"active", "scheduled"}:
+        raise ServiceError("IncorrectState", f"The reservation is {reservation.state()}.")
+    refuse_dry_run(request)
+    reservation.cancelled = True
+    return {"Return": True}

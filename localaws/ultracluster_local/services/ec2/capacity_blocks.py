@@ -1,0 +1,307 @@
+"""Capacity Blocks: search, fake purchase, states; moto has none of it."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from ultracluster_catalog.capacity.capacity_blocks import (
+    BLOCK_PLATFORMS,
+    MAX_INSTANCES_PER_BLOCK,
+    block_regions,
+    is_block_duration,
+)
+from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.places.zones import offered_zones
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.services.ec2.capacity import (
+    filtered,
+    refuse_dry_run,
+    shown_reservation,
+    tag_list,
+    zone_names,
+)
+from ultracluster_local.services.ec2.capacity_market import (
+    Offering,
+    Reservation,
+    Segment,
+    capacity_market,
+)
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
+
+__all__ = ["handlers"]
+
+handlers = Handlers(service="ec2")
+
+_HOUR = timedelta(hours=1)
+
+
+# Offerings
+
+
+@handlers("DescribeCapacityBlockOfferings")
+def describe_capacity_block_offerings(request: Request) -> Mapping[str, Any]:
+    """Offer blocks at 11:30 UTC of a few days, in each zone that has the type."""
+    given = request.parameters
+    hours = int(given["CapacityDurationHours"])
+    row, count, ultraserver = _asked(request)
+    market = capacity_market(request.region)
+    if not is_block_duration(hours):
+        raise _invalid(f"The capacity duration {hours} hours is not offered.")
+    if not (market.sold_everywhere or request.region in block_regions(row.name)):
+        raise _invalid(
+            f"The instance type '{row.name}' is not supported for Capacity Blocks in '{request.region}'"
+        )
+    _refuse_over_quota(request, row, count)
+    refuse_dry_run(request)
+    offered = market.offer(
+        _zones(request, row),
+        instance_type=row.name,
+        count=count,
+        hours=hours,
+        earliest=given.get("StartDateRange"),
+        latest_end=given.get("EndDateRange"),
+        ultraserver=ultraserver,
+    )
+    shown = [_shown_offering(request, one) for one in offered]
+    return page(shown, parameters=given, key="CapacityBlockOfferings")
+
+
+def _asked(request: Request) -> tuple[InstanceType, int, tuple[str, int]]:
+    """Return type and number of instances, and of UltraServers, that a search asks for, by one of the three ways."""
+    given = request.parameters
+    ways = [key for key in ("InstanceType", "InstanceTypePreferences", "UltraserverType") if given.get(key)]
+    if len(ways) != 1:
+        raise ServiceError(
+            "InvalidParameterCombination",
+            "Exactly one of InstanceType, InstanceTypePreferences and UltraserverType is needed.",
+        )
+    if ways == ["UltraserverType"]:
+        servers = int(given.get("UltraserverCount", 1))
+        for row in INSTANCE_TYPES.values():
+            if row.ultraserver_type == given["UltraserverType"]:
+                return row, servers * row.instances_per_ultraserver, (given["UltraserverType"], servers)
+        raise _invalid(f"The UltraServer type '{given['UltraserverType']}' is not supported.")
+    name = (
+        given["InstanceType"]
+        if ways == ["InstanceType"]
+        else given["InstanceTypePreferences"][0]["InstanceType"]
+    )
+    found = INSTANCE_TYPES.get(name)
+    if found is None or CAPACITY_BLOCK not in found.purchase_options or found.ultraserver_type:
+        raise _invalid(
+            f"The instance type '{name}' is not supported for Capacity Blocks in '{request.region}'"
+        )
+    count = int(given.get("InstanceCount", 1))
+    if not 1 <= count <= MAX_INSTANCES_PER_BLOCK:
+        raise _invalid(f"The instance count {count} must be between 1 and {MAX_INSTANCES_PER_BLOCK}.")
+    return found, count, ("", 0)
+
+
+def _invalid(message: str) -> ServiceError:
+    return ServiceError("InvalidParameterValue", message)
+
+
+def _refuse_over_quota(request: Request, row: InstanceType, count: int) -> None:
+    quota = capacity_market(request.region).block_quota_vcpus
+    if quota is not None and count * row.vcpus > quota:
+        raise ServiceError(
+            "CapacityBlockDescribeLimitExceeded",
+            "Your existing service limits are not sufficient to use EC2 Capacity Blocks: "
+            f"{count * row.vcpus} vCPUs asked for, {quota} allowed.",
+        )
+
+
+def _zones(request: Request, row: InstanceType) -> list[tuple[str, str]]:
+    """Return name and id of the zones that have the type; the first of the Region where none is known."""
+    names = zone_names(request)
+    known = [one for one in offered_zones(row.name, request.region) if one in names]
+    return [(names[one], one) for one in known or sorted(names)[:1]]
+
+
+def _shown_offering(request: Request, offering: Offering) -> dict[str, Any]:
+    hours, rest = divmod(offering.end - offering.start, _HOUR)
+    first, currency = offering.segments[0], capacity_market(request.region).currency
+    shown: dict[str, Any] = {
+        "CapacityBlockOfferingId": offering.offering_id,
+        "InstanceType": first.instance_type,
+        "AvailabilityZone": first.zone,
+        "InstanceCount": sum(one.count for one in offering.segments),
+        "StartDate": offering.start,
+        "EndDate": offering.end,
+        "CapacityBlockDurationHours": hours,
+        "CapacityBlockDurationMinutes": rest // timedelta(minutes=1),
+        "UpfrontFee": str(offering.fee),
+        "CurrencyCode": currency,
+        "Tenancy": "default",
+        "ZoneType": "availability-zone",
+    }
+    if offering.ultraserver_type:
+        shown |= {
+            "UltraserverType": offering.ultraserver_type,
+            "UltraserverCount": offering.ultraserver_count,
+        }
+    if len(offering.segments) > 1:
+        total = shown["InstanceCount"]
+        shown["CapacityBlockOfferingSegments"] = [
+            {
+                "InstanceType": one.instance_type,
+                "AvailabilityZone": one.zone,
+                "AvailabilityZoneId": one.zone_id,
+                "InstanceCount": one.count,
+                "StartDate": offering.start,
+                "EndDate": offering.end,
+                "CapacityBlockDurationHours": hours,
+                "UpfrontFee": str(offering.fee * one.count / total),
+                "CurrencyCode": currency,
+                "ZoneType": "availability-zone",
+            }
+            for one in offering.segments
+        ]
+    return shown
+
+
+# Purchase
+
+
+@handlers("PurchaseCapacityBlock")
+def purchase_capacity_block(request: Request) -> Mapping[str, Any]:
+    """Buy a block with fake money: a reservation for each segment or UltraServer."""
+    given = request.parameters
+    market = capacity_market(request.region)
+    offering = market.offerings.get(given["CapacityBlockOfferingId"])
+    if given["InstancePlatform"] not in BLOCK_PLATFORMS:
+        raise _invalid(f"The instance platform '{given['InstancePlatform']}' is not supported.")
+    if offering is None or offering.end <= CLOCK.now():
+        raise ServiceError(
+            "InvalidCapacityBlockOfferingId.NotFound",
+            f"The Capacity Block offering '{given['CapacityBlockOfferingId']}' does not exist or is gone.",
+        )
+    refuse_dry_run(request)
+    if not market.sell_again:
+        del market.offerings[offering.offering_id]
+    market.purchases += 1
+    made = [_reserve(request, segment, offering) for segment in _parts(offering)]
+    blocks = _shown_blocks(made)
+    return {
+        "CapacityReservation": shown_reservation(request, made[0]),
+        "CapacityReservations": [shown_reservation(request, one) for one in made],
+        "CapacityBlocks": blocks,
+    }
+
+
+def _parts(offering: Offering) -> list[Segment]:
+    """Return a segment for each reservation: one for each UltraServer, else those of the offering."""
+    if not offering.ultraserver_type:
+        return list(offering.segments)
+    whole = offering.segments[0]
+    each = whole.count // offering.ultraserver_count
+    part = Segment(zone=whole.zone, zone_id=whole.zone_id, instance_type=whole.instance_type, count=each)
+    return [part] * offering.ultraserver_count
+
+
+def _reserve(request: Request, segment: Segment, offering: Offering) -> Reservation:
+    market, now = capacity_market(request.region), CLOCK.now()
+    given = tags_of(request.parameters, resource_type="capacity-reservation")
+    block_tags = tags_of(request.parameters, resource_type="capacity-block")
+    reservation_id = hex_id("cr")
+    reservation = Reservation(
+        reservation_id=reservation_id,
+        arn=request.arn("ec2", f"capacity-reservation/{reservation_id}"),
+        segment=segment,
+        platform=request.parameters["InstancePlatform"],
+        created=now,
+        start=offering.start,
+        end=offering.end,
+        match_criteria="targeted",
+        tags={
+            **{tag["Key"]: tag["Value"] for tag in given},
+            "aws:ec2capacityreservation:incrementalRequestedQuantity": str(segment.count),
+        },
+        block_id=hex_id("cb"),
+        ultraserver_type=offering.ultraserver_type,
+        paid=now + market.payment_takes,
+        failed=market.payment_fails,
+        block_tags={tag["Key"]: tag["Value"] for tag in block_tags},
+    )
+    market.reservations[reservation_id] = reservation
+    return reservation
+
+
+# Blocks
+
+_BLOCK_FIELDS = {
+    "availability-zone": "AvailabilityZone",
+    "capacity-block-id": "CapacityBlockId",
+    "create-date": "CreateDate",
+    "end-date": "EndDate",
+    "start-date": "StartDate",
+    "state": "State",
+    "ultraserver-type": "UltraserverType",
+}
+
+
+def _blocks(request: Request) -> list[Reservation]:
+    """Return the reservations that are blocks, those of the call if it names some."""
+    blocks = {
+        one.block_id: one for one in capacity_market(request.region).reservations.values() if one.block_id
+    }
+    wanted = request.parameters.get("CapacityBlockIds")
+    for one in wanted or []:
+        if one not in blocks:
+            raise ServiceError(
+                "InvalidCapacityBlockId.NotFound", f"The Capacity Block '{one}' does not exist"
+            )
+    return [blocks[one] for one in wanted] if wanted else list(blocks.values())
+
+
+def _shown_blocks(blocks: list[Reservation]) -> list[dict[str, Any]]:
+    shown = []
+    for one in blocks:
+        block = {
+            "CapacityBlockId": one.block_id,
+            "AvailabilityZone": one.segment.zone,
+            "AvailabilityZoneId": one.segment.zone_id,
+            "CapacityReservationIds": [one.reservation_id],
+            "StartDate": one.start,
+            "EndDate": one.ends(),
+            "CreateDate": one.created,
+            "State": one.state(),
+            "Tags": tag_list(one.block_tags),
+        }
+        shown.append(block | ({"UltraserverType": one.ultraserver_type} if one.ultraserver_type else {}))
+    return shown
+
+
+@handlers("DescribeCapacityBlocks")
+def describe_capacity_blocks(request: Request) -> Mapping[str, Any]:
+    """Show blocks."""
+    refuse_dry_run(request)
+    shown = filtered(request, _shown_blocks(_blocks(request)), _BLOCK_FIELDS)
+    return page(shown, parameters=request.parameters, key="CapacityBlocks")
+
+
+@handlers("DescribeCapacityBlockStatus")
+def describe_capacity_block_status(request: Request) -> Mapping[str, Any]:
+    """Show the health of blocks: what `CapacityMarket.unavailable` says is out of order."""
+    refuse_dry_run(request)
+    market = capacity_market(request.region)
+    shown = []
+    for one in _blocks(request):
+        broken = min(market.unavailable.get(one.reservation_id, 0), one.segment.count)
+        total = one.segment.count if one.state() == "active" else 0
+        counts = {
+            "TotalCapacity": total,
+            "TotalAvailableCapacity": max(0, total - broken),
+            "TotalUnavailableCapacity": min(total, broken),
+        }
+        status = {"CapacityReservationId": one.reservation_id, **counts}
+        shown.append(
+            {
+                "CapacityBlockId": one.block_id,
+                "InterconnectStatus": "impaired" if broken else "ok",
+                **counts,
+                "CapacityReservationStatuses": [status],
+            }
+        )
+    return page(shown, parameters=request.parameters, key="CapacityBlockStatuses")

@@ -1,0 +1,182 @@
+"""Launch templates, kept word for word.
+
+moto writes the tags of the template itself into the tags of its instances, and pads or drops user data in later
+versions; a launch template is the part of a cluster that must be read back exactly as it was given.
+"""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.state import remembered
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
+
+__all__ = ["handlers", "launch_templates", "template_data"]
+
+handlers = Handlers(service="ec2")
+
+
+def launch_templates(region: str) -> dict[str, dict[str, Any]]:
+    """Return the templates of a Region by id."""
+    return remembered("ec2:launch-templates", region=region, new=dict)
+
+
+def _find(request: Request) -> dict[str, Any]:
+    wanted_id = request.parameters.get("LaunchTemplateId")
+    wanted_name = request.parameters.get("LaunchTemplateName")
+    for template in launch_templates(request.region).values():
+        if template["LaunchTemplateId"] == wanted_id or template["LaunchTemplateName"] == wanted_name:
+            return template
+    if wanted_id:
+        raise ServiceError(
+            "InvalidLaunchTemplateId.NotFound",
+            f"The specified launch template, with template ID {wanted_id}, does not exist.",
+        )
+    raise ServiceError(
+        "InvalidLaunchTemplateName.NotFoundException",
+        f"The specified launch template, with template name {wanted_name}, does not exist.",
+    )
+
+
+def _summary(template: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in template.items() if key != "Versions"}
+
+
+def _add_version(template: dict[str, Any], request: Request) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    source = request.parameters.get("SourceVersion")
+    if source is not None:
+        data = copy.deepcopy(_version(template, source)["LaunchTemplateData"])
+    data |= request.parameters.get("LaunchTemplateData") or {}
+    version = {
+        "LaunchTemplateId": template["LaunchTemplateId"],
+        "LaunchTemplateName": template["LaunchTemplateName"],
+        "VersionNumber": template["LatestVersionNumber"] + 1,
+        "CreateTime": CLOCK.now(),
+        "CreatedBy": f"arn:aws:iam::{request.account}:root",
+        "LaunchTemplateData": data,
+    }
+    if "VersionDescription" in request.parameters:
+        version["VersionDescription"] = request.parameters["VersionDescription"]
+    template["LatestVersionNumber"] += 1
+    template["Versions"].append(version)
+    return version
+
+
+def _version(template: Mapping[str, Any], wanted: str) -> dict[str, Any]:
+    number = {"$Latest": template["LatestVersionNumber"], "$Default": template["DefaultVersionNumber"]}.get(
+        wanted
+    )
+    number = int(wanted) if number is None and str(wanted).isdigit() else number
+    for version in template["Versions"]:
+        if version["VersionNumber"] == number:
+            found: dict[str, Any] = version
+            return found
+    raise ServiceError(
+        "InvalidLaunchTemplateId.VersionNotFound",
+        f"Could not find launch template version {wanted} of {template['LaunchTemplateId']}.",
+    )
+
+
+def _shown(template: Mapping[str, Any], version: Mapping[str, Any]) -> dict[str, Any]:
+    return {**version, "DefaultVersion": version["VersionNumber"] == template["DefaultVersionNumber"]}
+
+
+def template_data(region: str, specification: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a launch gets from a template: its id or name, and its version, the default one if none is given.
+
+    Raises:
+        ServiceError: If there is none.
+    """
+    template = _find(Request(operation="", parameters=specification, region=region))
+    data: dict[str, Any] = _version(template, specification.get("Version") or "$Default")[
+        "LaunchTemplateData"
+    ]
+    return copy.deepcopy(data)
+
+
+@handlers("CreateLaunchTemplate")
+def create_launch_template(request: Request) -> Mapping[str, Any]:
+    """Create a template with its version 1; its name is unique in the Region."""
+    name = request.parameters["LaunchTemplateName"]
+    templates = launch_templates(request.region)
+    if any(template["LaunchTemplateName"] == name for template in templates.values()):
+        raise ServiceError(
+            "InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use."
+        )
+    template: dict[str, Any] = {
+        "LaunchTemplateId": hex_id("lt"),
+        "LaunchTemplateName": name,
+        "CreateTime": CLOCK.now(),
+        "CreatedBy": f"arn:aws:iam::{request.account}:root",
+        "DefaultVersionNumber": 1,
+        "LatestVersionNumber": 0,
+        "Tags": tags_of(request.parameters, resource_type="launch-template"),
+        "Versions": [],
+    }
+    _add_version(template, request)
+    templates[template["LaunchTemplateId"]] = template
+    return {"LaunchTemplate": _summary(template)}
+
+
+@handlers("CreateLaunchTemplateVersion")
+def create_launch_template_version(request: Request) -> Mapping[str, Any]:
+    """Add a version; the default version stays."""
+    template = _find(request)
+    return {"LaunchTemplateVersion": _shown(template, _add_version(template, request))}
+
+
+@handlers("ModifyLaunchTemplate")
+def modify_launch_template(request: Request) -> Mapping[str, Any]:
+    """Set the default version."""
+    template = _find(request)
+    template["DefaultVersionNumber"] = _version(template, request.parameters["DefaultVersion"])[
+        "VersionNumber"
+    ]
+    return {"LaunchTemplate": _summary(template)}
+
+
+@handlers("DeleteLaunchTemplate")
+def delete_launch_template(request: Request) -> Mapping[str, Any]:
+    """Delete a template with all its versions."""
+    template = _find(request)
+    del launch_templates(request.region)[template["LaunchTemplateId"]]
+    return {"LaunchTemplate": _summary(template)}
+
+
+@handlers("DescribeLaunchTemplates")
+def describe_launch_templates(request: Request) -> Mapping[str, Any]:
+    """Show all templates, or those named."""
+    ids = request.parameters.get("LaunchTemplateIds") or []
+    names = request.parameters.get("LaunchTemplateNames") or []
+    known = list(launch_templates(request.region).values())
+    for wanted in ids:
+        if all(template["LaunchTemplateId"] != wanted for template in known):
+            raise ServiceError(
+                "InvalidLaunchTemplateId.NotFound",
+                f"The specified launch template, with template ID {wanted}, does not exist.",
+            )
+    shown = [
+        _summary(template)
+        for template in known
+        if not (ids or names)
+        or template["LaunchTemplateId"] in ids
+        or template["LaunchTemplateName"] in names
+    ]
+    return page(shown, parameters=request.parameters, key="LaunchTemplates")
+
+
+@handlers("DescribeLaunchTemplateVersions")
+def describe_launch_template_versions(request: Request) -> Mapping[str, Any]:
+    """Show versions of one template, or the ``$Latest`` or ``$Default`` version of all."""
+    wanted = request.parameters.get("Versions") or []
+    if "LaunchTemplateId" in request.parameters or "LaunchTemplateName" in request.parameters:
+        templates = [_find(request)]
+    else:
+        templates = list(launch_templates(request.region).values())
+    shown = []
+    for template in templates:
+        versions = [_version(template, one) for one in wanted] if wanted else template["Versions"][::-1]
+        shown += [_shown(template, version) for version in versions]
+    return page(shown, parameters=request.parameters, key="LaunchTemplateVersions", default=200)

@@ -1,0 +1,65 @@
+"""Placement groups, which moto lacks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.instance.state import remembered
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, tags_of
+
+__all__ = ["handlers", "placement_groups"]
+
+handlers = Handlers(service="ec2")
+
+
+def placement_groups(region: str) -> dict[str, dict[str, Any]]:
+    """Return the groups of a Region by name."""
+    return remembered("ec2:placement-groups", region=region, new=dict)
+
+
+@handlers("CreatePlacementGroup")
+def create_placement_group(request: Request) -> Mapping[str, Any]:
+    """Create a group; its name is unique in the Region."""
+    name = request.parameters["GroupName"]
+    groups = placement_groups(request.region)
+    if name in groups:
+        raise ServiceError("InvalidPlacementGroup.Duplicate", f"The placement group '{name}' already exists")
+    group = {
+        "GroupName": name,
+        "GroupId": hex_id("pg"),
+        "GroupArn": request.arn("ec2", f"placement-group/{name}"),
+        "State": "available",
+        "Strategy": request.parameters.get("Strategy", "cluster"),
+        "Tags": tags_of(request.parameters, resource_type="placement-group"),
+    }
+    for optional in ("PartitionCount", "SpreadLevel"):
+        if optional in request.parameters:
+            group[optional] = request.parameters[optional]
+    groups[name] = group
+    return {"PlacementGroup": group}
+
+
+@handlers("DescribePlacementGroups")
+def describe_placement_groups(request: Request) -> Mapping[str, Any]:
+    """Show all groups, or those named."""
+    groups = placement_groups(request.region)
+    names = request.parameters.get("GroupNames") or []
+    ids = request.parameters.get("GroupIds") or []
+    by_id = {group["GroupId"]: group for group in groups.values()}
+    for wanted, known in ((names, groups), (ids, by_id)):
+        for name in wanted:
+            if name not in known:
+                raise ServiceError(
+                    "InvalidPlacementGroup.Unknown", f"The placement group '{name}' is unknown"
+                )
+    if names or ids:
+        return {"PlacementGroups": [groups[name] for name in names] + [by_id[one] for one in ids]}
+    return {"PlacementGroups": list(groups.values())}
+
+
+@handlers("DeletePlacementGroup")
+def delete_placement_group(request: Request) -> Mapping[str, Any]:
+    """Delete a group."""
+    name = request.parameters["GroupName"]
+    if placement_groups(request.region).pop(name, None) is None:
+        raise ServiceError("InvalidPlacementGroup.Unknown", f"The placement group '{name}' is unknown")
+    return {}

@@ -1,0 +1,3 @@
+"""Amazon FSx for Lustre."""
+
+__all__: list[str] = []

@@ -1,0 +1,72 @@
+"""FSx for Lustre: data repository associations, which moto lacks. No data moves."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.services.fsx.state import bad_request, check, fsx_of
+from ultracluster_local.services.handlers import Handlers, Request, hex_id, page
+
+__all__ = ["handlers"]
+
+handlers = Handlers(service="fsx")
+
+
+@handlers("CreateDataRepositoryAssociation")
+def create_data_repository_association(request: Request) -> Mapping[str, Any]:
+    """Link a directory of a file system to an S3 prefix."""
+    given = {key: value for key, value in request.parameters.items() if key != "ClientRequestToken"}
+    fsx = fsx_of(request)
+    file_system = fsx.file_system(given["FileSystemId"])
+    check(file_system, [*fsx.associations_of(given["FileSystemId"]), given])
+    association_id = hex_id("dra")
+    association = copy.deepcopy(given) | {
+        "AssociationId": association_id,
+        "ResourceARN": request.arn("fsx", f"association/{given['FileSystemId']}/{association_id}"),
+        "Lifecycle": "AVAILABLE",
+        "CreationTime": CLOCK.now(),
+        "Tags": given.get("Tags") or [],
+    }
+    fsx.associations[association_id] = association
+    return {"Association": association}
+
+
+@handlers("DescribeDataRepositoryAssociations")
+def describe_data_repository_associations(request: Request) -> Mapping[str, Any]:
+    """Show all associations, those named, or those that pass the filters."""
+    ids = request.parameters.get("AssociationIds")
+    fsx = fsx_of(request)
+    shown = [fsx.association(one) for one in ids] if ids else list(fsx.associations.values())
+    fields = {"file-system-id": "FileSystemId", "data-repository-path": "DataRepositoryPath"}
+    for condition in request.parameters.get("Filters") or []:
+        field = fields.get(condition["Name"])
+        if field is None:
+            raise bad_request(f"The local AWS has no filter {condition['Name']}")
+        shown = [one for one in shown if one.get(field) in condition["Values"]]
+    return page(shown, parameters=request.parameters, key="Associations")
+
+
+@handlers("UpdateDataRepositoryAssociation")
+def update_data_repository_association(request: Request) -> Mapping[str, Any]:
+    """Change the chunk size or the policies."""
+    fsx = fsx_of(request)
+    association = fsx.association(request.parameters["AssociationId"])
+    changed = copy.deepcopy(association)
+    for name in ("ImportedFileChunkSize", "S3"):
+        if name in request.parameters:
+            changed[name] = request.parameters[name]
+    others = [each for each in fsx.associations_of(association["FileSystemId"]) if each is not association]
+    check(fsx.file_system(association["FileSystemId"]), [*others, changed])
+    association |= changed
+    return {"Association": association}
+
+
+@handlers("DeleteDataRepositoryAssociation")
+def delete_data_repository_association(request: Request) -> Mapping[str, Any]:
+    """Remove a link; the data in S3 stays."""
+    association_id = request.parameters["AssociationId"]
+    fsx = fsx_of(request)
+    fsx.association(association_id)
+    del fsx.associations[association_id]
+    return {"AssociationId": association_id, "Lifecycle": "DELETING"}

@@ -1,0 +1,158 @@
+"""FSx for Lustre: file systems, kept word for word and refused as FSx would.
+
+moto drops most of a file system's settings, takes any, and has no updates. A file system is available at once and
+stores nothing.
+"""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from moto.ec2.models import ec2_backends
+
+from ultracluster_catalog.lustre.lustre import METADATA_CONFIGURATION_VERSION
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.services.fsx.state import bad_request, check, fsx_of
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page
+
+__all__ = ["handlers"]
+
+handlers = Handlers(service="fsx")
+
+
+def _default_version(lustre: Mapping[str, Any]) -> str:
+    if "MetadataConfiguration" in lustre:
+        return METADATA_CONFIGURATION_VERSION
+    return "2.12" if lustre["DeploymentType"] == "PERSISTENT_2" else "2.10"
+
+
+def _vpc_of(request: Request, subnet_ids: list[str]) -> str:
+    subnets = ec2_backends[request.account][request.region].describe_subnets()
+    return next((str(one.vpc_id) for one in subnets if one.id in subnet_ids), "")
+
+
+@handlers("CreateFileSystem")
+def create_file_system(request: Request) -> Mapping[str, Any]:
+    """Create a file system that is available at once."""
+    given = dict(request.parameters)
+    if given["FileSystemType"] != "LUSTRE":
+        raise bad_request(f"The local AWS has Lustre only; got {given['FileSystemType']}")
+    file_system_id = hex_id("fs")
+    lustre = copy.deepcopy(given.get("LustreConfiguration") or {})
+    lustre.setdefault("DeploymentType", "SCRATCH_1")
+    lustre["MountName"] = hex_id("m", length=7).replace("-", "")
+    file_system: dict[str, Any] = {
+        "OwnerId": request.account,
+        "CreationTime": CLOCK.now(),
+        "FileSystemId": file_system_id,
+        "FileSystemType": "LUSTRE",
+        "Lifecycle": "AVAILABLE",
+        "StorageType": given.get("StorageType", "SSD"),
+        "VpcId": _vpc_of(request, given["SubnetIds"]),
+        "SubnetIds": given["SubnetIds"],
+        "NetworkInterfaceIds": [hex_id("eni")],
+        "DNSName": f"{file_system_id}.fsx.{request.region}.amazonaws.com",
+        "ResourceARN": request.arn("fsx", f"file-system/{file_system_id}"),
+        "Tags": given.get("Tags") or [],
+        "LustreConfiguration": lustre,
+        "FileSystemTypeVersion": given.get("FileSystemTypeVersion") or _default_version(lustre),
+    }
+    file_system |= {name: given[name] for name in ("KmsKeyId", "StorageCapacity") if name in given}
+    check(file_system)
+    fsx_of(request).file_systems[file_system_id] = file_system
+    return {"FileSystem": file_system}
+
+
+@handlers("DescribeFileSystems")
+def describe_file_systems(request: Request) -> Mapping[str, Any]:
+    """Show all file systems, or those named."""
+    ids = request.parameters.get("FileSystemIds")
+    fsx = fsx_of(request)
+    shown = [fsx.file_system(one) for one in ids] if ids else list(fsx.file_systems.values())
+    return page(shown, parameters=request.parameters, key="FileSystems")
+
+
+@handlers("UpdateFileSystem")
+def update_file_system(request: Request) -> Mapping[str, Any]:
+    """Change the capacity, type version or Lustre settings at once, where FSx would."""
+    fsx = fsx_of(request)
+    file_system = fsx.file_system(request.parameters["FileSystemId"])
+    changed = copy.deepcopy(file_system)
+    for name in ("StorageCapacity", "StorageType", "FileSystemTypeVersion"):
+        if name in request.parameters:
+            changed[name] = request.parameters[name]
+    changed["LustreConfiguration"] |= request.parameters.get("LustreConfiguration") or {}
+    _check_change(file_system, changed)
+    check(changed, fsx.associations_of(file_system["FileSystemId"]))
+    file_system |= changed
+    return {"FileSystem": file_system}
+
+
+def _check_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Refuse what FSx does not change: what it sets at creation, and what only grows."""
+    old, new = before["LustreConfiguration"], after["LustreConfiguration"]
+    for name, one, other in (
+        ("Storage capacity", before.get("StorageCapacity"), after.get("StorageCapacity")),
+        ("Throughput capacity", old.get("ThroughputCapacity"), new.get("ThroughputCapacity")),
+        ("Metadata IOPS", _iops(old), _iops(new)),
+    ):
+        if (one is None) != (other is None) and name != "Metadata IOPS":
+            raise bad_request(f"{name} belongs to another storage type.")
+        if one is not None and other is not None and other < one:
+            raise bad_request(f"{name} can only grow: {one} now, got {other}.")
+    throughput = "PerUnitStorageThroughput"
+    if old.get("EfaEnabled") and old.get(throughput) != new.get(throughput):
+        raise bad_request("The throughput tier of an EFA-enabled file system cannot change.")
+    if ("MetadataConfiguration" in old) != ("MetadataConfiguration" in new):
+        raise bad_request("A metadata configuration is given at creation only.")
+
+
+def _iops(lustre: Mapping[str, Any]) -> int | None:
+    iops: int | None = lustre.get("MetadataConfiguration", {}).get("Iops")
+    return iops
+
+
+@handlers("DeleteFileSystem")
+def delete_file_system(request: Request) -> Mapping[str, Any]:
+    """Delete a file system, its associations and its automatic backups; those that a user made stay."""
+    fsx = fsx_of(request)
+    file_system_id = request.parameters["FileSystemId"]
+    fsx.file_system(file_system_id)
+    del fsx.file_systems[file_system_id]
+    for one in fsx.associations_of(file_system_id):
+        del fsx.associations[one["AssociationId"]]
+    return {"FileSystemId": file_system_id, "Lifecycle": "DELETING"}
+
+
+@handlers("ListTagsForResource")
+def list_tags_for_resource(request: Request) -> Mapping[str, Any]:
+    """Show the tags of a file system, association or backup."""
+    return {"Tags": _by_arn(request)["Tags"]}
+
+
+@handlers("TagResource")
+def tag_resource(request: Request) -> Mapping[str, Any]:
+    """Add or replace tags."""
+    resource = _by_arn(request)
+    given = {tag["Key"]: tag["Value"] for tag in request.parameters["Tags"]}
+    resource["Tags"] = [tag for tag in resource["Tags"] if tag["Key"] not in given] + request.parameters[
+        "Tags"
+    ]
+    return {}
+
+
+@handlers("UntagResource")
+def untag_resource(request: Request) -> Mapping[str, Any]:
+    """Remove tags."""
+    resource = _by_arn(request)
+    resource["Tags"] = [tag for tag in resource["Tags"] if tag["Key"] not in request.parameters["TagKeys"]]
+    return {}
+
+
+def _by_arn(request: Request) -> dict[str, Any]:
+    arn = request.parameters["ResourceARN"]
+    fsx = fsx_of(request)
+    for one in (*fsx.file_systems.values(), *fsx.associations.values(), *fsx.backups.values()):
+        if one["ResourceARN"] == arn:
+            return one
+    raise ServiceError("ResourceNotFound", f"{arn} does not exist.")

@@ -1,0 +1,3 @@
+"""Amazon S3."""
+
+__all__: list[str] = []

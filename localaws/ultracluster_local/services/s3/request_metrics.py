@@ -1,0 +1,120 @@
+"""S3 request metrics: the configurations of a bucket, and the counts that CloudWatch gets for objects under their prefix.
+
+moto takes a call about them for one about the bucket itself. Counted are the requests that decide about caches: GET, HEAD,
+PUT, all together, and those that were answered with 4xx. Here they are in CloudWatch at once, and none is lost.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlparse
+
+from moto.cloudwatch.models import cloudwatch_backends
+from moto.s3.models import s3_backends
+from moto.s3.responses import S3Response
+
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.state import remembered
+from ultracluster_local.services.handlers import ServiceError
+
+__all__ = ["install"]
+
+_NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
+_COUNTED = {"GET": "GetRequests", "HEAD": "HeadRequests", "PUT": "PutRequests"}
+_CLIENT_ERRORS = range(400, 500)
+_PREFIX = re.compile("<Prefix>(.*?)</Prefix>")
+
+
+@dataclass(slots=True)
+class _Metrics:
+    """Configurations by bucket and id: the prefix, and the document as it was put."""
+
+    by_bucket: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
+
+
+def install() -> None:
+    """Let moto's S3 keep the configurations and count."""
+    S3Response._bucket_response = _with_metrics(S3Response._bucket_response)  # noqa: SLF001 - moto has no other place
+    S3Response.key_response = _counting(S3Response.key_response)
+
+
+def _configurations(bucket: str) -> dict[str, tuple[str, str]]:
+    return remembered("s3-metrics", region="aws", new=_Metrics).by_bucket.setdefault(bucket, {})
+
+
+def _with_metrics(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def answer(response: Any, request: Any, full_url: str) -> Any:
+        query = parse_qs(urlparse(full_url).query, keep_blank_values=True)
+        bucket = response.parse_bucket_name_from_url(request, full_url)
+        if not bucket or "metrics" not in query:
+            if request.method == "DELETE" and bucket and not query:
+                _configurations(bucket).clear()
+            return original(response, request, full_url)
+        response.backend.get_bucket(bucket)  # raises when there is none
+        return _metrics_call(bucket, query, method=request.method, body=response.body or b"")
+
+    return answer
+
+
+def _metrics_call(bucket: str, query: Mapping[str, list[str]], *, method: str, body: bytes | str) -> Any:
+    kept = _configurations(bucket)
+    wanted = query.get("id", [""])[0]
+    if method == "PUT":
+        text = body.decode() if isinstance(body, bytes) else body
+        prefix = _PREFIX.search(text)
+        kept[wanted] = (unescape(prefix[1]) if prefix else "", text)
+        return 200, {}, ""
+    if method == "DELETE":
+        kept.pop(wanted, None)
+        return 204, {}, ""
+    if not wanted:
+        documents = "".join(text for _, text in kept.values())
+        list_name = "ListMetricsConfigurationsResult"
+        return (
+            200,
+            {},
+            f'<{list_name} xmlns="{_NAMESPACE}"><IsTruncated>false</IsTruncated>{documents}</{list_name}>',
+        )
+    if wanted not in kept:
+        raise ServiceError("NoSuchConfiguration", "The specified configuration does not exist.")
+    return 200, {}, kept[wanted][1]
+
+
+def _counting(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def answer(response: Any, request: Any, full_url: str, headers: Any) -> Any:
+        answered = original(response, request, full_url, headers)
+        bucket = response.parse_bucket_name_from_url(request, full_url)
+        key = unquote(urlparse(full_url).path).removeprefix(f"/{bucket}").removeprefix("/")
+        for filter_id, (prefix, _) in _configurations(bucket).items():
+            if key.startswith(prefix):
+                _count(bucket, filter_id, method=request.method, status=int(answered[0]))
+        return answered
+
+    return answer
+
+
+def _count(bucket: str, filter_id: str, *, method: str, status: int) -> None:
+    names = ["AllRequests", *([_COUNTED[method]] if method in _COUNTED else [])]
+    if status in _CLIENT_ERRORS:
+        names.append("4xxErrors")
+    region = s3_backends[ACCOUNT]["aws"].get_bucket(bucket).region_name
+    dimensions = [{"Name": "BucketName", "Value": bucket}, {"Name": "FilterId", "Value": filter_id}]
+    cloudwatch_backends[ACCOUNT][region].put_metric_data(
+        "AWS/S3",
+        [
+            {
+                "MetricName": name,
+                "Value": 1,
+                "Unit": "Count",
+                "Timestamp": CLOCK.now().replace(tzinfo=None),  # as moto keeps times
+                "Dimensions": dimensions,
+            }
+            for name in names
+        ],
+    )

@@ -1,0 +1,3 @@
+"""Loading and validating a rollout file."""
+
+__all__: list[str] = []

@@ -1,0 +1,168 @@
+"""Pydantic's errors in the words of this project."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.rules import RULES
+from ultracluster_stacks.config.reading.did_you_mean import suggestion
+from ultracluster_stacks.config.reading.partial import part_model
+from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
+from ultracluster_stacks.config.reading.yaml_source import UNREADABLE
+
+__all__ = ["MOST_PROBLEMS", "TRANSLATED_TYPES", "translate", "unread_locs"]
+
+MOST_PROBLEMS: Final = 1_000
+"""Most problems that are put into words; a file with more is none of ours, and each of them takes time."""
+
+
+def translate(
+    error: ValidationError, model: type[BaseModel], *, further_keys: Collection[str] = ()
+) -> list[Problem]:
+    """Turn what pydantic found into problems.
+
+    What the rules of `ultracluster_stacks.config.rules.cluster_rules` found, and what the YAML reader reported before,
+    is left out: the caller has it already.
+
+    Args:
+        error: What pydantic raised.
+        model: The model that was validated.
+        further_keys: Keys that the top level of the file has beside those of the model. Default: none.
+    """
+    problems = []
+    for details in _field_errors(error)[: MOST_PROBLEMS + 1]:
+        if details["input"] is UNREADABLE and details["type"] != "extra_forbidden":
+            continue
+        loc = _loc(details)
+        if details["type"] == "extra_forbidden":
+            problems.append(
+                _unknown_key(loc, _model_at(model, loc[:-1]), further_keys if len(loc) == 1 else ())
+            )
+        elif details["type"] in RULES:
+            context = details["ctx"]
+            problems.append(
+                Problem(
+                    loc=loc,
+                    code=details["type"],
+                    problem=context["problem"],
+                    allowed=context["allowed"],
+                    remedy=context["remedy"],
+                )
+            )
+        else:
+            problems.append(_translation(details)(loc, details))
+    return problems
+
+
+def unread_locs(error: ValidationError) -> frozenset[Loc]:
+    """The places of all values that pydantic could not read."""
+    return frozenset(_loc(details) for details in _field_errors(error))
+
+
+def _field_errors(error: ValidationError) -> list[ErrorDetails]:
+    """The errors of single fields: those of rules over several come as a FindingsError inside a value_error."""
+    return [
+        details
+        for details in error.errors(include_url=False)
+        if not isinstance(details.get("ctx", {}).get("error"), FindingsError)
+    ]
+
+
+def _loc(details: ErrorDetails) -> Loc:
+    loc = details["loc"]
+    return loc[:-1] if loc and loc[-1] == "[key]" else loc
+
+
+def _model_at(model: type[BaseModel], loc: Loc) -> type[BaseModel]:
+    for part in loc:
+        if isinstance(part, str):
+            model = part_model(model.model_fields[part].annotation) or model
+    return model
+
+
+def _unknown_key(loc: Loc, model: type[BaseModel], further_keys: Collection[str]) -> Problem:
+    known = (*further_keys, *model.model_fields)
+    key = str(loc[-1])
+    return Problem(
+        loc=loc,
+        code="UC1020",
+        problem=f"unknown key {shown(key)}",
+        allowed=", ".join(known),
+        remedy=suggestion(key, known),
+    )
+
+
+_Translation = Callable[[Loc, Mapping[str, Any]], Problem]
+
+
+def _wrong_type(expected: str) -> _Translation:
+    def translation(loc: Loc, details: Mapping[str, Any]) -> Problem:
+        got = details["input"]
+        if got is None:
+            return _missing(loc, details)
+        remedy = ""
+        if expected == "text" and isinstance(got, (bool, int, float)):
+            remedy = f'Write it in quotes: "{shown(got)}"'
+        elif expected != "text" and isinstance(got, str) and got.isascii() and got.isalnum():
+            remedy = "Write it without quotes"
+        return Problem(
+            loc=loc,
+            code="UC1022",
+            problem=f"got {shown(got)}",
+            allowed=_expected(loc, expected),
+            remedy=remedy,
+        )
+
+    return translation
+
+
+def _expected(loc: Loc, expected: str) -> str:
+    return "12 digits in quotes" if loc[-1:] == ("account",) else expected
+
+
+def _missing(loc: Loc, details: Mapping[str, Any]) -> Problem:
+    given = "it has no value" if details["input"] is None else "it is not given"
+    name = loc[-1] if loc else "the rollout"
+    return Problem(loc=loc, code="UC1021", problem=f"{name} is required and {given}")
+
+
+def _not_a_choice(loc: Loc, details: Mapping[str, Any]) -> Problem:
+    if details["input"] is None:
+        return _missing(loc, details)
+    choices = details["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+    return Problem(
+        loc=loc,
+        code="UC1023",
+        problem=f"got {shown(details['input'])}",
+        allowed=", ".join(choices),
+        remedy=suggestion(str(details["input"]), choices),
+    )
+
+
+def _untranslated(loc: Loc, details: Mapping[str, Any]) -> Problem:
+    return Problem(
+        loc=loc, code="UC1022", problem=f"got {shown(details['input'])}, which cannot be used here"
+    )
+
+
+_BY_TYPE: Final[Mapping[str, _Translation]] = {
+    "bool_type": _wrong_type("true or false"),
+    "datetime_type": _wrong_type('ISO 8601 in UTC in quotes, such as "2026-12-01T11:30:00Z"'),
+    "dict_type": _wrong_type("a mapping"),
+    "int_type": _wrong_type("a whole number"),
+    "literal_error": _not_a_choice,
+    "missing": _missing,
+    "model_type": _wrong_type("a mapping"),
+    "string_type": _wrong_type("text"),
+    "tuple_type": _wrong_type("a list"),
+}
+
+TRANSLATED_TYPES: Final = frozenset({*_BY_TYPE, "extra_forbidden"})
+"""Pydantic's error types that have words of ours; a test holds that no other can occur."""
+
+
+def _translation(details: ErrorDetails) -> _Translation:
+    return _BY_TYPE.get(details["type"], _untranslated)

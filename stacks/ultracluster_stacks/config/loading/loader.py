@@ -1,0 +1,183 @@
+"""Loading a rollout file: everything that is wrong with it at once, by file and line."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_stacks.config.loading.error_messages import MOST_PROBLEMS, translate, unread_locs
+from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.models.rollout import RolloutConfig
+from ultracluster_stacks.config.models.suppression import reasons_of, unused_suppressions, without_suppressed
+from ultracluster_stacks.config.reading.defaults import cluster_locs, origin, with_defaults
+from ultracluster_stacks.config.reading.environment import read_rollout
+from ultracluster_stacks.config.reading.partial import partial_model
+from ultracluster_stacks.config.reading.problem import Problem, shown
+from ultracluster_stacks.config.reading.yaml_source import UNREADABLE, YamlSource
+from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
+from ultracluster_stacks.config.rules.rollout_rules import rollout_problems
+
+__all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "SuppressedWarning", "load_rollout", "rollout_findings"]
+
+LARGEST_ROLLOUT: Final = 50_000
+"""Most values of a rollout with the defaults in each cluster; 90 clusters have about 4,000."""
+
+_VALUES_OF_EMPTY_CLUSTER: Final = 20  # an empty cluster costs checks and messages too
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SuppressedWarning:
+    """A warning that the file suppresses.
+
+    Attributes:
+        finding: The warning.
+        reason: Why it does not matter, as the file says.
+    """
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoadedRollout:
+    """A rollout that was read from a file.
+
+    Attributes:
+        config: The rollout, with the defaults of the file merged into each cluster.
+        warnings: What is legal but doubtful, in file order.
+        suppressed: What is doubtful and suppressed by the file. Default: nothing.
+        source: The file, as it was given.
+    """
+
+    config: RolloutConfig
+    warnings: tuple[Finding, ...]
+    suppressed: tuple[SuppressedWarning, ...] = ()
+    source: Path
+
+
+def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
+    """Read a rollout file and check it against the catalogue. Needs no AWS account and no network.
+
+    Args:
+        path: A regular YAML file of at most 256 KiB, or an environment file with the `base` that it names.
+
+    Returns:
+        The rollout and the warnings.
+
+    Raises:
+        FindingsError: The file is wrong; it holds every problem that was seen, warnings too, in file order.
+    """
+    source = read_rollout(path)
+    _check_size(source)
+    config, readable, problems = _validate(source)
+    reasons = reasons_of(readable)
+    kept, suppressed = without_suppressed([*source.problems, *problems], source.values, reasons)
+    if config is None or any(problem.severity is Severity.ERROR for problem in kept):
+        raise FindingsError(_findings(source, kept))
+    kept += unused_suppressions(suppressed, source.values, reasons)
+    return LoadedRollout(
+        config=config,
+        warnings=_findings(source, kept),
+        suppressed=tuple(
+            SuppressedWarning(finding=_findings(source, [problem])[0], reason=reason)
+            for problem, reason in suppressed
+        ),
+        source=Path(path),
+    )
+
+
+def rollout_findings(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
+    """Find what is wrong or doubtful about a rollout file, without stopping at it.
+
+    Args:
+        path: A rollout file.
+    """
+    try:
+        return load_rollout(path).warnings
+    except FindingsError as error:
+        return error.findings
+
+
+def _check_size(source: YamlSource) -> None:
+    """Refuse what small files can grow to, since `defaults` are copied into each cluster."""
+    inherited = sum(loc[:1] == ("defaults",) for loc in source.lines)
+    clusters = len(cluster_locs(source.values))
+    size = len(source.lines) + clusters * (inherited + _VALUES_OF_EMPTY_CLUSTER)
+    if size > LARGEST_ROLLOUT:
+        problem = (
+            f"got {clusters:,} clusters with {inherited:,} values under defaults, {size:,} values in all"
+        )
+        allowed = f"at most {LARGEST_ROLLOUT:,} values"
+        remedy = "Divide the rollout into several files"
+        raise FindingsError(
+            [Finding(code="UC1018", problem=problem, allowed=allowed, remedy=remedy, location=source.name)]
+        )
+
+
+def _validate(source: YamlSource) -> tuple[RolloutConfig | None, RolloutConfig, list[Problem]]:
+    """The rollout if it can be read, as much of it as can be read, and what is wrong with it."""
+    values = with_defaults(source.values)
+    problems = _defaults_problems(source.values)
+    config: RolloutConfig | None = None
+    try:
+        config = readable = RolloutConfig.model_validate(values)
+    except ValidationError as error:
+        problems += translate(error, RolloutConfig, further_keys=("defaults",))
+        readable = partial_model(RolloutConfig, values, unread_locs(error))
+    for w, wave in enumerate(getattr(readable, "waves", ())):
+        for c, cluster in enumerate(getattr(wave, "clusters", ())):
+            loc = ("waves", w, "clusters", c)
+            problems += (problem.under(loc) for problem in cluster_problems(cluster))
+    return config, readable, problems + rollout_problems(readable)
+
+
+def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
+    """What is wrong with the defaults by themselves: clusters may override it all, or there may be no clusters."""
+    defaults = values.get("defaults", {})
+    if defaults is UNREADABLE:
+        return []
+    if not isinstance(defaults, dict):
+        return [
+            Problem(loc=("defaults",), code="UC1022", problem=f"got {shown(defaults)}", allowed="a mapping")
+        ]
+    try:
+        ClusterConfig.model_validate(defaults)
+    except ValidationError as error:
+        problems = translate(error, ClusterConfig)
+    else:
+        problems = []
+    # What is not given here, each cluster gives.
+    return [
+        problem.under(("defaults",))
+        for problem in problems
+        if problem.code != "UC1021" or "jobs" in problem.loc
+    ]
+
+
+def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...]:
+    if len(problems) > MOST_PROBLEMS:
+        shown_first = sorted(problems, key=lambda each: _line(source, each))[: MOST_PROBLEMS - 1]
+        return (*_findings(source, shown_first), _too_many(source))
+    located: dict[Finding, int] = {}
+    for problem in problems:
+        loc = origin(source.values, problem.loc)
+        line = _line(source, problem)
+        location = f"{source.name}:{line}" if problem.line else source.location(loc)
+        located.setdefault(problem.finding(loc=loc, location=location), line)
+    return tuple(sorted(located, key=located.__getitem__))
+
+
+def _line(source: YamlSource, problem: Problem) -> int:
+    return problem.line or source.line(origin(source.values, problem.loc))
+
+
+def _too_many(source: YamlSource) -> Finding:
+    return Finding(
+        code="UC1031",
+        problem=f"there are more than {MOST_PROBLEMS - 1:,} problems, of which the first are shown",
+        remedy="Check that this is a rollout file, or mend these and look again",
+        location=source.name,
+    )

@@ -1,0 +1,3 @@
+"""Pydantic models of the rollout file."""
+
+__all__: list[str] = []

@@ -1,0 +1,86 @@
+"""`alarms` of a cluster: whom they tell, and where they go off."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
+from ultracluster_stacks.config.models.constraints import Between, Form
+from ultracluster_stacks.config.models.model import ConfigModel
+
+__all__ = ["AlarmsConfig"]
+
+_DEFAULTS = AlarmThresholds()
+
+
+def _threshold(name: str) -> Between:
+    least, most = THRESHOLD_BOUNDS[name]
+    return Between(code="UC6440", least=least, most=most)
+
+
+class AlarmsConfig(ConfigModel):
+    """Alarms with what to do, and with them the metrics of every node, a function that watches the cluster, and a dashboard."""
+
+    emails: tuple[
+        Annotated[
+            str,
+            Form(
+                code="UC6446",
+                pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+",
+                allowed="a mail address, such as ml@example.com",
+            ),
+        ],
+        ...,
+    ] = Field(
+        default=(), description="Addresses that a new SNS topic tells; each is asked first. Default: none."
+    )
+    topic_arn: (
+        Annotated[
+            str,
+            Form(
+                code="UC6447",
+                pattern="arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}",
+                allowed="the ARN of an SNS topic, such as arn:aws:sns:us-east-2:123456789012:alarms",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="SNS topic to tell, whose policy lets CloudWatch publish. Default: a new one.",
+    )
+    dashboard: bool = Field(
+        default=True, description="Whether there is a dashboard of the cluster. Default: yes."
+    )
+    idle_percent: Annotated[int, _threshold("idle_percent")] = Field(
+        default=_DEFAULTS.idle_percent,
+        description="NeuronCore utilisation of a node below which it is idle, in percent.",
+    )
+    idle_minutes: Annotated[int, _threshold("idle_minutes")] = Field(
+        default=_DEFAULTS.idle_minutes, description="How long nodes may be idle or missing in paid capacity."
+    )
+    drain_minutes: Annotated[int, _threshold("drain_minutes")] = Field(
+        default=_DEFAULTS.drain_minutes,
+        description="How long before the drain of a Capacity Block people are told.",
+    )
+    wait_minutes: Annotated[int, _threshold("wait_minutes")] = Field(
+        default=_DEFAULTS.wait_minutes, description="How long a job that could run may wait."
+    )
+    collective_percent: Annotated[int, _threshold("collective_percent")] = Field(
+        default=_DEFAULTS.collective_percent, description="Share of a step in collectives, in percent."
+    )
+    stalled_steps: Annotated[int, _threshold("stalled_steps")] = Field(
+        default=_DEFAULTS.stalled_steps,
+        description="Time without a step, as a multiple of the median step; five minutes at least.",
+    )
+    free_percent: Annotated[int, _threshold("free_percent")] = Field(
+        default=_DEFAULTS.free_percent, description="Free part of the file system, in percent."
+    )
+    cache_misses: Annotated[int, _threshold("cache_misses")] = Field(
+        default=_DEFAULTS.cache_misses,
+        description="Graphs that are compiled within 15 minutes while nodes run.",
+    )
+
+    @property
+    def thresholds(self) -> AlarmThresholds:
+        """The thresholds."""
+        return AlarmThresholds(**{name: getattr(self, name) for name in THRESHOLD_BOUNDS})

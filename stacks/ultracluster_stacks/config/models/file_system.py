@@ -1,0 +1,177 @@
+"""`file_system` of a cluster: its FSx for Lustre file system, a new one or an existing one."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_catalog.lustre.lustre_figures import file_system_interfaces
+from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
+from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
+from ultracluster_rules.lustre_checks import check_file_system
+from ultracluster_stacks.config.models.association import AssociationConfig
+from ultracluster_stacks.config.models.constraints import Between, Form
+from ultracluster_stacks.config.models.keys import KeyArn
+from ultracluster_stacks.config.models.model import ConfigModel
+
+__all__ = ["OF_EXISTING", "FileSystemConfig"]
+
+OF_EXISTING: Final = ("mount_name", "dns_name", "zone_id", "security_group_id")
+"""Settings of an existing file system, beside its id."""
+
+
+class FileSystemConfig(ConfigModel):
+    """An FSx for Lustre file system: a new one of deployment type PERSISTENT_2 on SSD unless the file says otherwise."""
+
+    deployment_type: Literal["PERSISTENT_2", "SCRATCH_2"] = Field(
+        default="PERSISTENT_2",
+        description="`SCRATCH_2` is not replicated: its data may be lost with a server. Changing it replaces the "
+        "file system.",
+    )
+    storage_type: Literal["SSD", "INTELLIGENT_TIERING"] = Field(
+        default="SSD",
+        description="`INTELLIGENT_TIERING` grows with its data and is paid by throughput, read cache, data and requests; "
+        "it cannot be joined with S3. Set at creation: a change means a new file system.",
+    )
+    storage_capacity_gib: Annotated[int, Between(code="UC5101", least=1_200, most=100_000_000)] | None = (
+        Field(
+            default=None,
+            description="Size in GiB: 1,200, 2,400 or a multiple of 2,400. It can grow later, not shrink. "
+            "Default: 4,800; none with `INTELLIGENT_TIERING`.",
+        )
+    )
+    per_unit_storage_throughput: int | None = Field(
+        default=None,
+        description="Throughput in MB/s per TiB of storage: 125, 250, 500 or 1,000. Default: 250; none for `SCRATCH_2` "
+        "and with `INTELLIGENT_TIERING`.",
+    )
+    throughput_capacity: int | None = Field(
+        default=None,
+        description="Throughput of the whole file system in MB/s with `INTELLIGENT_TIERING`: a multiple of 4,000. It can "
+        "grow later, not shrink. Default: 4,000 there.",
+    )
+    read_cache: Literal["NO_CACHE", "USER_PROVISIONED", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"] | None = Field(
+        default=None,
+        description="SSD read cache; required with `INTELLIGENT_TIERING`. `PROPORTIONAL_TO_THROUGHPUT_CAPACITY` pays for "
+        "20,000 GiB of SSD for each 4,000 MB/s.",
+    )
+    read_cache_gib: int | None = Field(
+        default=None,
+        description="Size of a `USER_PROVISIONED` read cache: 32 to 131,072 GiB for each 4,000 MB/s.",
+    )
+    metadata_iops: int | None = Field(
+        default=None,
+        description="Metadata operations per second: 1,500, 3,000, 6,000 or a multiple of 12,000 up to 192,000. "
+        "They can grow later, not shrink. Default: left to FSx, by the size; 6,000 with `INTELLIGENT_TIERING`, which "
+        "takes 6,000 or 12,000.",
+    )
+    efa: bool = Field(
+        default=False,
+        description="Whether nodes mount over EFA, which the trn2 family cannot. Set at creation: a change means a "
+        "new file system.",
+    )
+    data_compression: bool = Field(
+        default=True, description="Whether data is compressed with LZ4 when it is written."
+    )
+    kms_key_arn: KeyArn | None = Field(
+        default=None,
+        description="ARN of a KMS key of your own for data at rest. Changing it replaces the file system. "
+        "Default: the key that AWS manages for FSx.",
+    )
+    join_checkpoints: bool = Field(
+        default=True,
+        description="Whether the folder /checkpoints is joined with the checkpoint bucket, both ways.",
+    )
+    associations: tuple[AssociationConfig, ...] = Field(
+        default=(),
+        description="More folders that are joined with S3: 8 with /checkpoints and those of datasets.",
+    )
+    backup_retention_days: int = Field(
+        default=0,
+        description="Days to keep daily backups, up to 90; not with `SCRATCH_2`, and not when anything is joined "
+        "with S3. Default: no backups.",
+    )
+    backup_start_time: str | None = Field(
+        default=None,
+        description='When daily backups start: HH:MM in UTC, in quotes, such as "03:30". Default: left to FSx.',
+    )
+    copy_tags_to_backups: bool = Field(
+        default=False,
+        description="Whether backups get the tags of the file system. Changing it replaces the file system.",
+    )
+    file_system_id: (
+        Annotated[str, Form(code="UC5030", pattern=FILE_SYSTEM_ID, allowed="fs- and 17 hexadecimal digits")]
+        | None
+    ) = Field(
+        default=None,
+        description="Id of an existing file system, with `mount_name`. Nothing of it is changed, and nothing above is "
+        "given but `efa`. Default: a new file system.",
+    )
+    mount_name: (
+        Annotated[
+            str, Form(code="UC5030", pattern=LUSTRE_MOUNT_NAME, allowed="1 to 8 letters, digits, - and _")
+        ]
+        | None
+    ) = Field(default=None, description="Lustre mount name of the existing file system.")
+    dns_name: (
+        Annotated[
+            str,
+            Form(
+                code="UC5030",
+                pattern=FILE_SYSTEM_DNS_NAME,
+                allowed="a name such as fs-0123456789abcdef0.fsx.us-east-2.amazonaws.com",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="DNS name of the existing file system. Default: the one that FSx gives in the Region.",
+    )
+    zone_id: str | None = Field(
+        default=None,
+        description="Zone id of the existing file system, compared with that of the cluster. Default: not compared, "
+        "with a warning.",
+    )
+    security_group_id: (
+        Annotated[
+            str,
+            Form(
+                code="UC5030",
+                pattern=r"sg-(?:[0-9a-f]{17}|[0-9a-f]{8})",
+                allowed="sg- and 17 hexadecimal digits",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Security group of the existing file system, to which the rules for the nodes are added. "
+        "Default: no rule is added, with a warning.",
+    )
+
+    @property
+    def settings(self) -> LustreSettings:
+        """The new file system as it is asked of FSx."""
+        return LustreSettings(
+            deployment_type=self.deployment_type,
+            storage_type=self.storage_type,
+            storage_capacity_gib=self.storage_capacity_gib,
+            per_unit_storage_throughput=self.per_unit_storage_throughput,
+            throughput_capacity=self.throughput_capacity,
+            read_cache=self.read_cache,
+            read_cache_gib=self.read_cache_gib,
+            metadata_iops=self.metadata_iops,
+            efa_enabled=self.efa,
+            backup_retention_days=self.backup_retention_days,
+            backup_start_time=self.backup_start_time,
+            copy_tags_to_backups=self.copy_tags_to_backups,
+        ).with_defaults()
+
+    @property
+    def subnet_addresses(self) -> int:
+        """Addresses that an existing subnet keeps for it: those of a new one, and room to grow."""
+        if self.file_system_id is not None:
+            return 0
+        settings = self.settings
+        if check_file_system(settings):
+            return FILE_SYSTEM_ADDRESSES
+        return max(FILE_SYSTEM_ADDRESSES, file_system_interfaces(settings))

@@ -1,0 +1,155 @@
+"""A job of a cluster: a job definition of AWS Batch, of one of three kinds."""
+
+from datetime import timedelta
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field
+
+from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS
+from ultracluster_rules.credentials import names_credential
+from ultracluster_stacks.config.models.constraints import Between, Form, Known, refusal
+from ultracluster_stacks.config.models.gates import GatesConfig
+from ultracluster_stacks.config.models.model import ConfigModel
+from ultracluster_stacks.config.models.names import Name
+from ultracluster_stacks.config.models.neuron import NeuronConfig
+from ultracluster_stacks.config.reading.did_you_mean import suggestion
+from ultracluster_stacks.config.reading.problem import shown
+
+__all__ = ["JobConfig"]
+
+# Host with dot, colon or `localhost` is not demanded: `ubuntu:24.04` is a reference too (of Docker Hub).
+_IMAGE: Final = (
+    r"[a-z0-9]+(?:[._:/-]{1,2}[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
+)
+
+# The longest job is one over the longest Capacity Block.
+_LONGEST_TIMEOUT: Final = LONGEST_BLOCK // timedelta(hours=1)
+
+
+def _explain_variable(name: str) -> str:
+    return (
+        "Names with AWS_BATCH at the start are those that Batch sets" if name.startswith("AWS_BATCH") else ""
+    )
+
+
+def _check_secret(name: str) -> str:
+    """A job definition is readable to everybody who may describe it."""
+    if not names_credential(name):
+        return name
+    raise refusal(
+        code="UC2108",
+        problem=f"the value of {shown(name)} is a credential",
+        allowed="no credentials",
+        remedy="Take it out of the file, renew it, and let the job read it from AWS Secrets Manager",
+    )
+
+
+_Variable = Annotated[
+    str,
+    Form(
+        code="UC6109",
+        pattern=r"(?!AWS_BATCH)[A-Za-z_][A-Za-z0-9_]{0,254}",
+        allowed="letters, digits and _, no digit first, not AWS_BATCH first",
+        explain=_explain_variable,
+    ),
+    AfterValidator(_check_secret),
+]
+
+
+class JobConfig(ConfigModel):
+    """One job definition. A job is submitted to a queue of its cluster."""
+
+    name: Name = Field(description="Name of the job, once in a cluster: lower case, digits and hyphens.")
+    kind: Literal["multi-node", "single-node", "precompile"] = Field(
+        default="multi-node",
+        description="multi-node; single-node, which has one node for itself; or precompile, which fills the compile "
+        "cache on one small on-demand node. Default: multi-node.",
+    )
+    queue: Name | None = Field(
+        default=None,
+        description="Name of the further queue that `ultracluster jobs submit` gives the job to. Default: the cluster's "
+        "own queue.",
+    )
+    image: Annotated[
+        str,
+        Form(
+            code="UC6106",
+            pattern=r"(?=.{1,255}$)" + _IMAGE,
+            allowed="a container image, such as 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
+        ),
+    ] = Field(description="Container image with a tag that does not move, or a digest; in ECR of the Region.")
+    command: tuple[str, ...] = Field(
+        default=(),
+        description="What the launcher starts, one argument per item: with torchrun a script, else a program.",
+    )
+    nodes: Annotated[int, Between(code="UC6101", least=1, most=1_000)] | None = Field(
+        default=None, description="Number of nodes of a multi-node job. Default: all nodes of the cluster."
+    )
+    processes_per_node: Annotated[int, Between(code="UC6103", least=1, most=1_024)] | None = Field(
+        default=None,
+        description="Processes that torchrun starts on each node. Default: one per logical NeuronCore.",
+    )
+    launcher: Literal["torchrun", "jax", "raw"] = Field(
+        default="torchrun",
+        description="What starts the command on each node: torchrun; jax, one process that is told its place; or raw, "
+        "a program that starts its own processes. Default: torchrun.",
+    )
+    environment: dict[_Variable, str] = Field(
+        default_factory=dict,
+        description="Environment variables of the container. No credentials: the job reads those from "
+        "AWS Secrets Manager.",
+    )
+    timeout_hours: Annotated[int, Between(code="UC6104", least=1, most=_LONGEST_TIMEOUT)] | None = Field(
+        default=None, description="Hours after which Batch ends an attempt. Default: none."
+    )
+    attempts: Annotated[int, Between(code="UC6104", least=1, most=10)] | None = Field(
+        default=None,
+        description="How often Batch starts the job in all when its host is lost, 1 to 10. Default: once for a "
+        "multi-node job, 3 times for others.",
+    )
+    neuron: NeuronConfig = Field(
+        default_factory=NeuronConfig.model_construct,
+        description="Settings of the Neuron compiler and runtime.",
+    )
+    depends_on: tuple[Name, ...] = Field(
+        default=(),
+        description="Jobs of the cluster that have to succeed before; `ultracluster jobs submit` submits them first.",
+    )
+    without_efa: bool = Field(
+        default=False,
+        description="Whether several nodes of a type without EFA are meant for a multi-node job: they talk over TCP, at a "
+        "fraction of the speed. Default: they are refused.",
+    )
+    array_size: Annotated[int, Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)] | None = Field(
+        default=None,
+        description="Jobs of an array of a single-node job, 2 to 10,000. Default: one job and no array.",
+    )
+    instance_type: (
+        Annotated[
+            str,
+            Known(
+                code="UC4001",
+                names=tuple(INSTANCE_TYPES),
+                explain=lambda got: suggestion(got, INSTANCE_TYPES),
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Type of the node of a precompile job. Default: the smallest with the cluster's chips in its zone.",
+    )
+    method: Literal["neuron-parallel-compile", "first-steps"] = Field(
+        default="neuron-parallel-compile",
+        description="How a precompile job finds the graphs: neuron-parallel-compile (torch-neuronx), or the first-steps "
+        "of the program itself.",
+    )
+    phase: Literal["all", "collect", "compile"] = Field(
+        default="all",
+        description="What a precompile job does: all; collect graphs only; or compile those collected before.",
+    )
+    gates: GatesConfig = Field(
+        default_factory=GatesConfig.model_construct,
+        description="Jobs that have to succeed before this one; submitting it submits them first. Default: none.",
+    )

@@ -1,0 +1,121 @@
+"""`own_instance_type` of a cluster: the figures of a type that the catalogue does not know, or knows less well."""
+
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema
+
+from ultracluster_catalog.machines.instance_type import InstanceType, describe_instance_type, network_cards
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, get_instance_type
+from ultracluster_stacks.config.models.constraints import Between, Form, NotEmpty, refusal
+from ultracluster_stacks.config.models.model import ConfigModel
+from ultracluster_stacks.config.reading.did_you_mean import suggestion
+from ultracluster_stacks.config.reading.problem import shown
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.models.cluster import ClusterConfig
+
+__all__ = ["InstanceTypeName", "OwnInstanceType", "machine_of"]
+
+_NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
+
+
+def _check_name(name: str, info: ValidationInfo) -> str:
+    """A type is of the catalogue, unless the cluster describes it; a description that cannot be read is let pass."""
+    own = (info.data or {}).get("own_instance_type", "unread")  # no data where one field is read by itself
+    if name in INSTANCE_TYPES or own is not None:
+        return name
+    raise refusal(
+        code="UC4001",
+        problem=f"got {shown(name)}",
+        allowed=", ".join(INSTANCE_TYPES),
+        remedy=suggestion(name.removeprefix("ml."), INSTANCE_TYPES),
+    )
+
+
+InstanceTypeName = Annotated[
+    str,
+    AfterValidator(_check_name),
+    WithJsonSchema({"type": "string", "anyOf": [{"enum": list(INSTANCE_TYPES)}, {"pattern": f"^{_NAME}$"}]}),
+]
+"""Name of an instance type; the field stands after `own_instance_type`."""
+
+_Count = Annotated[int, Between(code="UC4025", least=1, most=1_000_000)]
+_CountOrNone = Annotated[int, Between(code="UC4025", least=0, most=1_000_000)]
+
+
+class OwnInstanceType(ConfigModel):
+    """Figures of an instance type, as `aws ec2 describe-instance-types` tells them."""
+
+    vcpus: _Count = Field(description="vCPUs of one instance.")
+    memory_gib: _Count = Field(description="Memory of one instance in GiB.")
+    accelerator: str = Field(description="Name of the chip, such as Trainium2.")
+    chips: _Count = Field(description="Chips in one instance.")
+    device_memory_gib: _Count = Field(description="Memory of one chip in GiB.")
+    cores_per_chip: _CountOrNone = Field(default=0, description="NeuronCores of one chip. Default: 0, a GPU.")
+    logical_nc_config: Annotated[int, Between(code="UC4025", least=1, most=8)] = Field(
+        default=1, description="NeuronCores that make one logical core without being told. Default: 1."
+    )
+    network_cards: Annotated[int, Between(code="UC4025", least=1, most=64)] = Field(
+        description="Network cards of one instance, all alike."
+    )
+    interfaces_per_card: Annotated[int, Between(code="UC4025", least=1, most=64)] = Field(
+        description="Network interfaces that can be attached to each card."
+    )
+    gbps_per_card: _Count = Field(description="Peak bandwidth of each card in Gbit/s.")
+    efa: bool = Field(default=True, description="Whether each card takes an EFA interface. Default: it does.")
+    ipv4_per_interface: _Count = Field(description="IPv4 addresses that one interface can hold.")
+    nvme_disks: _CountOrNone = Field(default=0, description="Instance-store disks. Default: none.")
+    nvme_gb: _CountOrNone = Field(default=0, description="GB of each of these disks.")
+    purchase_options: Annotated[
+        tuple[Literal["on-demand", "spot", "capacity-block"], ...], NotEmpty(code="UC4025")
+    ] = Field(description="How the type is sold.")
+    nitro_generation: _Count = Field(description="Generation of the Nitro System.")
+    source: str = Field(description="Where these figures come from.")
+    dated: Annotated[
+        str,
+        Form(
+            code="UC4025",
+            pattern="[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9])",
+            allowed='a day in quotes, such as "2026-11-20"',
+        ),
+    ] = Field(description="The day of that source, in quotes.")
+
+    def entry(self, name: str) -> InstanceType:
+        """The entry that a catalogue would have.
+
+        Args:
+            name: Name of the type.
+        """
+        return describe_instance_type(
+            name,
+            vcpus=self.vcpus,
+            memory_gib=self.memory_gib,
+            accelerator=self.accelerator,
+            chips=self.chips,
+            device_memory_gib=self.device_memory_gib,
+            cores_per_chip=self.cores_per_chip,
+            logical_nc_config=self.logical_nc_config,
+            cards=network_cards(
+                self.network_cards,
+                max_interfaces=self.interfaces_per_card,
+                gbps=self.gbps_per_card,
+                efa=self.efa,
+            ),
+            ipv4_per_interface=self.ipv4_per_interface,
+            nvme=(self.nvme_disks, self.nvme_gb),
+            purchase_options=self.purchase_options,
+            nitro_generation=self.nitro_generation,
+            source=self.source,
+            dated=date.fromisoformat(self.dated),
+        )
+
+
+def machine_of(cluster: "ClusterConfig") -> InstanceType:
+    """Facts about the type of a cluster's nodes: of the catalogue, or its own.
+
+    Args:
+        cluster: A cluster, possibly without the fields that could not be read.
+    """
+    own = cluster.own_instance_type
+    return get_instance_type(cluster.instance_type if own is None else own.entry(cluster.instance_type))

@@ -1,0 +1,168 @@
+"""`network` of a cluster: its addresses and how the nodes' interfaces are laid out."""
+
+import ipaddress
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from ultracluster_catalog.machines.nic_layouts import NIC_LAYOUTS, NetworkInterface, NicLayout
+from ultracluster_stacks.config.models.constraints import Between, Form, Known, refusal
+from ultracluster_stacks.config.models.model import ConfigModel
+from ultracluster_stacks.config.reading.did_you_mean import suggestion
+from ultracluster_stacks.config.reading.problem import shown
+
+__all__ = ["LARGEST_PREFIX", "SMALLEST_PREFIX", "NetworkConfig", "NetworkInterfaceConfig"]
+
+# The sizes of a VPC and of a subnet that EC2 accepts (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
+SMALLEST_PREFIX: Final = 16
+LARGEST_PREFIX: Final = 28
+
+# What EC2 refuses for a VPC (same page).
+_REFUSED: Final = tuple(
+    map(ipaddress.IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4"))
+)
+
+
+def _check_cidr(value: str) -> str:
+    allowed = "an IPv4 network of /16 to /28, such as 10.0.0.0/16"
+    try:
+        network = ipaddress.IPv4Network(value)
+    except ValueError:
+        raise refusal(
+            code="UC3103", problem=f"got {shown(value)}", allowed=allowed, remedy=_nearest(value)
+        ) from None
+    if str(network) != value or not SMALLEST_PREFIX <= network.prefixlen <= LARGEST_PREFIX:
+        raise refusal(code="UC3103", problem=f"got {shown(value)}", allowed=allowed)
+    if refused := next((other for other in _REFUSED if network.overlaps(other)), None):
+        raise refusal(
+            code="UC3103", problem=f"got {value}, which lies in the reserved {refused}", allowed=allowed
+        )
+    return value
+
+
+def _nearest(value: str) -> str:
+    try:
+        return f"The network with this address is {ipaddress.IPv4Network(value, strict=False)}"
+    except ValueError:
+        return ""
+
+
+class NetworkInterfaceConfig(ConfigModel):
+    """One network interface of every node."""
+
+    card: int = Field(description="Index of the network card, from 0.")
+    device: int = Field(default=0, description="Device index on that card. Default: 0.")
+    interface_type: Literal["interface", "efa", "efa-only"] = Field(
+        description="`interface`: ENA only. `efa`: EFA and ENA, one address. `efa-only`: EFA, no address."
+    )
+
+
+class NetworkConfig(ConfigModel):
+    """The VPC of a cluster, new or existing. Its nodes stand in one private subnet in the zone of the capacity."""
+
+    cidr: Annotated[
+        str,
+        AfterValidator(_check_cidr),
+        WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/(1[6-9]|2[0-8])$"}),
+    ] = Field(
+        default="10.0.0.0/16",
+        description="Addresses of the VPC: an IPv4 network of /16 to /28. Clusters that are never connected to "
+        "each other may use the same.",
+    )
+    nic_layout: Annotated[
+        str, Known(code="UC4002", names=tuple(NIC_LAYOUTS), explain=lambda got: suggestion(got, NIC_LAYOUTS))
+    ] = Field(
+        default="batch",
+        description="How network interfaces are laid out over the network cards. `batch` takes one address per "
+        "node and leaves room for the interface of a multi-node parallel job.",
+    )
+    network_interfaces: tuple[NetworkInterfaceConfig, ...] = Field(
+        default=(),
+        description="The network interfaces one by one, in place of a named layout. Default: as `nic_layout` lays "
+        "them out.",
+    )
+    placement: Annotated[
+        str,
+        Form(
+            code="UC3108",
+            pattern=r"[!-~](?:[ -~]{0,253}[!-~])?",
+            allowed="auto, none, or the name of an existing cluster placement group",
+        ),
+    ] = Field(
+        default="auto",
+        description="Cluster placement group of the nodes. `auto`: a new one for on-demand nodes, none with a Capacity "
+        "Block or a reservation. `none`: none. Anything else is the name of an existing group.",
+    )
+    subnet_prefix: (
+        Annotated[int, Between(code="UC3105", least=SMALLEST_PREFIX, most=LARGEST_PREFIX)] | None
+    ) = Field(
+        default=None,
+        description="Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less where the "
+        "nodes need more addresses; the whole VPC where that is smaller.",
+    )
+    nat_gateway: bool = Field(
+        default=False,
+        description="Whether nodes reach the internet over HTTPS, through one NAT gateway. It is paid by the hour "
+        "and by the GB. Without it they reach AWS services only, through endpoints.",
+    )
+    vpc_id: (
+        Annotated[
+            str,
+            Form(
+                code="UC3107",
+                pattern=r"vpc-(?:[0-9a-f]{17}|[0-9a-f]{8})",
+                allowed="vpc- and 17 hexadecimal digits",
+            ),
+        ]
+        | None
+    ) = Field(default=None, description="Id of an existing VPC, with `subnet_id`. Default: a new VPC.")
+    subnet_id: (
+        Annotated[
+            str,
+            Form(
+                code="UC3107",
+                pattern=r"subnet-(?:[0-9a-f]{17}|[0-9a-f]{8})",
+                allowed="subnet- and 17 hexadecimal digits",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Id of an existing private subnet in the zone, with `vpc_id`. It assigns no public addresses, and "
+        "reaches AWS services by a NAT gateway or endpoints of its VPC: none are added, and `cidr` is not used. Default: a new subnet.",
+    )
+    free_addresses: Annotated[int, Between(code="UC3002", least=0, most=65_531)] | None = Field(
+        default=None,
+        description="AvailableIpAddressCount of the existing subnet before the first deployment, checked against what "
+        "the cluster takes from it. Default: not checked.",
+    )
+    security_group_id: (
+        Annotated[
+            str,
+            Form(
+                code="UC3109",
+                pattern=r"sg-(?:[0-9a-f]{17}|[0-9a-f]{8})",
+                allowed="sg- and 17 hexadecimal digits",
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Id of an existing security group for the nodes, with `subnet_id`. Default: a new one.",
+    )
+    add_efa_rules: bool = Field(
+        default=False,
+        description="Whether the two rules that EFA needs are added to the existing security group. EC2 refuses a rule "
+        "that exists already. Default: they are expected there.",
+    )
+
+    @property
+    def layout(self) -> NicLayout:
+        """The layout of network interfaces: its name, or the interfaces themselves."""
+        return (
+            tuple(
+                NetworkInterface(card=each.card, device=each.device, interface_type=each.interface_type)
+                for each in self.network_interfaces
+            )
+            or self.nic_layout
+        )

@@ -1,0 +1,83 @@
+"""Models of which only some fields could be read, so that rules over several fields still see the others."""
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter
+
+from ultracluster_stacks.config.reading.problem import Loc, Problem
+
+__all__ = ["part_model", "partial_model", "readable_part"]
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def partial_model(model: type[_Model], values: Any, unread: Collection[Loc]) -> _Model:
+    """Build a model without the fields that could not be read; to read one of those is an AttributeError.
+
+    Args:
+        model: The model.
+        values: Plain values, as given to the model's validation.
+        unread: Places where validation found an error.
+    """
+    around = {place[:length] for place in unread for length in range(len(place))}
+    return _build(model, values, (), frozenset(unread), around)
+
+
+def _build(
+    model: type[_Model], values: Any, loc: Loc, unread: Collection[Loc], around: Collection[Loc]
+) -> _Model:
+    read: dict[str, Any] = {}
+    for name, info in model.model_fields.items() if isinstance(values, dict) else ():
+        at = (*loc, name)
+        part = part_model(info.annotation)
+        if at in unread or (part is None and at in around):
+            continue
+        if name not in values:
+            if not info.is_required():
+                read[name] = info.get_default(call_default_factory=True)
+        elif part is None or values[name] is None:
+            read[name] = _field_adapter(model, name).validate_python(values[name])
+        elif isinstance(values[name], dict):
+            read[name] = _build(part, values[name], at, unread, around)
+        else:  # a list keeps its length, so that indexes stay true
+            read[name] = tuple(
+                _build(part, item, (*at, index), unread, around) for index, item in enumerate(values[name])
+            )
+    built = model.model_construct(**read)
+    for name in model.model_fields.keys() - read.keys():
+        built.__dict__.pop(name, None)  # model_construct has put defaults there
+    return built
+
+
+def readable_part(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield problems until a field is needed that could not be read.
+
+    Raises:
+        AttributeError: An attribute is missing that is no field of a model, which is a mistake of ours.
+    """
+    try:
+        yield from problems
+    except AttributeError as error:
+        if not isinstance(error.obj, BaseModel) or error.name not in type(error.obj).model_fields:
+            raise
+
+
+def part_model(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field holds, may hold, or holds a tuple of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    if isinstance(annotation, UnionType):
+        return next(filter(None, map(part_model, get_args(annotation))), None)
+    if get_origin(annotation) is tuple:
+        return part_model(get_args(annotation)[0])
+    return None
+
+
+@cache
+def _field_adapter(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    info = model.model_fields[name]
+    field: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
+    return TypeAdapter(field, config={"strict": True})

@@ -1,0 +1,103 @@
+"""Reading plain YAML scalars by strict rules: what two YAML readers would take differently is refused.
+
+YAML 1.1 reads ``no`` as false, ``010`` as 8 and ``12:30:00`` as 45000; YAML 1.2 does not; people expect what
+they wrote. A value is read here only if it can mean one thing, and dates stay text.
+"""
+
+import re
+from typing import Final
+
+from ultracluster_rules.findings import quote
+from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
+
+__all__ = ["LARGEST_NUMBER", "Scalar", "read_plain_scalar"]
+
+Scalar = str | int | float | bool | None
+
+# The last whole number that JSON, and so CloudFormation and jsii, carry without changing it.
+LARGEST_NUMBER: Final = 2**53
+
+_INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_DECIMAL: Final = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
+_DIGITS_READ: Final = 17  # more digits than a float can tell apart
+
+_OTHER_NUMBER: Final = re.compile(
+    r"[-+]?(?:0[xX][0-9a-fA-F_]++|0[oO][0-7_]++|0[bB][01_]++"
+    r"|(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][-+]?[0-9]++)?)"  # 010, 1_6, +5, 5., .5, 1e5
+)
+_NOT_FINITE: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)")
+_TIME_OF_DAY: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_AMBIGUOUS_WORD: Final = re.compile(r"(?:y|n|yes|no|on|off|true|false|null)", re.IGNORECASE)
+
+
+def read_plain_scalar(text: str, loc: Loc) -> Scalar | Problem:
+    """Read a scalar that stands without quotes and without a tag.
+
+    Args:
+        text: The scalar as written.
+        loc: Where it stands, for the problem.
+
+    Returns:
+        The value, or the problem when the text can be read in more than one way.
+    """
+    if text in {"", "~", "null"}:
+        return None
+    if text in {"true", "false"}:
+        return text == "true"
+    if _AMBIGUOUS_WORD.fullmatch(text):
+        return Problem(
+            loc=loc,
+            code="UC1015",
+            problem=f"got {text} without quotes, which some YAML readers take for a truth value or for null",
+            allowed="true, false or null in lower case, or text in quotes",
+            remedy=f'Write true or false, or "{text}" for the text',
+        )
+    if _INTEGER.fullmatch(text) or _DECIMAL.fullmatch(text):
+        return _read_number(text, loc)
+    return _unclear_number(text, loc) or text
+
+
+def _read_number(text: str, loc: Loc) -> int | float | Problem:
+    digits = sum(character.isdigit() for character in text)
+    number = None if digits > _DIGITS_READ else float(text) if "." in text else int(text)
+    if number is not None and abs(number) < LARGEST_NUMBER:
+        return number
+    return Problem(
+        loc=loc,
+        code="UC1014",
+        problem=f"got the number {_cut(text)}, which is out of range",
+        allowed="numbers below 2^53 with at most 17 digits",
+        remedy='Write text that consists of digits, such as an account, in quotes: "012345678901"',
+    )
+
+
+def _unclear_number(text: str, loc: Loc) -> Problem | None:
+    if _NOT_FINITE.fullmatch(text):
+        return Problem(
+            loc=loc, code="UC1014", problem=f"got {text}", allowed="a finite number in plain decimal"
+        )
+    if _TIME_OF_DAY.fullmatch(text):
+        return Problem(
+            loc=loc,
+            code="UC1016",
+            problem=f"got {_cut(text)} without quotes, which some YAML readers take for a number to base 60",
+            allowed='times in quotes, as ISO 8601 in UTC: "2026-12-01T11:30:00Z"',
+            remedy="Write it in quotes",
+        )
+    if _OTHER_NUMBER.fullmatch(text):
+        return Problem(
+            loc=loc,
+            code="UC1013",
+            problem=f"got {_cut(text)}, which YAML readers take for different numbers or for text",
+            allowed="a number in plain decimal such as 16, or text in quotes",
+            remedy=f"Write plain decimal; if it is text, such as an account, write it in quotes: {_quoted(text)}",
+        )
+    return None
+
+
+def _cut(text: str) -> str:
+    return quote(text).strip("'")
+
+
+def _quoted(text: str) -> str:
+    return '"' + shown(text).strip("'") + '"'

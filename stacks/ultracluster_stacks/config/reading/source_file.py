@@ -1,0 +1,85 @@
+"""Reading the text of a rollout file: a regular file, not large, UTF-8, and nothing in it that hides."""
+
+import os
+import re
+from typing import Final
+
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.untrusted_files import NotRegularError, TooLargeError, read_given_file
+
+__all__ = ["LARGEST_FILE", "display_name", "hidden_character", "read_source_file"]
+
+LARGEST_FILE: Final = 256 * 1024
+"""The largest rollout file in bytes; a rollout of 90 clusters takes about 60,000."""
+
+# Control characters but tab, line feed and carriage return; line and paragraph separators; marks that change
+# the direction of text or have no width, so that a text is not what it looks like; lone surrogates.
+_HIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def display_name(path: str | os.PathLike[str]) -> str:
+    """Write a path as it was given, but in ASCII and without control characters."""
+    return ascii(os.fspath(path))[1:-1]
+
+
+def hidden_character(text: str) -> re.Match[str] | None:
+    """Find the first character that hides or cannot be shown."""
+    return _HIDDEN.search(text)
+
+
+def read_source_file(path: str | os.PathLike[str]) -> str:
+    """Read a file that a person wrote.
+
+    Args:
+        path: A regular file, or a link to one.
+
+    Returns:
+        The text, without a byte order mark.
+
+    Raises:
+        FindingsError: The file cannot be read, is no regular file, is too large, is not UTF-8 or has characters
+            that hide.
+    """
+    try:
+        return _text(path, _bytes(path))
+    except OSError as error:
+        raise _refusal(path, "UC1001", f"the file cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        if isinstance(error, FindingsError):
+            raise
+        raise _refusal(path, "UC1001", f"the path cannot be used: {error}") from None
+
+
+def _bytes(path: str | os.PathLike[str]) -> bytes:
+    try:
+        return read_given_file(path, most_bytes=LARGEST_FILE)
+    except NotRegularError:
+        raise _refusal(path, "UC1001", "this is no regular file", "a file with the rollout in YAML") from None
+    except TooLargeError:
+        raise _refusal(path, "UC1002", "the file is larger than 256 KiB", "at most 262,144 bytes") from None
+
+
+def _text(path: str | os.PathLike[str], content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        problem = f"byte {error.start + 1} of the file is not valid UTF-8"
+        raise _refusal(path, "UC1003", problem, "text in UTF-8", line=line) from None
+    if hidden := hidden_character(text):
+        line = text.count("\n", 0, hidden.start()) + 1
+        column = hidden.start() - text.rfind("\n", 0, hidden.start())
+        problem = f"a character that is not shown, U+{ord(hidden[0]):04X}, stands in column {column}"
+        raise _refusal(path, "UC1004", problem, "visible characters, spaces and line ends", line=line)
+    return text
+
+
+def _refusal(
+    path: str | os.PathLike[str], code: str, problem: str, allowed: str = "", *, line: int | None = None
+) -> FindingsError:
+    name = display_name(path)
+    location = name if line is None else f"{name}:{line}"
+    return FindingsError([Finding(code=code, problem=problem, allowed=allowed, location=location)])

@@ -1,0 +1,248 @@
+"""Reading YAML into plain values, with the line of each, under rules that leave one reading.
+
+The events of PyYAML are read, not its values: a value is built by `ultracluster_stacks.config.reading.scalars`, and
+anchors, aliases, tags, merge keys and duplicate keys are seen before they could have an effect.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import yaml
+
+from ultracluster_rules.credentials import credential_kind
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
+from ultracluster_stacks.config.reading.scalars import read_plain_scalar
+from ultracluster_stacks.config.reading.source_file import display_name, hidden_character, read_source_file
+
+__all__ = ["DEEPEST_NESTING", "UNREADABLE", "Unreadable", "YamlSource", "read_yaml"]
+
+DEEPEST_NESTING: Final = 20
+"""How deep mappings and lists may stand in each other; a rollout needs 7."""
+
+# The parser of libyaml is ten times as fast; PyYAML has it wherever there is a wheel.
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Unreadable:
+    """Stands for a value that a problem was already reported for, so that no check reports it again."""
+
+
+UNREADABLE: Final = Unreadable()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class YamlSource:
+    """What a YAML file holds.
+
+    Attributes:
+        name: The file, as shown to people.
+        values: The top-level mapping: text, int, float, bool, None, tuples, dicts with text as keys, and
+            `UNREADABLE` where a problem was seen.
+        lines: The line of each value, from 1; for the value of a key the line of the key.
+        problems: What was wrong with single values, in file order.
+        names: The file of each value that is in another file than `name`. Default: all are in it.
+    """
+
+    name: str
+    values: dict[str, Any]
+    lines: dict[Loc, int]
+    problems: tuple[Problem, ...]
+    names: dict[Loc, str] = field(default_factory=dict)
+
+    def line(self, loc: Loc) -> int:
+        """The line of a value, or of the nearest mapping or list around it when it is missing."""
+        return self.lines.get(self._nearest(loc), 1)
+
+    def location(self, loc: Loc) -> str:
+        """File and line of a value, or of the nearest mapping or list around it when it is missing."""
+        nearest = self._nearest(loc)
+        return f"{self.names.get(nearest, self.name)}:{self.lines.get(nearest, 1)}"
+
+    def _nearest(self, loc: Loc) -> Loc:
+        while loc and loc not in self.lines:
+            loc = loc[:-1]
+        return loc
+
+
+def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
+    """Read a YAML file.
+
+    Args:
+        path: A regular file of at most 256 KiB.
+
+    Returns:
+        The values, their lines and the problems of single values.
+
+    Raises:
+        FindingsError: The file as a whole cannot be used: unreadable, too large, not UTF-8, no YAML, nested
+            deeper than 20, not exactly one document, or no mapping at the top.
+    """
+    name = display_name(path)
+    text = read_source_file(path)
+    builder = _Builder(name)
+    try:
+        values = builder.read(yaml.parse(text, Loader=_LOADER))
+    except yaml.MarkedYAMLError as error:
+        line = 1 if error.problem_mark is None else error.problem_mark.line + 1
+        raise _refusal(name, line, "UC1005", f"this is not valid YAML: {shown(error.problem)}") from None
+    except yaml.YAMLError as error:
+        raise _refusal(name, 1, "UC1005", f"this is not valid YAML: {shown(str(error))}") from None
+    if values is UNREADABLE:
+        raise FindingsError(
+            problem.finding(location=f"{name}:{problem.line}") for problem in builder.problems
+        )
+    if not isinstance(values, dict):
+        got = "nothing" if values is None else shown(values)
+        raise _refusal(name, 1, "UC1006", f"got {got} at the top of the file", "one mapping: version, waves")
+    return YamlSource(name=name, values=values, lines=builder.lines, problems=tuple(builder.problems))
+
+
+def _refusal(name: str, line: int, code: str, problem: str, allowed: str = "") -> FindingsError:
+    return FindingsError([Finding(code=code, problem=problem, allowed=allowed, location=f"{name}:{line}")])
+
+
+def _line(event: yaml.Event) -> int:
+    return 1 if event.start_mark is None else event.start_mark.line + 1
+
+
+class _Builder:
+    """Builds values from parser events; `lines` and `problems` fill as a side effect."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lines: dict[Loc, int] = {}
+        self.problems: list[Problem] = []
+
+    def read(self, events: Iterator[yaml.Event]) -> Any:
+        values: Any = None
+        documents = 0
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    problem = "a second document starts"
+                    raise _refusal(self.name, _line(event), "UC1006", problem, "one document")
+                values = self._value(next(events), events, ())
+        return values
+
+    def _value(self, event: yaml.Event, events: Iterator[yaml.Event], loc: Loc) -> Any:
+        line = _line(event)
+        self.lines.setdefault(loc, line)
+        if len(loc) > DEEPEST_NESTING:
+            problem, allowed = f"nesting deeper than {DEEPEST_NESTING}", f"{DEEPEST_NESTING} levels"
+            raise _refusal(self.name, line, "UC1007", problem, allowed)
+        refused = self._refuses_indirection(event, loc)
+        value: Any = UNREADABLE
+        if isinstance(event, yaml.MappingStartEvent):
+            value = self._mapping(events, loc)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = self._sequence(events, loc)
+        elif isinstance(event, yaml.ScalarEvent) and not refused:
+            value = self._scalar(event, loc)
+        return UNREADABLE if refused else value
+
+    def _mapping(self, events: Iterator[yaml.Event], loc: Loc) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for event in events:
+            if isinstance(event, yaml.MappingEndEvent):
+                break
+            line = _line(event)
+            key = self._key(event, events, loc)
+            if key is None:
+                self._skip(next(events), events, (*loc, ""))
+            elif key in values:
+                problem = f"the key {shown(key)} stands twice, in lines {self.lines[*loc, key]} and {line}"
+                self._report((*loc, key), "UC1012", problem, "each key once", "Keep one of them", line=line)
+                self._skip(next(events), events, (*loc, ""))
+            else:
+                self.lines[*loc, key] = line
+                values[key] = self._value(next(events), events, (*loc, key))
+        return values
+
+    def _sequence(self, events: Iterator[yaml.Event], loc: Loc) -> tuple[Any, ...]:
+        values: list[Any] = []
+        for event in events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                break
+            values.append(self._value(event, events, (*loc, len(values))))
+        return tuple(values)
+
+    def _key(self, event: yaml.Event, events: Iterator[yaml.Event], loc: Loc) -> str | None:
+        """The key that an event starts; None, with the problem reported, when it cannot be one."""
+        line = _line(event)
+        if not isinstance(event, yaml.ScalarEvent):
+            self._report(loc, "UC1011", "a key is a mapping, a list or an alias", "text", line=line)
+            self._skip(event, events, (*loc, ""))
+            return None
+        if event.implicit[0] and event.value == "<<":
+            remedy = "Put what clusters share under `defaults`"
+            self._report(loc, "UC1010", "got the merge key <<", "no merge keys", remedy, line=line)
+            return None
+        refused = self._refuses_indirection(event, loc) or self._refuses_text(event.value, loc, line)
+        if not refused and event.implicit[0] and not isinstance(read_plain_scalar(event.value, loc), str):
+            problem = f"the key {shown(event.value)} without quotes is not text"
+            self._report(loc, "UC1011", problem, "text", f'Write "{shown(event.value)[1:-1]}"', line=line)
+            refused = True
+        return None if refused else event.value
+
+    def _scalar(self, event: yaml.ScalarEvent, loc: Loc) -> Any:
+        if self._refuses_text(event.value, loc, _line(event)):
+            return UNREADABLE
+        value = read_plain_scalar(event.value, loc) if event.implicit[0] else event.value
+        if isinstance(value, Problem):
+            self.problems.append(value)
+            return UNREADABLE
+        if isinstance(value, str) and "${" in value and "command" not in loc:  # a shell may expand a command
+            self._report(
+                loc,
+                "UC1017",
+                f"got {shown(value)}, which is passed on as it is",
+                remedy="Write the value itself",
+            )
+        return value
+
+    def _refuses_indirection(self, event: yaml.Event, loc: Loc) -> bool:
+        anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+        line = _line(event)
+        if anchor is not None:
+            problem = (
+                f"got {'an alias' if isinstance(event, yaml.AliasEvent) else 'an anchor'}, {shown(anchor)}"
+            )
+            remedy = "Put what clusters share under `defaults`"
+            self._report(loc, "UC1008", problem, "neither anchors nor aliases", remedy, line=line)
+        if tag is not None:
+            problem = f"got the tag {shown(tag)}"
+            self._report(loc, "UC1009", problem, "no tags", "Leave the tag away", line=line)
+        return anchor is not None or tag is not None
+
+    def _refuses_text(self, text: str, loc: Loc, line: int) -> bool:
+        hidden = hidden_character(text)  # written as an escape, since the file itself was searched before
+        if hidden is not None:
+            problem = f"got the character U+{ord(hidden[0]):04X}, which is not shown"
+            self._report(loc, "UC1004", problem, "visible characters, spaces and line ends", line=line)
+        elif kind := credential_kind(text):
+            remedy = "Take it out of the file, renew it, and let the job read it from AWS Secrets Manager"
+            self._report(loc, "UC2108", f"this looks like {kind}", "no credentials", remedy, line=line)
+        else:
+            return False
+        return True
+
+    def _skip(self, event: yaml.Event, events: Iterator[yaml.Event], loc: Loc) -> None:
+        _Builder(self.name)._value(event, events, loc)  # noqa: SLF001 - our own class
+
+    def _report(
+        self,
+        loc: Loc,
+        code: str,
+        problem: str,
+        allowed: str = "",
+        remedy: str = "",
+        *,
+        line: int | None = None,
+    ) -> None:
+        self.problems.append(
+            Problem(loc=loc, code=code, problem=problem, allowed=allowed, remedy=remedy, line=line)
+        )

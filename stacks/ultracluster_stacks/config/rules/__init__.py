@@ -1,0 +1,3 @@
+"""Rules across the fields of a rollout."""
+
+__all__: list[str] = []

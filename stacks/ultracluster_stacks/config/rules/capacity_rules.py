@@ -1,0 +1,186 @@
+"""Rules about the capacity of a cluster: how its type is sold, the size of a block, its reservation and its window."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_catalog.capacity.capacity_blocks import (
+    BLOCK_END_UTC,
+    LONGEST_BLOCK,
+    MAX_INSTANCES_PER_BLOCK,
+    block_regions,
+)
+from ultracluster_stacks.config.models.capacity import sources
+from ultracluster_stacks.config.models.machine import machine_of
+from ultracluster_stacks.config.reading.problem import Loc, Problem
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.models.cluster import ClusterConfig
+
+__all__ = ["RULES"]
+
+
+def type_is_sold_so(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A type that is not sold in a way cannot be bought so, however long one waits."""
+    options = machine_of(cluster).purchase_options
+    for loc, capacity in sources(cluster):
+        if capacity.market_type not in options:
+            yield Problem(
+                loc=(*loc, "market_type"),
+                code="UC4104",
+                problem=f"{cluster.instance_type} is not sold as {capacity.market_type}",
+                allowed=f"for this type: {', '.join(sorted(options))}",
+                remedy="Choose another market_type or another instance_type",
+            )
+
+
+def block_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """One reservation is one block, and a block has a largest size."""
+    instance_type = machine_of(cluster)
+    for at, capacity in sources(cluster):
+        if capacity.market_type != "capacity-block":
+            continue
+        nodes = capacity.max_nodes or cluster.nodes
+        loc: Loc = (*at, "max_nodes") if capacity.max_nodes else ("nodes",)
+        if instance_type.ultraserver_type is not None:
+            if nodes > instance_type.instances_per_ultraserver:
+                yield Problem(
+                    loc=loc,
+                    code="UC4105",
+                    problem=f"got {nodes} nodes of {instance_type.name} for one reservation; it is sold as the "
+                    f"UltraServer {instance_type.ultraserver_type}, and each UltraServer is a block of its own",
+                    allowed=f"1 to {instance_type.instances_per_ultraserver}",
+                    remedy="Define one cluster for each UltraServer",
+                )
+        elif nodes > MAX_INSTANCES_PER_BLOCK:
+            yield Problem(
+                loc=loc,
+                code="UC4102",
+                problem=f"got {nodes} nodes in one Capacity Block",
+                allowed=f"1 to {MAX_INSTANCES_PER_BLOCK}",
+                remedy="Define one cluster for each block",
+            )
+        elif nodes.bit_count() != 1:
+            yield Problem(
+                loc=loc,
+                code="UC4103",
+                problem=f"got {nodes} nodes; blocks are usually offered in powers of two",
+                remedy="Check that the block has as many instances",
+            )
+
+
+def block_is_sold_in_region(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Warn where AWS's table of Regions lists no blocks of the type; blocks were seen outside it too."""
+    regions = block_regions(cluster.instance_type)
+    if not regions or cluster.region in regions:
+        return
+    if any(capacity.market_type == "capacity-block" for _, capacity in sources(cluster)):
+        yield Problem(
+            loc=("region",),
+            code="UC4107",
+            problem=f"Capacity Blocks of {cluster.instance_type} are not known to be sold in {cluster.region}",
+            remedy=f"Known Regions: {', '.join(regions)}",
+        )
+
+
+def block_names_reservation(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Instances run in a block only when they target its reservation."""
+    for loc, capacity in sources(cluster):
+        unresolved = capacity.order is not None and capacity.market_type != "spot"
+        if unresolved and capacity.reservation_id is None:
+            yield Problem(
+                loc=(*loc, "order"),
+                code="UC2220",
+                problem=f"nothing says what the order {capacity.order} has bought",
+                remedy="Buy it with `ultracluster capacity buy`, then run `ultracluster capacity resolve ROLLOUT --write`",
+            )
+        elif capacity.market_type == "capacity-block" and capacity.reservation_id is None:
+            yield Problem(
+                loc=(*loc, "reservation_id"),
+                code="UC4108",
+                problem="reservation_id is required for a Capacity Block",
+                allowed="cr- and 17 hexadecimal digits",
+                remedy="Give the reservation of the block that was bought; nothing is bought by a deployment",
+            )
+
+
+def settings_fit_kind(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A setting that a kind of capacity does not have would be ignored in silence."""
+    for loc, capacity in sources(cluster):
+        kind = capacity.market_type
+        reserved = capacity.reservation_id is not None or capacity.resource_group_arn is not None
+        for name, fits, whose in (
+            ("reservation_id", kind != "spot", "`capacity-block` and `on-demand`"),
+            ("order", kind != "spot", "`capacity-block` and `on-demand`"),
+            ("resource_group_arn", kind == "on-demand", "`on-demand`"),
+            ("placement_group", kind == "on-demand" and reserved, "an On-Demand Capacity Reservation"),
+            ("max_price_percent", kind == "spot", "`spot`"),
+        ):
+            if getattr(capacity, name) is not None and not fits:
+                yield Problem(
+                    loc=(*loc, name), code="UC4126", problem=f"{name} is for {whose}", remedy="Leave it out"
+                )
+        if kind == "on-demand" and capacity.reservation_id and capacity.resource_group_arn:
+            yield Problem(
+                loc=(*loc, "resource_group_arn"),
+                code="UC4128",
+                problem="reservation_id is given too",
+                remedy="Give the reservation, or the group that it is in",
+            )
+
+
+def reservation_is_one_source(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Two compute environments that launch into one reservation take its instances from each other."""
+    seen: set[str] = set()
+    for loc, capacity in sources(cluster):
+        for name in ("reservation_id", "resource_group_arn"):
+            target = getattr(capacity, name)
+            if target in seen:
+                yield Problem(
+                    loc=(*loc, name),
+                    code="UC4127",
+                    problem=f"{target} is capacity of this cluster already",
+                    remedy="Give it once",
+                )
+            if target is not None:
+                seen.add(target)
+
+
+def window_is_in_order(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Capacity starts before it ends, and a block ends when blocks end."""
+    for loc, capacity in sources(cluster):
+        block = capacity.market_type == "capacity-block"
+        if block and capacity.end is not None and capacity.end.time() != BLOCK_END_UTC:
+            yield Problem(
+                loc=(*loc, "end"),
+                code="UC4113",
+                problem=f"got an end at {capacity.end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC",
+                remedy="Give the EndDate of the reservation",
+            )
+        if capacity.start is None or capacity.end is None:
+            continue
+        if capacity.start >= capacity.end:
+            yield Problem(
+                loc=(*loc, "end"),
+                code="UC4112",
+                problem=f"the end, {capacity.end.isoformat()}, is not after the start, {capacity.start.isoformat()}",
+            )
+        elif block and capacity.end - capacity.start > LONGEST_BLOCK:
+            yield Problem(
+                loc=(*loc, "end"),
+                code="UC4114",
+                problem=f"got {(capacity.end - capacity.start) / timedelta(days=1):.1f} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}",
+                remedy="Give the StartDate and EndDate of the reservation",
+            )
+
+
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+    type_is_sold_so,
+    block_holds_nodes,
+    block_is_sold_in_region,
+    block_names_reservation,
+    settings_fit_kind,
+    reservation_is_one_source,
+    window_is_in_order,
+)
+"""The rules in the order in which their problems are found."""

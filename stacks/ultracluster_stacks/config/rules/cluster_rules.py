@@ -1,0 +1,58 @@
+"""The rules over several fields of a cluster, all of them in their order.
+
+A rule is a function that yields problems. It may be given a cluster of which only some fields could be read, so
+that all problems of a file are shown together: such a rule ends where it needs a field that is not there.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_stacks.config.models import permissions
+from ultracluster_stacks.config.reading.partial import readable_part
+from ultracluster_stacks.config.reading.problem import Problem
+from ultracluster_stacks.config.rules import (
+    alarm_rules,
+    budget_rules,
+    capacity_rules,
+    compile_cache_rules,
+    job_rules,
+    machine_rules,
+    network_rules,
+    placement_rules,
+    queue_rules,
+    storage_rules,
+)
+
+if TYPE_CHECKING:  # the model runs these rules
+    from ultracluster_stacks.config.models.cluster import ClusterConfig
+
+__all__ = ["cluster_problems"]
+
+_RULES: Final = (
+    *permissions.RULES,
+    *placement_rules.RULES,
+    *machine_rules.RULES,
+    *capacity_rules.RULES,
+    *queue_rules.RULES,
+    *network_rules.RULES,
+    *storage_rules.RULES,
+    *compile_cache_rules.RULES,
+    *job_rules.RULES,
+    *alarm_rules.RULES,
+    *budget_rules.RULES,
+)
+
+
+def cluster_problems(cluster: "ClusterConfig") -> list[Problem]:
+    """Find what is wrong or doubtful in a cluster beyond its single fields.
+
+    Args:
+        cluster: A cluster, possibly without the fields that could not be read.
+
+    Returns:
+        Errors and warnings, with places as seen from the cluster.
+    """
+    problems = [problem for rule in _RULES for problem in readable_part(rule(cluster))]
+    for index, job in enumerate(getattr(cluster, "jobs", ())):
+        for job_rule in job_rules.JOB_RULES:
+            problems += (problem.under(("jobs", index)) for problem in readable_part(job_rule(cluster, job)))
+    return problems

@@ -1,0 +1,72 @@
+"""Rules about the compile cache of a cluster."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_stacks.config.reading.problem import Problem
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.models.cluster import ClusterConfig
+
+__all__ = ["RULES"]
+
+_OF_THE_BUCKET: Final = (
+    "expire_after_days",
+    "expire_compilers",
+    "request_metrics",
+    "versioned",
+    "replicate_to",
+)
+
+
+def cache_is_in_one_place(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """What is set for a bucket would be ignored where there is none."""
+    cache = cluster.compile_cache
+    for name in _OF_THE_BUCKET:
+        if cache.on_file_system and getattr(cache, name):
+            yield Problem(
+                loc=("compile_cache", name),
+                code="UC6018",
+                problem=f"{name} is of a cache in a bucket, and this one is on the file system",
+                remedy="Leave one of them out",
+            )
+
+
+def copies_go_to_each_bucket_once(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """S3 refuses two rules for one destination."""
+    buckets = cluster.compile_cache.replicate_to
+    for index, name in enumerate(buckets):
+        if name in buckets[:index]:
+            yield Problem(
+                loc=("compile_cache", "replicate_to", index),
+                code="UC5140",
+                problem=f"{name} is a destination already",
+                remedy="Name it once",
+            )
+        if name in {cluster.checkpoints.bucket_name, *(each.bucket_name for each in cluster.datasets)}:
+            yield Problem(
+                loc=("compile_cache", "replicate_to", index),
+                code="UC5142",
+                problem=f"{name} holds checkpoints or data of this cluster",
+                remedy="Name the bucket of the compile cache of another Region",
+            )
+
+
+def copies_have_no_key(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """S3 copies what it holds the keys of."""
+    cache = cluster.compile_cache
+    if cluster.kms_key_arn is not None and cache.replicate_to and not cache.on_file_system:
+        yield Problem(
+            loc=("compile_cache", "replicate_to"),
+            code="UC5250",
+            problem="entries that are copied are encrypted with the key of the cluster",
+            remedy="Leave out replicate_to; or kms_key_arn of the cluster, and give checkpoints, datasets and file_system theirs",
+        )
+
+
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+    cache_is_in_one_place,
+    copies_go_to_each_bucket_once,
+    copies_have_no_key,
+)
+"""Rules over the compile cache."""

@@ -1,0 +1,235 @@
+"""Rules about a cluster's addresses: which ones, and whether there are enough."""
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_catalog.machines.nic_layouts import (
+    NetworkInterface,
+    addresses_per_node,
+    check_network_interfaces,
+    check_task_interface,
+    network_interfaces,
+)
+from ultracluster_catalog.places.cluster_subnet import check_free_addresses, cluster_addresses
+from ultracluster_rules.findings import FindingsError
+from ultracluster_stacks.config.models.capacity import most_nodes, sources
+from ultracluster_stacks.config.models.machine import machine_of
+from ultracluster_stacks.config.reading.problem import Problem, shown
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.models.cluster import ClusterConfig
+
+__all__ = ["RULES"]
+
+_PRIVATE: Final = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
+_DOCKER: Final = ipaddress.IPv4Network("172.17.0.0/16")
+
+
+def addresses_are_private(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Warn about addresses that hide a part of the Internet, or that the nodes use themselves."""
+    if cluster.network.subnet_id is not None:
+        return
+    network = ipaddress.IPv4Network(cluster.network.cidr)
+    if not any(network.subnet_of(private) for private in _PRIVATE):
+        yield Problem(
+            loc=("network", "cidr"),
+            code="UC3104",
+            problem=f"{network} is not private (RFC 1918), so the nodes cannot reach whoever owns it",
+            remedy="Use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16",
+        )
+    if network.overlaps(_DOCKER):
+        yield Problem(
+            loc=("network", "cidr"),
+            code="UC3104",
+            problem=f"{network} overlaps {_DOCKER}, which Docker uses on each node",
+            remedy="Use another network",
+        )
+
+
+def subnet_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """The nodes, their tasks, the endpoints and the file system share one subnet."""
+    settings = cluster.network
+    if settings.subnet_id is not None:
+        return
+    vpc = ipaddress.IPv4Network(settings.cidr).prefixlen
+    prefix = vpc + settings.nat_gateway if settings.subnet_prefix is None else settings.subnet_prefix
+    if prefix < vpc:
+        yield Problem(
+            loc=("network", "subnet_prefix"),
+            code="UC3105",
+            problem=f"a subnet of /{prefix} is larger than its VPC, {settings.cidr}",
+            allowed=f"{vpc} to 28",
+        )
+        return
+    interfaces = _legal_interfaces(cluster)
+    if interfaces is None:
+        return
+    nodes = most_nodes(cluster)
+    needed = cluster_addresses(instance_type=machine_of(cluster), nodes=nodes, nic_layout=interfaces)
+    if needed > 2 ** (32 - prefix):
+        per_node = addresses_per_node(interfaces)
+        yield Problem(
+            loc=("network", "cidr" if settings.subnet_prefix is None else "subnet_prefix"),
+            code="UC3105",
+            problem=f"{nodes} nodes with {per_node} addresses and a task each, the "
+            f"endpoints and the file system need {needed:,} addresses, but a /{prefix} has {2 ** (32 - prefix):,}",
+            remedy=f"Use /{32 - (needed - 1).bit_length()}, or the layout `batch`, which takes one address a node",
+        )
+
+
+def nat_gateway_has_room(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """The public subnet of a NAT gateway lies beside that of the nodes."""
+    settings = cluster.network
+    if not settings.nat_gateway or settings.subnet_id is not None or settings.subnet_prefix is None:
+        return
+    if settings.subnet_prefix == ipaddress.IPv4Network(settings.cidr).prefixlen:
+        yield Problem(
+            loc=("network", "subnet_prefix"),
+            code="UC3105",
+            problem=f"the nodes' subnet takes all of {settings.cidr} and leaves nothing for the NAT gateway",
+            remedy="Give a larger cidr, or a smaller subnet",
+        )
+
+
+def existing_subnet_is_whole(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A subnet is existing or new, and an existing one is named with its VPC."""
+    settings = cluster.network
+    if (settings.vpc_id is None) != (settings.subnet_id is None):
+        given, missing = ("subnet_id", "vpc_id") if settings.vpc_id is None else ("vpc_id", "subnet_id")
+        yield Problem(
+            loc=("network", given),
+            code="UC3107",
+            problem=f"{given} is given without {missing}",
+            remedy="Give both for an existing subnet, or neither for a new one",
+        )
+    existing = settings.subnet_id is not None
+    for name, is_given, belongs in (
+        ("nat_gateway", settings.nat_gateway, "a new VPC only"),
+        ("subnet_prefix", settings.subnet_prefix is not None, "a new VPC only"),
+        ("free_addresses", settings.free_addresses is not None, "an existing subnet only"),
+    ):
+        if is_given and existing != (name == "free_addresses"):
+            yield Problem(
+                loc=("network", name),
+                code="UC3107",
+                problem=f"{name} is for {belongs}",
+                remedy="Leave it out" if existing else "Leave it out, or give vpc_id and subnet_id",
+            )
+
+
+def existing_subnet_holds_cluster(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """The nodes, their tasks and the file system must find free addresses."""
+    settings = cluster.network
+    interfaces = _legal_interfaces(cluster)
+    if settings.subnet_id is None or settings.free_addresses is None or interfaces is None:
+        return
+    for finding in check_free_addresses(
+        instance_type=machine_of(cluster),
+        nodes=most_nodes(cluster),
+        nic_layout=interfaces,
+        free_addresses=settings.free_addresses,
+        file_system_interfaces=cluster.file_system.subnet_addresses,
+    ):
+        yield Problem(
+            loc=("network", finding.path),
+            code=finding.code,
+            problem=finding.problem,
+            allowed=finding.allowed,
+            remedy=finding.remedy,
+        )
+
+
+def task_has_a_slot(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Warn of a layout that fills the network card on which a job's own interface is expected."""
+    interfaces = _legal_interfaces(cluster)
+    if not cluster.jobs or interfaces is None:
+        return
+    for finding in check_task_interface(machine_of(cluster), interfaces):
+        name = "network_interfaces" if cluster.network.network_interfaces else "nic_layout"
+        yield Problem(
+            loc=("network", name), code=finding.code, problem=finding.problem, remedy=finding.remedy
+        )
+
+
+def interfaces_are_legal(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """What EC2 would refuse, at the line of the interface; and network cards whose EFA is not used."""
+    layout = cluster.network.layout
+    if isinstance(layout, str):
+        return
+    for finding in check_network_interfaces(machine_of(cluster), layout):
+        place = re.fullmatch(r"nic_layout\[(\d+)\](?:\.(\w+))?", finding.path)
+        within = (int(place[1]), *filter(None, (place[2],))) if place else ()
+        yield Problem(
+            loc=("network", "network_interfaces", *within),
+            code=finding.code,
+            problem=finding.problem,
+            allowed=finding.allowed,
+            remedy=finding.remedy,
+        )
+
+
+def placement_fits_capacity(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """EC2 refuses a Capacity Block in a placement group, or launches a part of it."""
+    placement = cluster.network.placement
+    if placement in {"auto", "none"}:
+        return
+    if all(capacity.market_type == "capacity-block" for _, capacity in sources(cluster)):
+        yield Problem(
+            loc=("network", "placement"),
+            code="UC4020",
+            problem=f"got the placement group {shown(placement)} and a Capacity Block; EC2 does not support them together",
+            remedy="Leave placement out; a block's nodes are close together already",
+        )
+
+
+def security_group_has_a_subnet(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A security group belongs to a VPC; and what is in an existing one is not known here."""
+    settings = cluster.network
+    if settings.add_efa_rules and settings.security_group_id is None:
+        yield Problem(
+            loc=("network", "add_efa_rules"),
+            code="UC3109",
+            problem="add_efa_rules is for an existing security group only",
+            remedy="Leave it out: a new group has the rules",
+        )
+    if settings.security_group_id is None:
+        return
+    if settings.subnet_id is None:
+        yield Problem(
+            loc=("network", "security_group_id"),
+            code="UC3109",
+            problem="security_group_id is given without subnet_id, and a new VPC holds no existing group",
+            remedy="Give vpc_id and subnet_id of its VPC",
+        )
+    elif not settings.add_efa_rules:
+        yield Problem(
+            loc=("network", "security_group_id"),
+            code="UC3106",
+            problem=f"the rules of {settings.security_group_id} are not known here; without all traffic from and to "
+            "the group itself, EFA fails, and jobs hang or fall back to TCP",
+            remedy="Make sure that it has both rules, or set add_efa_rules: true",
+        )
+
+
+def _legal_interfaces(cluster: "ClusterConfig") -> tuple[NetworkInterface, ...] | None:
+    """The interfaces of a node; None where EC2 would refuse them, which another rule reports."""
+    try:
+        return network_interfaces(machine_of(cluster), cluster.network.layout)
+    except FindingsError:
+        return None
+
+
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+    addresses_are_private,
+    subnet_holds_nodes,
+    nat_gateway_has_room,
+    existing_subnet_is_whole,
+    existing_subnet_holds_cluster,
+    interfaces_are_legal,
+    task_has_a_slot,
+    placement_fits_capacity,
+    security_group_has_a_subnet,
+)
+"""The rules in the order in which their problems are found."""

@@ -1,0 +1,120 @@
+"""Rules about the queues of a cluster: their names, the capacity that they use, and whose jobs they would cancel."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, check_wait_limits
+from ultracluster_stacks.config.models.capacity import CapacityConfig, sources
+from ultracluster_stacks.config.models.queue import OWN_CAPACITY, QueueConfig
+from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.models.cluster import ClusterConfig
+
+__all__ = ["RULES", "used"]
+
+
+def names_are_unique(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Two queues or two sources of one name could not be told apart."""
+    for place, code, items in (
+        ("further_capacity", "UC4121", cluster.further_capacity),
+        ("further_queues", "UC6310", cluster.further_queues),
+    ):
+        seen: set[str] = set()
+        for index, item in enumerate(items):
+            name = getattr(item, "name", None)
+            if name in seen or (name == OWN_CAPACITY and code == "UC4121"):
+                yield Problem(
+                    loc=(place, index, "name"),
+                    code=code,
+                    problem=f"{shown(name)} is the name of another one already",
+                    remedy="Give each a name of its own",
+                )
+            if name is not None:
+                seen.add(name)
+
+
+def used_capacity_exists(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A queue uses one to three of the sources of its cluster."""
+    known = _by_name(cluster)
+    for loc, queue in _queues(cluster):
+        for index, name in enumerate(queue.capacity):
+            if name not in known:
+                yield Problem(
+                    loc=(*loc, "capacity", index),
+                    code="UC6312",
+                    problem=f"got {shown(name)}",
+                    allowed=", ".join(known),
+                )
+        count = len(dict.fromkeys(queue.capacity)) or len(known)
+        if count > MOST_ENVIRONMENTS:
+            yield Problem(
+                loc=(*loc, "capacity"),
+                code="UC4120",
+                problem=f"got {count} kinds of capacity for one queue",
+                allowed=f"1 to {MOST_ENVIRONMENTS}",
+                remedy="Name those that this queue uses, and give the others a queue of their own",
+            )
+
+
+def own_queue_uses_blocks(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A Capacity Block is opened and closed with the cluster's own queue."""
+    names = used(cluster, cluster.queue)
+    for name, source in _by_name(cluster).items():
+        if source.market_type == "capacity-block" and name not in names:
+            yield Problem(
+                loc=("queue", "capacity"),
+                code="UC6314",
+                problem=f"the own queue of the cluster leaves out the Capacity Block {shown(name)}",
+                remedy="Name it here too: it is opened and closed with this queue",
+            )
+
+
+def limits_cancel_nothing_reserved(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A job that waits for its capacity to start must not be cancelled for it."""
+    for loc, queue in _queues(cluster):
+        behind = used(cluster, queue).values()
+        limits = queue.wait_limits
+        for finding in check_wait_limits(
+            [name for name, value in limits if value is not None],
+            block=any(each.market_type == "capacity-block" for each in behind),
+            reserved=any(each.reservation_id or each.resource_group_arn for each in behind),
+            path="",
+        ):
+            yield Problem(
+                loc=(*loc, "wait_limits", finding.path),
+                code=finding.code,
+                problem=finding.problem,
+                remedy=finding.remedy,
+            )
+
+
+def used(cluster: "ClusterConfig", queue: QueueConfig) -> dict[str, CapacityConfig]:
+    """Give the capacity that a queue uses, by name and in its order.
+
+    Args:
+        cluster: A cluster, possibly without the fields that could not be read.
+        queue: One of its queues.
+    """
+    known = _by_name(cluster)
+    return {name: known[name] for name in queue.capacity or known if name in known}
+
+
+def _by_name(cluster: "ClusterConfig") -> dict[str, CapacityConfig]:
+    return {getattr(each, "name", OWN_CAPACITY): each for _, each in sources(cluster)}
+
+
+def _queues(cluster: "ClusterConfig") -> list[tuple[Loc, QueueConfig]]:
+    return [
+        (("queue",), cluster.queue),
+        *((("further_queues", index), each) for index, each in enumerate(cluster.further_queues)),
+    ]
+
+
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+    names_are_unique,
+    used_capacity_exists,
+    own_queue_uses_blocks,
+    limits_cancel_nothing_reserved,
+)
+"""The rules in the order in which their problems are found."""

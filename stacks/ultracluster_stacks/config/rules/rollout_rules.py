@@ -1,0 +1,98 @@
+"""Rules over all clusters of a rollout: names that are used once, ids that exist in one place only."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.models.rollout import RolloutConfig
+from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
+
+__all__ = ["rollout_problems"]
+
+
+def rollout_problems(rollout: RolloutConfig) -> list[Problem]:
+    """Find what is wrong between clusters and between waves.
+
+    Args:
+        rollout: A rollout, possibly without the fields that could not be read.
+    """
+    clusters = list(_clusters(rollout))
+    return [*_repeated_waves(rollout), *(problem for rule in _RULES for problem in rule(clusters))]
+
+
+def _clusters(rollout: RolloutConfig) -> Iterator[tuple[Loc, ClusterConfig]]:
+    for w, wave in enumerate(getattr(rollout, "waves", ())):
+        for c, cluster in enumerate(getattr(wave, "clusters", ())):
+            yield ("waves", w, "clusters", c), cluster
+
+
+def _read(value: Any, *names: str) -> Any:
+    """A value that may not have been read, by its path; None then."""
+    for name in names:
+        value = getattr(value, name, None)
+    return value
+
+
+def _repeated_waves(rollout: RolloutConfig) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for index, wave in enumerate(getattr(rollout, "waves", ())):
+        name = _read(wave, "name")
+        if name in seen:
+            yield Problem(
+                loc=("waves", index, "name"), code="UC2106", problem=f"a second wave is called {shown(name)}"
+            )
+        if name is not None:
+            seen.add(name)
+
+
+def _repeated_clusters(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Problem]:
+    """A stage is called by cluster and Region, so two accounts do not tell two clusters apart."""
+    seen: dict[tuple[str, str], Loc] = {}
+    for loc, cluster in clusters:
+        name, region = _read(cluster, "name"), _read(cluster, "region")
+        if name is None or region is None:
+            continue
+        first = seen.setdefault((name, region), loc)
+        if first != loc:
+            yield Problem(
+                loc=(*loc, "name"),
+                code="UC2105",
+                problem=f"duplicate cluster {shown(name)} in {region}, also in waves[{first[1]}].clusters[{first[3]}]",
+                remedy="Give each cluster of a Region a name of its own",
+            )
+
+
+def _ids_in_two_places(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Problem]:
+    """An AMI exists in one Region, a reservation in one zone and for one type."""
+    places: dict[str, tuple[Any, ...]] = {}
+    for loc, cluster in clusters:
+        place = (_read(cluster, "region"), _read(cluster, "zone_id"), _read(cluster, "instance_type"))
+        if None in place:
+            continue
+        further = _read(cluster, "further_capacity") or ()
+        ids: list[tuple[Loc, tuple[Any, ...], Any]] = [
+            (("image_id",), place[:1], _read(cluster, "image_id")),
+            (("capacity", "reservation_id"), place, _read(cluster, "capacity", "reservation_id")),
+            *(
+                (("further_capacity", index, "reservation_id"), place, _read(each, "reservation_id"))
+                for index, each in enumerate(further)
+            ),
+        ]
+        for path, there, given in ids:
+            if given is None:
+                continue
+            first = places.setdefault(given, there)
+            if first != there:
+                yield Problem(
+                    loc=(*loc, *path),
+                    code="UC4115",
+                    problem=f"{given} is given for {' '.join(there)} and for {' '.join(first)}; it can exist in one "
+                    "of them only",
+                    remedy="Give each cluster its own id",
+                )
+
+
+_RULES: Final[tuple[Callable[[list[tuple[Loc, ClusterConfig]]], Iterator[Problem]], ...]] = (
+    _repeated_clusters,
+    _ids_in_two_places,
+)

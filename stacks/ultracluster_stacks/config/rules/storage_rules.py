@@ -1,0 +1,251 @@
+"""Rules about a cluster's file system and buckets; the catalogue knows most of them."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation, check_associations
+from ultracluster_catalog.lustre.lustre_figures import (
+    EFA_CONNECTIONS_PER_FILE_SYSTEM,
+    can_mount_over_efa,
+    efa_connections,
+)
+from ultracluster_rules.findings import Finding
+from ultracluster_rules.lustre_checks import check_file_system
+from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
+from ultracluster_stacks.config.models.capacity import most_nodes
+from ultracluster_stacks.config.models.file_system import OF_EXISTING, FileSystemConfig
+from ultracluster_stacks.config.models.machine import machine_of
+from ultracluster_stacks.config.reading.problem import Loc, Problem
+
+if TYPE_CHECKING:
+    from ultracluster_stacks.config.models.cluster import ClusterConfig
+
+__all__ = ["RULES"]
+
+_OF_BOTH: Final = frozenset({"file_system_id", "efa", *OF_EXISTING})
+
+
+def file_system_exists(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """FSx sells only certain sizes and throughputs."""
+    if cluster.file_system.file_system_id is not None:
+        return
+    for finding in check_file_system(cluster.file_system.settings):
+        path = "efa" if finding.path == "efa_enabled" else finding.path
+        yield _problem(("file_system", path) if path else ("file_system",), finding)
+
+
+def associations_can_be_made(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A file system is joined with S3 within the limits of FSx: folders of its own, buckets of its own."""
+    settings = cluster.file_system
+    if settings.file_system_id is not None:
+        return
+    places: list[Loc] = [("file_system", "associations", i) for i in range(len(settings.associations))]
+    joined = [each.association for each in settings.associations]
+    for index, dataset in enumerate(cluster.datasets):
+        if dataset.file_system_path is not None:
+            places.append(("datasets", index))
+            joined.append(_joined(dataset.file_system_path, dataset.bucket_name or f"new-{index}"))
+    if settings.join_checkpoints:
+        places.append(("file_system", "join_checkpoints"))
+        joined.append(_joined("/checkpoints", cluster.checkpoints.bucket_name or "new"))
+    for finding in check_associations(joined, settings=settings.settings):
+        yield _problem(_association_loc(finding.path, places), finding)
+
+
+def buckets_have_one_use(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Jobs write into the bucket of the checkpoints. That it is not joined twice is another rule."""
+    name = cluster.checkpoints.bucket_name
+    for index, dataset in enumerate(cluster.datasets):
+        if name is not None and dataset.bucket_name == name and dataset.file_system_path is None:
+            yield Problem(
+                loc=("datasets", index, "bucket_name"),
+                code="UC2251",
+                problem=f"{name} is the bucket of the checkpoints too, into which jobs write",
+                remedy="Keep data and checkpoints in buckets of their own",
+            )
+
+
+def _joined(file_system_path: str, bucket_name: str) -> DataRepositoryAssociation:
+    return DataRepositoryAssociation(
+        file_system_path=file_system_path, data_repository_path=f"s3://{bucket_name}"
+    )
+
+
+def _association_loc(path: str, places: list[Loc]) -> Loc:
+    """Where the association of a finding stands in the file: in its own list, in a dataset, or nowhere."""
+    if match := re.fullmatch(r"associations\[(\d+)\]\.(\w+)", path):
+        place = places[int(match[1])]
+        if place[-1] == "join_checkpoints":
+            return place
+        if place[0] == "datasets":
+            return (*place, "bucket_name" if match[2] == "data_repository_path" else match[2])
+        return (*place, match[2])
+    if path == "associations":
+        return places[0][:2] if places[0][0] == "file_system" else places[0]
+    return ("file_system", path)
+
+
+def efa_has_clients(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """EFA makes a file system slower for nodes that cannot use it, and it has connections for so many only."""
+    if not cluster.file_system.efa:
+        return
+    machine = machine_of(cluster)
+    if not can_mount_over_efa(machine):
+        yield Problem(
+            loc=("file_system", "efa"),
+            code="UC5027",
+            problem=f"{cluster.instance_type} cannot mount a file system over EFA",
+            allowed="types of Nitro v4 with EFA, except Trainium2",
+            remedy="Leave it out",
+        )
+        return
+    connections = efa_connections(machine, nodes=most_nodes(cluster))
+    if connections > EFA_CONNECTIONS_PER_FILE_SYSTEM:
+        yield Problem(
+            loc=("file_system", "efa"),
+            code="UC5105",
+            problem=f"the nodes make {connections:,} EFA connections, and a file system has "
+            f"{EFA_CONNECTIONS_PER_FILE_SYSTEM:,}",
+            remedy="Let the image set up fewer EFA interfaces for Lustre",
+        )
+
+
+def existing_file_system_is_whole(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A file system is an existing one, with its mount name, or a new one."""
+    settings = cluster.file_system
+    existing = settings.file_system_id is not None
+    if existing and settings.mount_name is None:
+        yield Problem(
+            loc=("file_system", "file_system_id"),
+            code="UC5103",
+            problem="file_system_id is given without mount_name",
+            remedy="Give both for an existing file system; `aws fsx describe-file-systems` shows them",
+        )
+    for name, field in FileSystemConfig.model_fields.items():
+        if getattr(settings, name) == field.get_default(call_default_factory=True) or name == "efa":
+            continue
+        if existing and name not in _OF_BOTH:
+            yield Problem(
+                loc=("file_system", name),
+                code="UC5103",
+                problem=f"{name} is for a new file system only",
+                remedy="Leave it out, or leave out file_system_id",
+            )
+        if not existing and name in OF_EXISTING:
+            yield Problem(
+                loc=("file_system", name),
+                code="UC5103",
+                problem=f"{name} is for an existing file system only",
+                remedy="Leave it out, or give file_system_id",
+            )
+    for index, dataset in enumerate(cluster.datasets):
+        if existing and dataset.file_system_path is not None:
+            yield Problem(
+                loc=("datasets", index, "file_system_path"),
+                code="UC5103",
+                problem="a dataset is shown on a new file system only; nothing of an existing one is changed",
+                remedy="Leave it out",
+            )
+
+
+def existing_file_system_is_near(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Traffic between zones is slower and paid; rules must let the nodes through."""
+    settings = cluster.file_system
+    if settings.file_system_id is None:
+        return
+    if settings.zone_id is None:
+        yield Problem(
+            loc=("file_system", "file_system_id"),
+            code="UC5032",
+            problem=f"the zone of the file system is not known; the nodes are in {cluster.zone_id}",
+            remedy="Give its zone_id, so that it is compared",
+        )
+    elif settings.zone_id != cluster.zone_id:
+        yield Problem(
+            loc=("file_system", "zone_id"),
+            code="UC5031",
+            problem=f"the file system is in {settings.zone_id}, the nodes are in {cluster.zone_id}",
+            remedy="Use a file system in the zone of the nodes",
+        )
+    if settings.security_group_id is None:
+        yield Problem(
+            loc=("file_system", "file_system_id"),
+            code="UC5033",
+            problem="no rule lets the nodes reach the file system",
+            remedy="Give its security_group_id, or add rules for Lustre to both groups yourself",
+        )
+
+
+def keys_are_near(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """A KMS key works in its own Region."""
+    if cluster.file_system.kms_key_arn is not None and cluster.file_system.deployment_type != "PERSISTENT_2":
+        yield Problem(
+            loc=("file_system", "kms_key_arn"),
+            code="UC5007",
+            problem=f"{cluster.file_system.deployment_type} is encrypted with a key of FSx",
+            remedy="Leave it out, or use PERSISTENT_2",
+        )
+    places: list[tuple[Loc, str | None]] = [
+        (("kms_key_arn",), cluster.kms_key_arn),
+        (("file_system", "kms_key_arn"), cluster.file_system.kms_key_arn),
+        (("checkpoints", "kms_key_arn"), cluster.checkpoints.kms_key_arn),
+        *(
+            (("datasets", index, "kms_key_arn"), each.kms_key_arn)
+            for index, each in enumerate(cluster.datasets)
+        ),
+    ]
+    for loc, arn in places:
+        if arn is not None and arn.split(":")[3] != cluster.region:
+            yield Problem(
+                loc=loc,
+                code="UC5104",
+                problem=f"the key is in {arn.split(':')[3]}, the cluster in {cluster.region}",
+                remedy="Give a key of the Region of the cluster",
+            )
+
+
+def buckets_are_new_or_existing(cluster: "ClusterConfig") -> Iterator[Problem]:
+    """Nothing of an existing bucket is changed; the names of datasets differ."""
+    buckets: list[tuple[Loc, CheckpointsConfig | DatasetConfig]] = [(("checkpoints",), cluster.checkpoints)]
+    buckets += [(("datasets", index), each) for index, each in enumerate(cluster.datasets)]
+    for loc, bucket in buckets:
+        if bucket.bucket_name is not None and bucket.noncurrent_days is not None:
+            yield Problem(
+                loc=(*loc, "noncurrent_days"),
+                code="UC5112",
+                problem="noncurrent_days is for a new bucket only",
+                remedy="Leave it out, or leave out bucket_name",
+            )
+    names = [each.name for each in cluster.datasets]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield Problem(
+                loc=("datasets", index, "name"),
+                code="UC5113",
+                problem=f"{name} is used before in this cluster",
+                remedy="Give each dataset a name of its own",
+            )
+
+
+def _problem(loc: Loc, finding: Finding) -> Problem:
+    return Problem(
+        loc=loc,
+        code=finding.code,
+        problem=finding.problem,
+        allowed=finding.allowed,
+        remedy=finding.remedy,
+    )
+
+
+RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+    file_system_exists,
+    associations_can_be_made,
+    buckets_have_one_use,
+    efa_has_clients,
+    existing_file_system_is_whole,
+    existing_file_system_is_near,
+    keys_are_near,
+    buckets_are_new_or_existing,
+)
+"""The rules in the order in which their problems are found."""

@@ -1,0 +1,90 @@
+"""The stack with the nodes, the queue and the jobs of a cluster."""
+
+from typing import Any
+
+import aws_cdk as cdk
+from constructs import Construct
+
+import ultracluster  # by their full names, what few clusters have is imported when one has it
+from ultracluster import ClusterNetwork, UltraCluster
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
+from ultracluster_stacks.config import ClusterConfig, machine_of
+from ultracluster_stacks.stacks.storage_stack import StorageStack
+from ultracluster_stacks.wiring.blocked_queues import notify_of_blocked_queues
+from ultracluster_stacks.wiring.buckets import encryption_key
+from ultracluster_stacks.wiring.capacity_sources import (
+    capacity_sources,
+    fair_share,
+    source_names,
+    wait_limits,
+)
+from ultracluster_stacks.wiring.cluster_alarms import alarm_settings
+from ultracluster_stacks.wiring.cluster_budget import define_budget
+from ultracluster_stacks.wiring.job_definitions import define_jobs
+from ultracluster_stacks.wiring.node_placement import node_placement
+
+__all__ = ["ClusterStack"]
+
+
+class ClusterStack(cdk.Stack):
+    """Launch template, compute environment, job queue and job definitions."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: ClusterConfig,
+        network: ClusterNetwork,
+        storage: StorageStack,
+        **options: Any,
+    ) -> None:
+        """Define the stack.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            config: The cluster.
+            network: Its network.
+            storage: Its storage.
+            **options: Of `aws_cdk.Stack`.
+        """
+        super().__init__(scope, construct_id, **options)
+        key = encryption_key(self, "Key", config.kms_key_arn)
+        cluster = UltraCluster(
+            self,
+            "Cluster",
+            instance_type=machine_of(config),
+            node_count=config.nodes,
+            image_id=config.image_id,
+            capacity=capacity_sources(config),
+            network=network,
+            checkpoint_bucket=storage.checkpoint_bucket,
+            file_system=storage.file_system,
+            compile_cache=storage.compile_cache,
+            nic_layout=config.network.layout,
+            placement=node_placement(self, config),
+            scratch_path=config.scratch_path,
+            queue_sources=source_names(config.queue),
+            queue_priority=config.queue.priority,
+            fair_share=fair_share(config.queue),
+            wait_limits=wait_limits(config.queue),
+            alarms=alarm_settings(self, config),
+            kms_key=key,
+            tags={"Name": config.name, CLUSTER_TAG: config.name, **config.tags},
+        )
+        if config.alarms and config.alarms.dashboard:
+            ultracluster.ClusterDashboard(self, "Dashboard", cluster=cluster)
+        queues = {
+            queue.name: cluster.add_queue(
+                queue.name,
+                sources=source_names(queue),
+                priority=queue.priority,
+                fair_share=fair_share(queue),
+                wait_limits=wait_limits(queue),
+            )
+            for queue in config.further_queues
+        }
+        notify_of_blocked_queues(self, config, own=cluster.queue, further=queues, kms_key=key)
+        define_budget(self, config, queues=[cluster.queue, *queues.values()], kms_key=key)
+        define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)

@@ -1,0 +1,58 @@
+"""The stack with what outlives the nodes of a cluster."""
+
+from typing import Any
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from ultracluster import ClusterNetwork, PosixCompileCache
+from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.wiring.buckets import (
+    checkpoint_bucket,
+    compile_cache_bucket,
+    dataset_bucket,
+    encryption_key,
+)
+from ultracluster_stacks.wiring.file_systems import existing_file_system, new_file_system
+
+__all__ = ["StorageStack"]
+
+
+class StorageStack(cdk.Stack):
+    """Buckets, file system and compile cache; all of them are kept when the stack is deleted."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: ClusterConfig,
+        network: ClusterNetwork,
+        **options: Any,
+    ) -> None:
+        """Define the stack.
+
+        Args:
+            scope: Where to add it.
+            construct_id: Its id there.
+            config: The cluster.
+            network: Its network.
+            **options: Of `aws_cdk.Stack`.
+        """
+        super().__init__(scope, construct_id, **options)
+        key = encryption_key(self, "Key", config.kms_key_arn)
+        self.checkpoint_bucket = checkpoint_bucket(self, config.checkpoints, key)
+        self.dataset_buckets = {each.name: dataset_bucket(self, each, key) for each in config.datasets}
+        self.file_system = existing_file_system(self, config, network) or new_file_system(
+            self,
+            config,
+            network=network,
+            checkpoints=self.checkpoint_bucket,
+            datasets=self.dataset_buckets,
+            kms_key=key,
+        )
+        self.compile_cache = (
+            PosixCompileCache(self.file_system)
+            if config.compile_cache.on_file_system
+            else compile_cache_bucket(self, config.compile_cache, key)
+        )

@@ -1,0 +1,3 @@
+"""Translation of rollout settings into constructs."""
+
+__all__: list[str] = []

@@ -1,0 +1,103 @@
+"""The jobs of a rollout's cluster, each after those that it waits for."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import aws_cdk as cdk
+
+from ultracluster import DatasetBucket, TrainingQueue, UltraCluster
+from ultracluster.jobs.job import Job
+from ultracluster_stacks.config import JobConfig
+
+__all__ = ["define_jobs"]
+
+
+def define_jobs(
+    cluster: UltraCluster,
+    jobs: Sequence[JobConfig],
+    *,
+    datasets: Sequence[DatasetBucket],
+    queues: Mapping[str, TrainingQueue],
+) -> dict[str, Job]:
+    """Define them.
+
+    Args:
+        cluster: Where to add them.
+        jobs: The jobs; what they wait for is among them and makes no circle.
+        datasets: Buckets that every job may read.
+        queues: The further queues by name.
+
+    Returns:
+        The jobs by name.
+    """
+    configs = {job.name: job for job in jobs}
+    defined: dict[str, Job] = {}
+
+    def define(job: JobConfig) -> Job:
+        if job.name not in defined:
+            after = [define(configs[name]) for name in job.depends_on]
+            made = defined[job.name] = _define(cluster, job, after, queues.get(job.queue or ""))
+            for dataset in datasets:
+                dataset.grant_read(made)
+        return defined[job.name]
+
+    for each in jobs:
+        define(each)
+    return defined
+
+
+def _define(cluster: UltraCluster, job: JobConfig, after: Sequence[Job], queue: TrainingQueue | None) -> Job:
+    common: dict[str, Any] = {
+        "image": job.image,
+        "command": job.command,
+        "processes_per_node": job.processes_per_node,
+        "neuron": job.neuron.settings(),
+        "environment": job.environment,
+        "timeout": cdk.Duration.hours(job.timeout_hours) if job.timeout_hours else None,
+        "launcher": job.launcher,
+        "after": after,
+    }
+    if job.attempts is not None:
+        common["attempts"] = job.attempts
+    if job.kind == "single-node":
+        return cluster.add_single_node_job(job.name, array_size=job.array_size, queue=queue, **common)
+    if job.kind == "precompile":
+        return cluster.add_precompile_job(
+            job.name, instance_type=job.instance_type, method=job.method, phase=job.phase, **common
+        )
+    common["after"] = [*after, *_gates(cluster, job, after, queue)]
+    return cluster.add_multi_node_job(
+        job.name, node_count=job.nodes, queue=queue, without_efa=job.without_efa, **common
+    )
+
+
+def _gates(
+    cluster: UltraCluster, job: JobConfig, after: Sequence[Job], queue: TrainingQueue | None
+) -> list[Job]:
+    """Add the gates of a job, each behind what the job waits for, so that they run just before it."""
+    gates, added = job.gates, list[Job]()
+    if gates.fabric:
+        fabric = cluster.add_fabric_gate(
+            f"{job.name}-fabric",
+            image=job.image,
+            node_count=job.nodes,
+            neuron=job.neuron.settings(),
+            least_bandwidth=gates.least_bandwidth,
+            most_latency=gates.most_latency,
+            after=after,
+            queue=queue,
+        )
+        added.append(fabric)
+    if gates.smoke:
+        smoke = cluster.add_smoke_train(
+            f"{job.name}-smoke",
+            image=job.image,
+            node_count=job.nodes,
+            processes_per_node=job.processes_per_node if job.launcher == "torchrun" else None,
+            neuron=job.neuron.settings(),
+            device=gates.device,
+            after=[*after, *added],
+            queue=queue,
+        )
+        added.append(smoke)
+    return added

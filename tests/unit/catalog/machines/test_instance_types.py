@@ -1,0 +1,343 @@
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any
+
+import pytest
+
+from ultracluster_catalog.machines.instance_type import (
+    CAPACITY_BLOCK,
+    InstanceType,
+    check_instance_type,
+    describe_instance_type,
+    network_cards,
+)
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, get_instance_type, unsourced
+from ultracluster_rules.findings import FindingsError
+
+_FAMILIES = re.compile(r"(trn\d+[a-z]*|inf2|p4de?|p5[a-z]*|p6-[a-z0-9]+)\..*")
+
+
+def _chip(described: Mapping[str, Any]) -> Mapping[str, Any]:
+    neuron, gpu = described.get("NeuronInfo"), described.get("GpuInfo")
+    chips = neuron["NeuronDevices"] if neuron else gpu["Gpus"] if gpu else [{}]
+    (chip,) = chips
+    assert isinstance(chip, dict)
+    return chip
+
+
+def _device_memory_gib(described: Mapping[str, Any]) -> float | None:
+    memory = _chip(described).get("MemoryInfo")
+    return round(memory["SizeInMiB"] / 1024, 2) if memory else None
+
+
+def _neuron_cores(described: Mapping[str, Any]) -> int:
+    chip = _chip(described)
+    return chip["Count"] * chip["CoreInfo"]["Count"] if "CoreInfo" in chip else 0
+
+
+def _gbps(described: Mapping[str, Any]) -> float:
+    text = described["NetworkInfo"]["NetworkPerformance"]
+    match = re.fullmatch(r"(?:(\d+)x |Up to )?([\d.]+) Gigabit", text)
+    assert match, text
+    return int(match[1] or 1) * float(match[2])
+
+
+def _disk(described: Mapping[str, Any]) -> tuple[int, int]:
+    storage = described.get("InstanceStorageInfo")
+    if storage is None:
+        return 0, 0
+    (disk,) = storage["Disks"]
+    return disk["Count"], disk["SizeInGB"]
+
+
+def _cards(described: Mapping[str, Any]) -> list[tuple[int, int, bool]]:
+    return [
+        (card["NetworkCardIndex"], card["MaximumNetworkInterfaces"], "efa" in card["InterfaceTypes"])
+        for card in described["NetworkInfo"]["NetworkCards"]
+    ]
+
+
+_FIELDS: dict[str, tuple[Callable[[InstanceType], Any], Callable[[Mapping[str, Any]], Any]]] = {
+    "name": (lambda ours: ours.name, lambda theirs: theirs["InstanceType"]),
+    "vcpus": (lambda ours: ours.vcpus, lambda theirs: theirs["VCpuInfo"]["DefaultVCpus"]),
+    "memory_mib": (lambda ours: ours.memory_mib, lambda theirs: theirs["MemoryInfo"]["SizeInMiB"]),
+    "accelerator": (lambda ours: ours.accelerator, lambda theirs: _chip(theirs).get("Name")),
+    "chips": (lambda ours: ours.chips, lambda theirs: _chip(theirs).get("Count")),
+    "device_memory_gib": (lambda ours: ours.device_memory_gib, _device_memory_gib),
+    "neuron_cores": (lambda ours: ours.neuron_cores, _neuron_cores),
+    "network_cards": (
+        lambda ours: [(card.index, card.max_interfaces, card.efa) for card in ours.network_cards],
+        _cards,
+    ),
+    "network_card_gbps": (
+        lambda ours: [card.gbps for card in ours.network_cards],
+        lambda theirs: [card["PeakBandwidthInGbps"] for card in theirs["NetworkInfo"]["NetworkCards"]],
+    ),
+    "interfaces_in_all": (
+        lambda ours: sum(card.max_interfaces for card in ours.network_cards),
+        lambda theirs: theirs["NetworkInfo"]["MaximumNetworkInterfaces"],
+    ),
+    "efa_interfaces": (
+        lambda ours: ours.efa_interfaces,
+        lambda theirs: theirs["NetworkInfo"].get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
+    ),
+    "efa_supported": (
+        lambda ours: ours.efa_generation is not None,
+        lambda theirs: theirs["NetworkInfo"]["EfaSupported"],
+    ),
+    "ipv4_per_interface": (
+        lambda ours: ours.ipv4_per_interface,
+        lambda theirs: theirs["NetworkInfo"]["Ipv4AddressesPerInterface"],
+    ),
+    "network_gbps": (lambda ours: ours.network_gbps, _gbps),
+    "nvme": (lambda ours: (ours.nvme_count, ours.nvme_gb), _disk),
+    "purchase_options": (
+        lambda ours: ours.purchase_options,
+        lambda theirs: frozenset(theirs["SupportedUsageClasses"]),
+    ),
+}
+
+_TRN2_MEMORY = "the Neuron documentation and measurements say 96 GiB per chip"
+_TRN2U_NULL = "the API knows no accelerators of trn2u; the Neuron documentation says they are those of trn2"
+
+# Where the API is wrong: what it says, and why we do not.
+_EXCEPTIONS: dict[tuple[str, str], tuple[Any, str]] = {
+    ("trn2.3xlarge", "device_memory_gib"): (512, _TRN2_MEMORY),
+    ("trn2.48xlarge", "device_memory_gib"): (512, _TRN2_MEMORY),
+    ("trn2.3xlarge", "network_gbps"): (
+        200,
+        "its only network card has 50 by the same API: the lower one holds",
+    ),
+    ("trn2u.48xlarge", "accelerator"): (None, _TRN2U_NULL),
+    ("trn2u.48xlarge", "chips"): (None, _TRN2U_NULL),
+    ("trn2u.48xlarge", "device_memory_gib"): (None, _TRN2U_NULL),
+    ("trn2u.48xlarge", "neuron_cores"): (0, _TRN2U_NULL),
+    ("p6-b200.48xlarge", "network_card_gbps"): ([200] * 8, "that is ENA; with EFA the guide says 400"),
+}
+
+
+@pytest.mark.parametrize("field", _FIELDS)
+def test_agrees_with_what_ec2_describes(field: str, described_types: Mapping[str, Any]) -> None:
+    ours, theirs = _FIELDS[field]
+    known = [row for row in INSTANCE_TYPES.values() if (row.name, field) not in _EXCEPTIONS]
+
+    assert known
+    assert {row.name: ours(row) for row in known} == {
+        row.name: theirs(described_types[row.name]) for row in known
+    }
+
+
+@pytest.mark.parametrize(("name", "field"), _EXCEPTIONS)
+def test_each_exception_is_still_what_ec2_says_and_still_needed(
+    name: str, field: str, described_types: Mapping[str, Any]
+) -> None:
+    ours, theirs = _FIELDS[field]
+    recorded, _reason = _EXCEPTIONS[name, field]
+
+    assert theirs(described_types[name]) == recorded
+    assert ours(INSTANCE_TYPES[name]) != recorded
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in _EXCEPTIONS}))
+def test_a_type_with_an_exception_explains_it(name: str) -> None:
+    assert "DescribeInstanceTypes" in INSTANCE_TYPES[name].notes
+
+
+def test_knows_every_type_of_its_families(described_types: Mapping[str, Any]) -> None:
+    assert set(INSTANCE_TYPES) == {name for name in described_types if _FAMILIES.fullmatch(name)}
+
+
+def test_every_type_is_one_of_the_ec2_api(
+    botocore_shapes: Callable[[str], Mapping[str, Any]],
+) -> None:
+    assert set(INSTANCE_TYPES) <= set(botocore_shapes("ec2/2016-11-15")["InstanceType"]["enum"])
+
+
+def test_a_card_with_efa_takes_efa_only_too(described_types: Mapping[str, Any]) -> None:
+    for name in INSTANCE_TYPES:
+        for card in described_types[name]["NetworkInfo"]["NetworkCards"]:
+            assert ("efa" in card["InterfaceTypes"]) == ("efa-only" in card["InterfaceTypes"])
+
+
+def test_the_primary_interface_is_on_card_zero(described_types: Mapping[str, Any]) -> None:
+    assert {described_types[name]["NetworkInfo"]["DefaultNetworkCardIndex"] for name in INSTANCE_TYPES} == {0}
+
+
+def test_trn2_is_the_machine_of_the_neuron_documentation() -> None:
+    trn2 = get_instance_type("trn2.48xlarge")
+
+    assert (trn2.chips, trn2.device_memory_gib * trn2.chips) == (16, 1536)
+    assert (trn2.neuron_cores, trn2.logical_neuron_cores) == (128, 64)
+    assert trn2.is_trainium
+    assert trn2.is_neuron
+
+
+def test_trn2u_is_a_quarter_of_an_ultraserver_of_64_chips() -> None:
+    trn2, trn2u = get_instance_type("trn2.48xlarge"), get_instance_type("trn2u.48xlarge")
+
+    assert (trn2u.ultraserver_type, trn2u.instances_per_ultraserver * trn2u.chips) == ("u-trn2x64", 64)
+    assert (trn2u.chips, trn2u.neuron_cores, trn2u.network_cards) == (
+        trn2.chips,
+        trn2.neuron_cores,
+        trn2.network_cards,
+    )
+
+
+def test_only_trainium2_groups_its_cores() -> None:
+    for row in INSTANCE_TYPES.values():
+        divisor = 2 if row.accelerator == "Trainium2" else 1
+        assert row.logical_neuron_cores * divisor == row.neuron_cores
+
+
+def test_a_container_gets_less_than_the_memory_and_only_one_figure_is_measured() -> None:
+    assert all(0 < row.container_memory_mib < row.memory_mib for row in INSTANCE_TYPES.values())
+    measured = {
+        name: row.container_memory_mib
+        for name, row in INSTANCE_TYPES.items()
+        if row.container_memory_source == "measured"
+    }
+    assert measured == {"trn1.32xlarge": 507_821}
+    assert get_instance_type("trn2.48xlarge").container_memory_mib == 2_013_265  # 0.96 of 2 TiB, rounded down
+
+
+def test_names_the_device_files_of_chips_and_efa() -> None:
+    trn1 = get_instance_type("trn1.32xlarge")
+    assert trn1.neuron_devices == tuple(f"/dev/neuron{index}" for index in range(16))
+    assert trn1.efa_devices == tuple(f"/dev/infiniband/uverbs{index}" for index in range(8))
+
+    gpu = get_instance_type("p5.48xlarge")
+    assert gpu.neuron_devices == ()
+    assert len(gpu.efa_devices) == 32
+    assert not gpu.is_neuron
+    assert not gpu.is_trainium
+
+    inferentia = get_instance_type("inf2.xlarge")
+    assert inferentia.neuron_devices == ("/dev/neuron0",)
+    assert inferentia.efa_devices == ()
+    assert inferentia.is_neuron
+    assert not inferentia.is_trainium
+
+
+def test_the_cards_add_up_to_the_bandwidth_of_the_instance() -> None:
+    for name, row in INSTANCE_TYPES.items():
+        beside_efa = sum(card.gbps for card in row.network_cards if not card.efa and row.efa_interfaces)
+        assert sum(card.gbps for card in row.network_cards) - beside_efa == row.network_gbps, name
+
+
+def test_has_the_nitro_generations_of_the_instance_types_guide() -> None:
+    generations = {
+        3: {"p4d", "p4de"},
+        4: {"inf2", "p5", "p5e", "trn1", "trn1n"},
+        5: {"p5en", "trn2", "trn2u"},
+        6: {"p6-b200", "p6-b300"},
+    }
+    for name, row in INSTANCE_TYPES.items():
+        assert name.split(".")[0] in generations[row.nitro_generation]
+
+
+def test_nothing_without_efa_has_a_generation_of_it() -> None:
+    for row in INSTANCE_TYPES.values():
+        assert (row.efa_generation is None) == (row.efa_interfaces == 0)
+        # Nitro v3 came with EFA v1, v4 with v2, and so on (EC2 User Guide, EFA, supported instance types).
+        assert row.efa_generation in {None, row.nitro_generation - 2}
+
+
+def test_refuses_an_unknown_type_and_names_the_nearest() -> None:
+    with pytest.raises(FindingsError) as caught:
+        get_instance_type("trn2.48xlage")
+
+    (finding,) = caught.value.findings
+    assert finding.code == "UC4001"
+    assert "'trn2.48xlage'" in finding.problem
+    assert "trn1n.32xlarge" in finding.allowed
+    assert finding.remedy == "The nearest name is trn2.48xlarge."
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"), [("TRN2.48XLARGE", "trn2.48xlarge"), ("", None), ("g5.xlarge", None)]
+)
+def test_names_the_nearest_type_only_when_there_is_one(name: str, nearest: str | None) -> None:
+    with pytest.raises(FindingsError) as caught:
+        get_instance_type(name)
+
+    remedy = caught.value.findings[0].remedy
+    assert nearest in remedy if nearest else not remedy
+
+
+def test_shows_a_homoglyph_in_an_unknown_name() -> None:
+    with pytest.raises(FindingsError, match=re.escape(r"'trn2.48xl\u0430rge'")):
+        get_instance_type("trn2.48xl\u0430rge")
+
+
+def test_facts_cannot_be_changed() -> None:
+    with pytest.raises(TypeError):
+        INSTANCE_TYPES["trn2.48xlarge"] = INSTANCE_TYPES["trn1.32xlarge"]  # type: ignore[index]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        INSTANCE_TYPES["trn2.48xlarge"].vcpus = 1  # type: ignore[misc]
+
+
+def _own(**changes: Any) -> InstanceType:
+    """A machine of tomorrow, as a user describes it."""
+    return describe_instance_type(
+        "trn9.48xlarge",
+        **{
+            "vcpus": 192,
+            "memory_gib": 2048,
+            "accelerator": "Trainium9",
+            "chips": 16,
+            "device_memory_gib": 144,
+            "cores_per_chip": 8,
+            "logical_nc_config": 2,
+            "cards": network_cards(16, max_interfaces=2, gbps=400),
+            "ipv4_per_interface": 50,
+            "purchase_options": [CAPACITY_BLOCK],
+            "nitro_generation": 6,
+            "source": "a press release",
+            "dated": date(2026, 11, 20),
+        }
+        | changes,
+    )
+
+
+def test_a_type_that_a_user_describes_is_taken_as_it_is_and_warned_of() -> None:
+    own = _own()
+
+    assert get_instance_type(own) is own
+    assert (own.efa_interfaces, own.network_gbps, own.logical_neuron_cores) == (16, 6400, 64)
+    (finding,) = unsourced(own)
+    assert finding.code == "UC4024"
+    assert "a press release" in finding.problem
+
+
+def test_a_type_of_the_catalogue_has_a_source_unless_a_user_changes_it() -> None:
+    trn2 = get_instance_type("trn2.48xlarge")
+
+    assert unsourced(trn2) == []
+    assert unsourced(dataclasses.replace(trn2, container_memory_mib=1_900_000)) != []
+
+
+def test_every_type_of_the_catalogue_could_have_been_described() -> None:
+    assert [check_instance_type(row) for row in INSTANCE_TYPES.values()] == [[]] * len(INSTANCE_TYPES)
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"name": "trn9"}, "the name 'trn9'"),
+        ({"vcpus": 0}, "below 1"),
+        ({"container_memory_mib": 2048 * 1024 + 1}, "more memory"),
+        ({"network_cards": ()}, "numbered from 0"),
+        ({"network_cards": network_cards(16, max_interfaces=0, gbps=1)}, "without a slot"),
+        ({"efa_interfaces": 15}, "efa_interfaces"),
+        ({"purchase_options": frozenset({"lease"})}, "purchase_options ['lease']"),
+        ({"logical_neuron_cores": 129}, "logical NeuronCores"),
+        ({"instances_per_ultraserver": 0}, "UltraServers"),
+    ],
+)
+def test_refuses_a_type_that_contradicts_itself(changes: dict[str, Any], part: str) -> None:
+    with pytest.raises(FindingsError, match="UC4025") as caught:
+        get_instance_type(dataclasses.replace(_own(), **changes))
+
+    assert any(part in finding.problem for finding in caught.value.findings)

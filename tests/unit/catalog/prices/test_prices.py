@@ -1,0 +1,128 @@
+from decimal import Decimal
+
+import pytest
+
+from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
+from ultracluster_catalog.lustre.lustre_tiers import get_lustre_tier
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.prices.prices import (
+    CAPACITY_BLOCK_PRICES,
+    LUSTRE_STORAGE_PRICES,
+    ON_DEMAND_PRICES,
+    SPOT_PRICES,
+    Price,
+    capacity_block_price,
+    lustre_storage_price,
+    on_demand_price,
+    spot_price,
+)
+from ultracluster_catalog.prices.service_prices import PAID_SERVICES, SERVICE_PRICES, service_price
+
+# The guide sells blocks there; the price page of 2026-07-22 did not name them.
+_WITHOUT_LIST_PRICE = {
+    ("p6-b200.48xlarge", "eu-north-1"),
+    ("p6-b200.48xlarge", "eu-west-3"),
+    ("p6-b200.48xlarge", "ap-south-2"),
+    ("p6-b300.48xlarge", "ap-northeast-2"),
+    ("p6-b300.48xlarge", "ap-south-2"),
+    ("p6-b300.48xlarge", "ap-southeast-3"),
+    ("p5e.48xlarge", "us-east-1"),
+    ("p5en.48xlarge", "ap-southeast-2"),
+}
+
+
+def _unknown(price: Price) -> bool:
+    assert (price.amount is None) == bool(price.reason)
+    return price.amount is None
+
+
+@pytest.mark.parametrize(
+    ("price", "amount"),
+    [
+        (capacity_block_price("trn2.48xlarge", "us-east-2"), "35.7608"),
+        (capacity_block_price("trn1.32xlarge", "us-west-2"), "9.532"),
+        (capacity_block_price("p5.48xlarge", "us-east-1"), "41.528"),
+        (capacity_block_price("p5.48xlarge", "eu-west-2"), "37.76"),
+        (on_demand_price("trn1.32xlarge", "us-east-1"), "21.50"),
+        (lustre_storage_price("PERSISTENT_2", 125, "us-east-1"), "0.145"),
+    ],
+)
+def test_knows_a_price_exactly_with_its_source_and_date(price: Price, amount: str) -> None:
+    assert price.amount == Decimal(amount)
+    assert (price.currency, price.reason) == ("USD", "")
+    assert price.source
+    assert price.dated.year == 2026
+
+
+def test_the_price_of_trn2_agrees_with_an_offering_seen_for_a_day() -> None:
+    hourly = capacity_block_price("trn2.48xlarge", "ap-south-2").amount
+    assert hourly is not None
+    assert (hourly * 24).quantize(Decimal("0.01")) == Decimal("858.26")
+
+
+@pytest.mark.parametrize(
+    ("price", "named"),
+    [
+        (capacity_block_price("trn2u.48xlarge", "us-east-2"), "trn2u.48xlarge in us-east-2"),
+        (capacity_block_price("trn2.48xlarge", "us-east-1"), "trn2.48xlarge in us-east-1"),
+        (on_demand_price("trn2.48xlarge", "us-east-1"), "trn2.48xlarge in us-east-1"),
+        (on_demand_price("trn1.32xlarge", "us-west-2"), "trn1.32xlarge in us-west-2"),
+        (lustre_storage_price("PERSISTENT_2", 250, "us-east-1"), "PERSISTENT_2-250 in us-east-1"),
+        (lustre_storage_price("SCRATCH_2", None, "us-west-2"), "SCRATCH_2 in us-west-2"),
+    ],
+)
+def test_says_that_a_price_is_unknown_and_why_instead_of_guessing(price: Price, named: str) -> None:
+    assert _unknown(price)
+    assert named in price.reason
+
+
+def test_every_price_has_an_amount_above_nothing_and_a_known_subject() -> None:
+    for (name, region), price in {**CAPACITY_BLOCK_PRICES, **ON_DEMAND_PRICES}.items():
+        assert name in INSTANCE_TYPES
+        assert price.amount is not None
+        assert price.amount > 0
+        assert price.unit == "instance-hour"
+        assert region
+    for (deployment_type, throughput, _region), price in LUSTRE_STORAGE_PRICES.items():
+        assert get_lustre_tier(deployment_type, throughput)
+        assert price.unit == "GB-month"
+
+
+def test_every_region_with_blocks_has_a_list_price_except_the_listed_ones() -> None:
+    sold = {(name, region) for name in BLOCK_REGIONS for region in block_regions(name)}
+    assert set(CAPACITY_BLOCK_PRICES) <= sold
+    assert sold - set(CAPACITY_BLOCK_PRICES) == _WITHOUT_LIST_PRICE
+
+
+def test_a_block_costs_less_than_on_demand_for_the_same_type() -> None:
+    compared = 0
+    for (name, region), on_demand in ON_DEMAND_PRICES.items():
+        block = CAPACITY_BLOCK_PRICES.get((name, region))
+        if block is not None:
+            assert block.amount is not None
+            assert on_demand.amount is not None
+            assert block.amount < on_demand.amount
+            compared += 1
+    assert compared > 5
+
+
+def test_a_spot_price_is_a_range_and_never_an_amount() -> None:
+    price = spot_price("trn2.48xlarge", "us-east-2")
+
+    assert price.bounds == (Decimal("8.99"), Decimal("15.37"))
+    assert all(_unknown(each) and each.bounds for each in SPOT_PRICES.values())
+    assert spot_price("trn2.48xlarge", "us-east-1").bounds is None
+
+
+def test_a_known_price_is_its_own_range() -> None:
+    assert on_demand_price("trn1.32xlarge", "us-east-1").bounds == (Decimal("21.50"), Decimal("21.50"))
+
+
+def test_every_service_has_a_unit_and_a_price_with_its_date_or_a_reason() -> None:
+    for service in PAID_SERVICES:
+        here, elsewhere = service_price(service, "us-east-1"), service_price(service, "ap-southeast-4")
+        assert here.unit == elsewhere.unit
+        assert service == "public IPv4 address" or (_unknown(elsewhere) and service in elsewhere.reason)
+        assert _unknown(here) or here.amount
+    assert {service for service, _ in SERVICE_PRICES} < set(PAID_SERVICES)
+    assert service_price("NAT gateway", "us-east-1").amount == Decimal("0.045")

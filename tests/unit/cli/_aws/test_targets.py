@@ -1,0 +1,72 @@
+"""Where a rollout is deployed: an account with credentials that AWS accepts, or the local AWS."""
+
+from typing import Any
+
+import boto3
+import botocore.exceptions
+import pytest
+
+from ultracluster_cli._aws.targets import account
+from ultracluster_rules.findings import FindingsError
+
+
+class Session:
+    """A session of boto3 whose STS answers or refuses."""
+
+    region_name = None
+
+    def __init__(self, error: Exception | None = None, *, profile_name: str | None = None) -> None:
+        self._error, self.profile_name = error, profile_name
+
+    def client(self, service: str, *, region_name: str) -> "Session":
+        assert (service, region_name) == ("sts", "us-east-1")
+        return self
+
+    def get_caller_identity(self) -> dict[str, Any]:
+        if self._error:
+            raise self._error
+        return {"Account": "210987654321", "Arn": "arn:aws:iam::210987654321:user/jane"}
+
+
+def test_the_account_is_named_before_anything_is_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boto3, "Session", Session)
+
+    with account() as target:
+        assert target.name == "account 210987654321 as arn:aws:iam::210987654321:user/jane"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        botocore.exceptions.NoCredentialsError(),
+        botocore.exceptions.ClientError({"Error": {"Code": "ExpiredToken"}}, "GetCallerIdentity"),
+    ],
+)
+def test_credentials_that_do_not_work_are_a_finding(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr(boto3, "Session", lambda **_: Session(error))
+
+    with pytest.raises(FindingsError, match=r"^UC9009: .*--local"), account():
+        pass
+
+
+def test_a_profile_that_does_not_exist_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "no-such-profile")
+
+    with pytest.raises(FindingsError, match=r"^UC9009: .*no-such-profile"), account():
+        pass
+
+
+def test_a_profile_is_that_of_the_session_and_of_the_cdk_cli(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+
+    def session(*, profile_name: str | None) -> Session:
+        asked.append(profile_name)
+        return Session()
+
+    monkeypatch.setattr(boto3, "Session", session)
+    with account("production") as named, account() as own:
+        assert named.cdk_options == ("--profile", "production")
+        assert own.cdk_options == ()
+    assert asked == ["production", None]

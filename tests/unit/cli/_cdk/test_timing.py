@@ -1,0 +1,49 @@
+"""Steps are timed, and said when they are done."""
+
+import time
+
+import pytest
+
+from ultracluster_cli._cdk.timing import timed, told
+
+
+def test_a_step_that_fails_has_no_time() -> None:
+    steps: dict[str, float] = {}
+    with timed(steps, "good"):
+        pass
+    with pytest.raises(ValueError, match="bad"), timed(steps, "bad"):
+        raise ValueError("bad")
+
+    assert list(steps) == ["good"]
+    assert steps["good"] >= 0
+
+
+def test_the_seconds_of_a_step_that_comes_twice_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([0.0, 2.0, 10.0, 15.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
+    steps: dict[str, float] = {}
+    for _ in range(2):
+        with timed(steps, "again"):
+            pass
+
+    assert steps == {"again": 7.0}
+
+
+def test_what_came_of_a_step_is_said_with_its_own_seconds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = iter([0.0, 0.0, 2.0, 2.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
+    steps = {"step": 40.0}
+    with told(steps, "step") as came_of_it:
+        came_of_it += ["one thing", "another"]
+
+    assert steps == {"step": 42.0}
+    assert capsys.readouterr().err == "one thing; another (2.0 s)\n"
+
+
+def test_a_step_that_fails_is_not_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="bad"), told({}, "step"):
+        raise ValueError("bad")
+
+    assert capsys.readouterr().err == ""

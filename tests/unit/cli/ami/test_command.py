@@ -1,0 +1,152 @@
+"""`ultracluster ami resolve`: what people type and what they are told. No AWS: the finding of AMIs is replaced."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.stacks.config.conftest import VALID
+
+from ultracluster_cli.ami import session as ami_session
+from ultracluster_cli.main import main
+from ultracluster_runtime.images import FoundImage
+
+NEW = "ami-00000000000000001"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    questions: list[dict[str, Any]] = []
+
+    def find_images(_: object, *, regions: list[str], **question: Any) -> dict[str, FoundImage]:
+        questions.append(question)
+        created = datetime(2026, 10, 30, tzinfo=UTC)
+        return {
+            region: FoundImage(region=region, image_id=NEW, name="new", created=created, found_by="/p")
+            for region in regions
+        }
+
+    monkeypatch.setattr(ami_session, "find_images", find_images)
+    return questions
+
+
+@pytest.fixture
+def resolve(tmp_path: Path) -> Callable[..., int]:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(VALID)
+    return lambda *options: main(["ami", "resolve", str(path), *options])
+
+
+def test_shows_first_and_writes_when_told(
+    asked: list[dict[str, Any]],
+    resolve: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert resolve("--parameter", "/p") == 0
+    out, err = capsys.readouterr()
+    assert NEW in out
+    assert "2026-10-30" in out
+    assert err == "Nothing is written; --write pins the rollout to these ids\n"
+    assert (tmp_path / "rollout.yaml").read_text() == VALID
+
+    assert resolve("--baked", "nodes", "--write") == 0
+    assert (tmp_path / "rollout.yaml").read_text() == VALID.replace("ami-0123456789abcdef0", f'"{NEW}"')
+    assert [(one["parameter"], one["baked"]) for one in asked] == [("/p", None), (None, "nodes")]
+
+
+def test_warns_that_an_ami_of_aws_lacks_what_nodes_need_and_not_about_ones_own(
+    asked: list[dict[str, Any]], resolve: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert resolve("--image", "dlami/base/amazon-linux-2023", "--json") == 0
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert warning.startswith("UC4058: dlami/base/amazon-linux-2023 is not known to carry lustre-client")
+    assert resolve("--baked", "nodes", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["warnings"] == []
+    assert len(asked) == 2
+
+
+TWO = VALID.replace(
+    "        jobs:\n",
+    """\
+      - name: compare
+        region: us-east-2
+        zone_id: use2-az3
+        instance_type: p5.48xlarge
+        nodes: 1
+        capacity: {market_type: on-demand}
+        jobs:
+""",
+)
+
+
+def test_leaves_the_ami_of_gpus_alone_unless_it_is_given(
+    asked: list[dict[str, Any]],
+    resolve: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(TWO)
+    assert resolve("--write", "--json") == 0
+    out = json.loads(capsys.readouterr().out)
+    assert [row["cluster"] for row in out["clusters"]] == ["train"]
+    assert out["warnings"][0].startswith("UC4059: compare is left as it is: p5.48xlarge has")
+    # Not into the defaults, from which the GPUs take theirs.
+    assert "  image_id: ami-0123456789abcdef0\n" in path.read_text()
+    assert path.read_text().count(NEW) == 1
+
+    path.write_text(TWO)
+    assert resolve("--parameter", "/gpu", "--cluster", "compare", "--write", "--json") == 0
+    assert [row["cluster"] for row in json.loads(capsys.readouterr().out)["clusters"]] == ["compare"]
+    assert path.read_text().count(NEW) == 1
+    assert len(asked) == 2
+
+
+def test_an_ami_of_ones_own_is_looked_for_in_the_account_of_each_cluster(
+    monkeypatch: pytest.MonkeyPatch,
+    resolve: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def find_images(client: Any, *, regions: list[str], **_: Any) -> dict[str, FoundImage]:
+        created = datetime(2026, 10, 30, tzinfo=UTC)
+        image = FoundImage(
+            region=regions[0], image_id=f"of {client}", name="new", created=created, found_by="/p"
+        )
+        return dict.fromkeys(regions, image)
+
+    monkeypatch.setattr(ami_session, "clients_of", lambda profile: profile)
+    monkeypatch.setattr(ami_session, "find_images", find_images)
+    path = tmp_path / "rollout.yaml"
+    path.write_text(TWO.replace("- name: train\n", "- name: train\n        profile: production\n"))
+
+    def found(*options: str) -> dict[str, str]:
+        assert resolve("--baked", "nodes", "--json", *options) == 0
+        return {row["cluster"]: row["image_id"] for row in json.loads(capsys.readouterr().out)["clusters"]}
+
+    assert found() == {"train": "of production", "compare": "of None"}
+    assert found("--profile", "one") == {"train": "of one", "compare": "of one"}
+
+
+@pytest.mark.parametrize(
+    ("options", "codes"),
+    [
+        (["--image", "own"], ["UC4050"]),
+        (["--image", "ubuntu", "--baked", "nodes", "--parameter", "/p"], ["UC4050", "UC4057"]),
+        (["--profile", "nobody"], ["UC9009"]),
+        (["--cluster", "train", "--cluster", "nobody"], ["UC4060"]),
+    ],
+)
+def test_refuses_what_cannot_be_looked_for(
+    asked: list[dict[str, Any]],
+    resolve: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    codes: list[str],
+) -> None:
+    assert resolve(*options) == 2
+    assert [line.partition(":")[0] for line in capsys.readouterr().err.splitlines()] == codes
+    assert asked == []

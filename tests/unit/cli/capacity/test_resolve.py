@@ -1,0 +1,163 @@
+"""`ultracluster capacity resolve`: from the name of an order to what it bought. No AWS: the ledger is a list."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
+from tests.unit.runtime.purchasing.simulator import START
+from tests.unit.stacks.config.conftest import VALID
+
+from ultracluster_cli.capacity import session as capacity_session
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import Order, order_token
+from ultracluster_runtime.purchasing.records import Record
+from ultracluster_stacks.config import load_rollout
+
+RESERVATION = "cr-0aaaaaaaaaaaaaaaa"
+_OWN = '          reservation_id: cr-0123456789abcdef0\n          start: "2026-12-01T12:00:00Z"\n          end: "2026-12-04T11:30:00Z"\n'
+ORDERED = VALID.replace(_OWN, "          order: december # for the paper\n").replace("use2-az3", "use2-az1")
+
+Run = Callable[..., Any]
+
+
+def record(order: Order, **changes: Any) -> Record:
+    terms: dict[str, Any] = {
+        "state": OrderState.PAID,
+        "region": "us-east-2",
+        "zone_ids": ("use2-az3",),
+        "reservation_ids": (RESERVATION,),
+        "start": START,
+        "end": (START + timedelta(days=14)).replace(hour=11, minute=30, second=0, microsecond=0),
+    }
+    return Record(order=order, token=order_token(order), changed_at=START, **{**terms, **changes})
+
+
+BOUGHT = record(block_order())
+
+
+@pytest.fixture
+def resolve(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    def resolve(*options: str, records: list[Record], text: str = ORDERED) -> Any:
+        ledger = SimpleNamespace(orders=lambda: records)
+        monkeypatch.setattr(capacity_session, "open_session", lambda **_: SimpleNamespace(ledger=ledger))
+        path = tmp_path / "rollout.yaml"
+        path.write_text(text)
+        return run("capacity", "resolve", str(path), *options)
+
+    return resolve
+
+
+def codes(outcome: Any) -> list[str]:
+    return [line.split(":")[0] for line in outcome.stderr.splitlines()]
+
+
+def test_an_order_without_its_reservation_is_not_deployed(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(ORDERED)
+
+    with pytest.raises(FindingsError) as refused:
+        load_rollout(path)
+
+    (finding,) = refused.value.findings
+    assert finding.code == "UC2220"
+    assert "capacity resolve" in str(finding)
+    assert finding.location.endswith(f":{ORDERED[: ORDERED.index('order:')].count(chr(10)) + 1}")
+
+
+def test_shows_first_and_writes_when_told(resolve: Run, tmp_path: Path) -> None:
+    shown = resolve(records=[BOUGHT])
+
+    assert shown.code == 0
+    assert RESERVATION in shown.stdout
+    assert (tmp_path / "rollout.yaml").read_text() == ORDERED
+
+    assert resolve("--write", records=[BOUGHT]).code == 0
+
+    text = (tmp_path / "rollout.yaml").read_text()
+    assert "order: december # for the paper" in text
+    (cluster,) = load_rollout(tmp_path / "rollout.yaml").config.waves[0].clusters
+    assert (cluster.zone_id, cluster.capacity.reservation_id) == ("use2-az3", RESERVATION)
+    assert (cluster.capacity.start, cluster.capacity.end) == (BOUGHT.start, BOUGHT.end)
+
+
+def test_writing_twice_changes_nothing(resolve: Run, tmp_path: Path) -> None:
+    resolve("--write", records=[BOUGHT])
+    once = (tmp_path / "rollout.yaml").read_text()
+
+    outcome = resolve("--write", "--json", records=[BOUGHT], text=once)
+
+    assert (tmp_path / "rollout.yaml").read_text() == once
+    assert json.loads(outcome.stdout)["capacity"][0]["order"] == "december"
+
+
+def test_the_end_follows_an_extension_that_is_paid(resolve: Run, tmp_path: Path) -> None:
+    assert BOUGHT.end is not None
+    longer = record(
+        extension_order(reservation_id=RESERVATION), end=BOUGHT.end + timedelta(days=1), reservation_ids=()
+    )
+
+    for state, days in ((OrderState.PURCHASED, 0), (OrderState.PAID, 1)):
+        assert resolve("--write", records=[BOUGHT, replace(longer, state=state)]).code == 0
+        (cluster,) = load_rollout(tmp_path / "rollout.yaml").config.waves[0].clusters
+        assert cluster.capacity.end == BOUGHT.end + timedelta(days=days)
+
+
+def test_an_on_demand_reservation_is_resolved_too(resolve: Run) -> None:
+    text = ORDERED.replace("december", "reserve").replace("capacity-block", "on-demand")
+    reserved = record(on_demand_order(instance_type="trn2.48xlarge"), end=None)
+
+    assert resolve("--write", records=[reserved], text=text).code == 0
+
+
+@pytest.mark.parametrize(
+    ("records", "code"),
+    [
+        ([], "UC7020"),
+        ([replace(BOUGHT, token="0" * 16)], "UC7025"),
+        ([replace(BOUGHT, state=OrderState.APPROVED, reservation_ids=())], "UC2222"),
+        ([replace(BOUGHT, state=OrderState.FAILED)], "UC2222"),
+        ([replace(BOUGHT, reservation_ids=(RESERVATION, "cr-0bbbbbbbbbbbbbbbb"))], "UC2222"),
+        ([replace(BOUGHT, region="ap-south-2")], "UC2221"),
+        ([record(block_order(instance_type="trn1.32xlarge"))], "UC2221"),
+        ([record(block_order(count=2))], "UC2221"),
+        ([record(on_demand_order(name="december", instance_type="trn2.48xlarge"))], "UC2221"),
+        ([record(extension_order(name="december"))], "UC2221"),
+    ],
+)
+def test_refuses_what_is_not_bought_or_is_for_something_else(
+    resolve: Run, tmp_path: Path, records: list[Record], code: str
+) -> None:
+    outcome = resolve("--write", records=records)
+
+    assert (outcome.code, codes(outcome)) == (2, [code])
+    assert (tmp_path / "rollout.yaml").read_text() == ORDERED
+
+
+def test_what_is_resolved_stays_in_its_zone(resolve: Run, tmp_path: Path) -> None:
+    resolve("--write", records=[BOUGHT])
+    text = (tmp_path / "rollout.yaml").read_text().replace("use2-az3", "use2-az2")
+
+    assert codes(resolve(records=[BOUGHT], text=text)) == ["UC2221"]
+
+
+def test_shows_other_mistakes_of_the_file_first(resolve: Run) -> None:
+    outcome = resolve(records=[BOUGHT], text=ORDERED.replace("nodes: 4", "nodes: 0"))
+
+    assert "UC4101" in outcome.stderr
+    assert "UC2220" not in outcome.stderr
+
+
+@pytest.mark.parametrize("name", ["D", "december_1", "a" * 49])
+def test_an_order_has_a_name_that_the_ledger_takes(resolve: Run, name: str) -> None:
+    assert "UC2223" in resolve(records=[], text=ORDERED.replace("december", name)).stderr
+
+
+def test_spot_capacity_has_no_order(resolve: Run) -> None:
+    assert "UC4126" in resolve(records=[], text=ORDERED.replace("capacity-block", "spot")).stderr

@@ -1,0 +1,199 @@
+"""What programs reported to CloudWatch comes back as weeks, by way of the local AWS."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CONTESTANT_DIMENSION
+from ultracluster_cli.cost import bake_off as bake_off_weeks
+from ultracluster_local import LocalAws
+
+REGION = "us-east-2"
+PATH = "BakeOff/BakeOff"
+NODES = ("--nodes", "trn2=4xtrn2.48xlarge", "--nodes", "p5=4xp5.48xlarge")
+NOON = timedelta(hours=12)
+WEEK = timedelta(weeks=1)
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def monday(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> date:
+    """The first of two weeks in which trn2 reported; p5 reported in the second only, which is the running one."""
+    for name, value in local_aws.environment(REGION).items():
+        monkeypatch.setenv(name, value)
+    today = datetime.now(UTC).date()
+    this = datetime.combine(today - timedelta(days=today.weekday()), datetime.min.time(), UTC)
+    report = local_aws.client("cloudwatch", REGION)
+    for path, figure, moment, value in (
+        # The last minute of a week, and the first of the next.
+        (f"{PATH}/trn2", "tokens_per_second", this - timedelta(minutes=1), 100.0),
+        (f"{PATH}/trn2", "tokens_per_second", this - WEEK, 200.0),
+        (f"{PATH}/trn2", "tokens_per_second", this - WEEK + timedelta(minutes=1), 300.0),
+        (f"{PATH}/trn2", "tokens_per_second", this, 400.0),
+        (f"{PATH}/p5", "tokens_per_second", this, 600.0),
+        (f"{PATH}/trn2", "loss", this, 0.0),
+        (f"{PATH}/p5", "loss", this, 2.5),
+        (f"{PATH}Two/trn2", "tokens_per_second", this, 9999.0),  # another bake-off
+    ):
+        report.put_metric_data(
+            Namespace=BAKE_OFF_NAMESPACE,
+            MetricData=[
+                {
+                    "MetricName": figure,
+                    "Dimensions": [{"Name": CONTESTANT_DIMENSION, "Value": path}],
+                    "Timestamp": moment,
+                    "Value": value,
+                }
+            ],
+        )
+    return (this - WEEK).date()
+
+
+def report(run: Run, *arguments: str) -> dict[str, Any]:
+    outcome = run("cost", "bake-off", PATH, "--region", REGION, "--json", *arguments)
+    assert outcome.code == 0, outcome.stderr
+    told: dict[str, Any] = json.loads(outcome.stdout)
+    return told
+
+
+def test_weeks_are_told_side_by_side(run: Run, monday: date) -> None:
+    told = report(run, "--weeks", "3", *NODES, "--price", "p5=50")
+
+    assert [each["name"] for each in told["contestants"]] == ["trn2", "p5"]
+    assert [each["node_hour_usd"] for each in told["contestants"]] == ["35.7608", "50"]
+    assert [each["first"] for each in told["weeks"]] == [str(monday + back * WEEK) for back in (-1, 0, 1)]
+    assert [each["over"] for each in told["weeks"]] == [True, True, False]
+    nothing, before, now = (
+        {one["figure"]: one["contestants"] for one in each["figures"]} for each in told["weeks"]
+    )
+    assert nothing == {name: {"trn2": None, "p5": None} for name in ("loss", "tokens_per_second")}
+    # Each report counts the same, not each day: 200 and 300 of Monday, 100 of Sunday.
+    assert before["tokens_per_second"] == {
+        "trn2": {
+            "mean": 200.0,
+            "reports": 3,
+            "ratio": 1.0,
+            "for_a_dollar": pytest.approx(200 * 3600 / (4 * 35.7608)),
+            "ratio_for_a_dollar": 1.0,
+        },
+        "p5": None,
+    }
+    assert now["tokens_per_second"]["p5"] == {
+        "mean": 600.0,
+        "reports": 1,
+        "ratio": 1.5,
+        "for_a_dollar": 600 * 3600 / 200,
+        "ratio_for_a_dollar": pytest.approx(1.5 * 35.7608 / 50),
+    }
+    assert now["loss"]["p5"] == {
+        "mean": 2.5,
+        "reports": 1,
+        "ratio": None,  # over zero
+        "for_a_dollar": None,  # not by the second
+        "ratio_for_a_dollar": None,
+    }
+
+
+def test_a_person_reads_what_is_missing_and_what_is_not_known(run: Run, monday: date) -> None:
+    outcome = run("cost", "bake-off", PATH, "--region", REGION, "--weeks", "2", *NODES[:2], "--nodes", "p5=4")
+
+    assert outcome.code == 0, outcome.stderr
+    lines = [line.split("\u2502") for line in outcome.stdout.splitlines() if "tokens" in line]
+    cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+    dollar = f"{200 * 3600 / (4 * 35.7608):,.6g}"
+    assert cells[:2] == [
+        [f"{monday} to {monday + timedelta(days=6)}", "tokens_per_second", "200", "none", "not known"],
+        [f"{monday} to {monday + timedelta(days=6)}", "tokens for a dollar", dollar, "none", "not known"],
+    ]
+    assert cells[2][1:] == ["tokens_per_second", "400", "600", "1.5"]
+    assert cells[3][3:] == ["not known", "not known"]
+    assert "an hour of trn2: 143.0432 USD for 4 nodes" in outcome.stdout
+    assert "an hour of p5: not known: neither type nor price was given" in outcome.stdout
+    assert "9,999" not in outcome.stdout
+
+
+@pytest.mark.usefixtures("monday")
+def test_without_nodes_contestants_are_found_and_no_price_is_made_up(run: Run) -> None:
+    told = report(run, "--figure", "tokens_per_second")
+    assert len(told["weeks"]) == 4
+    assert [each["name"] for each in told["contestants"]] == ["p5", "trn2"]
+    (figure,) = told["weeks"][-1]["figures"]
+    assert figure["contestants"]["trn2"]["for_a_dollar"] is None
+    assert figure["contestants"]["trn2"]["ratio"] == pytest.approx(400 / 600)
+
+
+@pytest.mark.usefixtures("monday")
+def test_on_demand_prices_are_another_price(run: Run) -> None:
+    p5 = report(run, *NODES, "--on-demand")["contestants"][1]
+    assert p5["node_hour_usd"] is None  # kept for us-east-1 only
+    assert p5["reason"] == "no dated on-demand price for p5.48xlarge in us-east-2"
+
+
+@pytest.mark.usefixtures("monday")
+def test_a_bake_off_without_figures_is_said_to_have_none(run: Run) -> None:
+    outcome = run("cost", "bake-off", "BakeOff/Other", "--region", REGION)
+    assert outcome.code == 2
+    assert "UC9342: CloudWatch in us-east-2 has no figure of 'BakeOff/Other'" in outcome.stderr
+    asked_for = run("cost", "bake-off", PATH, "--region", REGION, "--figure", "mfu", *NODES)
+    assert "UC9342" in asked_for.stderr
+
+
+@pytest.mark.usefixtures("monday")
+def test_figures_that_listing_has_forgotten_are_read_by_name(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        bake_off_weeks, "find_figures", lambda *_, **__: {}
+    )  # after two weeks without a report
+    assert "UC9342" in run("cost", "bake-off", PATH, "--region", REGION, *NODES).stderr
+    told = report(run, *NODES, "--figure", "tokens_per_second")
+    assert told["weeks"][-1]["figures"][0]["contestants"]["p5"]["mean"] == 600
+
+
+@pytest.mark.usefixtures("monday")
+def test_what_cloudwatch_refuses_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: Any = {"Error": {"Code": "AccessDenied", "Message": "not authorized"}}
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise ClientError(refused, "ListMetrics")
+
+    assert report(run)["weeks"]
+    monkeypatch.setattr(bake_off_weeks, "find_figures", refuse)
+    outcome = run("cost", "bake-off", PATH, "--region", REGION)
+    assert outcome.code == 2
+    assert "UC9343: " in outcome.stderr
+    assert "not authorized" in outcome.stderr
+    assert "cloudwatch:GetMetricData" in outcome.stderr
+
+
+def test_refuses_all_that_is_wrong_at_once_and_asks_nobody(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(bake_off_weeks, "account")
+    arguments = (
+        "--nodes",
+        "trn2=0",
+        "--nodes",
+        "p5=4",
+        "--price",
+        "p5=0",
+        "--price",
+        "other=1",
+        "--weeks",
+        "66",
+    )
+    outcome = run("cost", "bake-off", PATH, "--region", REGION, *arguments)
+    assert outcome.code == 2
+    assert "UC9340: --nodes: got 'trn2=0'" in outcome.stderr
+    assert "UC9340: --price: got 'p5=0'" in outcome.stderr
+    assert "UC9340: --price: got 'other=1'" in outcome.stderr
+    assert "UC9341: --weeks: got 66" in outcome.stderr
+
+
+@pytest.mark.usefixtures("monday")
+def test_the_first_week_may_be_as_old_as_cloudwatch_keeps(run: Run) -> None:
+    assert len(report(run, "--weeks", "65")["weeks"]) == 65
+    assert "UC9341" in run("cost", "bake-off", PATH, "--region", REGION, "--weeks", "0").stderr

@@ -1,0 +1,124 @@
+"""The summary says what was read back, for people and for programs."""
+
+import dataclasses
+import json
+
+import pytest
+
+from ultracluster_cli.deploy.cdk_progress import DeployedStack
+from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
+from ultracluster_cli.deploy.next_steps import print_next_steps
+from ultracluster_cli.deploy.summary import print_summary
+
+CLUSTER = Cluster(
+    name="training-us-east-2",
+    region="us-east-2",
+    instance_type="trn2.48xlarge",
+    nodes=4,
+    chips=64,
+    neuron_cores=512,
+    logical_neuron_cores=256,
+    efa_interfaces_per_node=16,
+    efa_gbps_per_node=3200.0,
+    placement_group=None,
+    reservation=Reservation(
+        id="cr-0123456789abcdef0", state="active", market_type="capacity-block", instances=4, ends=None
+    ),
+    file_systems=(
+        FileSystem(
+            id="fs-1",
+            state="AVAILABLE",
+            storage_gib=4800,
+            throughput_mb_per_s=1200.0,
+            object_servers=2,
+            node_gbps=10,
+            node_mb_per_s=300,
+            usd_per_month=348.0,
+        ),
+    ),
+    buckets=("checkpoints", "compile-cache"),
+    queue="training (ENABLED)",
+    job_definitions=(JobDefinition(name="pretrain:3", nodes=4, neuron_devices=16, efa_devices=16),),
+    stacks=(Stack(name="training-us-east-2-Network", status="CREATE_COMPLETE", resources=22),),
+)
+DEPLOYED = [
+    DeployedStack(name="training-us-east-2/Network (training-us-east-2-Network)", changed=False, seconds=1.25)
+]
+
+
+def show(capsys: pytest.CaptureFixture[str], cluster: Cluster = CLUSTER, *, as_json: bool = False) -> str:
+    print_summary([cluster], local=True, as_json=as_json, steps={"cdk deploy": 12.34}, deployed=DEPLOYED)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "nothing of it is real",
+        "4 x trn2.48xlarge",
+        "64",
+        "256 logical, 512 physical",
+        "16 interfaces, 3,200 Gbit/s",
+        "cr-0123456789abcdef0 (active; capacity-block; 4 instances; ends never)",
+        "fs-1 (AVAILABLE): 4,800 GiB, 1,200 MB/s",
+        "checkpoints",
+        "compile-cache",
+        "training (ENABLED)",
+        "pretrain:3: 4 nodes, 16 Neuron and 16 EFA devices each",
+        "CREATE_COMPLETE",
+        "no changes",
+        "12.3",
+    ],
+)
+def test_the_table_shows_each_fact(capsys: pytest.CaptureFixture[str], fact: str) -> None:
+    assert fact in show(capsys)
+
+
+def test_a_cluster_without_reservation_is_said_to_be_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "on-demand capacity" in show(capsys, dataclasses.replace(CLUSTER, reservation=None))
+
+
+def test_a_real_account_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    print_summary([CLUSTER], local=False, as_json=False, steps={}, deployed=[])
+
+    shown = capsys.readouterr().out
+    assert "in your account" in shown
+    assert "local AWS" not in shown
+
+
+def test_json_has_the_keys_that_the_documentation_promises(
+    capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    told = json.loads(show(capsys, as_json=True))
+    documented = (request.config.rootpath / "docs" / "command-line.md").read_text()
+
+    assert told["clusters"] == [json.loads(json.dumps(dataclasses.asdict(CLUSTER)))]
+    assert told["seconds"] == {"cdk deploy": 12.3}
+    assert told["local"] is True
+    assert told["changed"] is False
+    assert [key for key in told if f"`{key}" not in documented] == []
+    assert [key for key in told["clusters"][0] if f".{key}" not in documented] == []
+
+
+def test_a_deployment_at_the_terminal_does_not_know_what_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    print_summary([CLUSTER], local=False, as_json=True, steps={}, deployed=[])
+
+    assert json.loads(capsys.readouterr().out)["changed"] is None
+
+
+def test_the_next_step_after_the_local_aws_is_a_real_account(capsys: pytest.CaptureFixture[str]) -> None:
+    print_next_steps([CLUSTER], local=True)
+
+    captured = capsys.readouterr()
+    assert "cdk bootstrap" in captured.err
+    assert captured.out == ""
+
+
+def test_the_next_step_in_a_real_account_is_the_first_job(capsys: pytest.CaptureFixture[str]) -> None:
+    print_next_steps([CLUSTER], local=False)
+
+    (job,) = CLUSTER.job_definitions
+    assert capsys.readouterr().err == (
+        "Start the job on training-us-east-2: "
+        f"ultracluster jobs submit training {job.name} --region us-east-2\n"
+    )

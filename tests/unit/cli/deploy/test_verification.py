@@ -1,0 +1,315 @@
+"""The figures of the summary come from AWS's answers, whose shapes botocore's models judge here."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import botocore.session
+import pytest
+from botocore.stub import Stubber
+
+from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_cli._cdk.assembly import AssemblyStack
+from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
+from ultracluster_cli.deploy.verification import read_clusters
+from ultracluster_rules.findings import FindingsError
+
+REGION = "us-east-2"
+STACK = AssemblyStack(cluster="training-us-east-2", name="training-us-east-2-Cluster", region=REGION)
+RESERVATION = "cr-0123456789abcdef0"
+RESOURCES = {
+    "AWS::Batch::ComputeEnvironment": "arn:aws:batch:us-east-2:123456789012:compute-environment/nodes",
+    "AWS::Batch::JobQueue": "arn:aws:batch:us-east-2:123456789012:job-queue/training",
+    "AWS::Batch::JobDefinition": "arn:aws:batch:us-east-2:123456789012:job-definition/pretrain:3",
+    "AWS::FSx::FileSystem": "fs-0123456789abcdef0",
+    "AWS::S3::Bucket": "checkpoints",
+    "AWS::IAM::Role": "role",
+}
+OWN_TYPES = {
+    "trn9.48xlarge": dataclasses.replace(get_instance_type("trn2.48xlarge"), name="trn9.48xlarge", vcpus=256)
+}
+Answers = dict[str, list[tuple[str, dict[str, Any]]]]
+
+
+@pytest.fixture
+def answers() -> Answers:
+    """What AWS answers about a cluster of four trn2.48xlarge, in the order of the questions."""
+    resources = [
+        {
+            "LogicalResourceId": f"R{number}",
+            "PhysicalResourceId": physical_id,
+            "ResourceType": resource_type,
+            "LastUpdatedTimestamp": datetime.now(UTC),
+            "ResourceStatus": "CREATE_COMPLETE",
+        }
+        for number, (resource_type, physical_id) in enumerate(RESOURCES.items())
+    ]
+    stack = {"StackName": STACK.name, "CreationTime": datetime.now(UTC), "StackStatus": "CREATE_COMPLETE"}
+    environment = {
+        "computeEnvironmentName": "nodes",
+        "computeEnvironmentArn": RESOURCES["AWS::Batch::ComputeEnvironment"],
+        "computeResources": {
+            "type": "EC2",
+            "maxvCpus": 768,
+            "subnets": ["subnet-1"],
+            "instanceTypes": ["trn2.48xlarge"],
+            "launchTemplate": {"launchTemplateId": "lt-1", "version": "7"},
+        },
+    }
+    queue = {
+        "jobQueueName": "training",
+        "jobQueueArn": RESOURCES["AWS::Batch::JobQueue"],
+        "state": "ENABLED",
+        "priority": 1,
+        "computeEnvironmentOrder": [
+            {"order": 2, "computeEnvironment": "further"},
+            {"order": 1, "computeEnvironment": RESOURCES["AWS::Batch::ComputeEnvironment"]},
+        ],
+    }
+    # Of a precompile job: read past.
+    further = {**queue, "jobQueueName": "small", "tags": {"ultracluster:queue-name": "precompile"}}
+    devices = [{"hostPath": f"/dev/neuron{number}"} for number in range(16)]
+    devices += [{"hostPath": f"/dev/infiniband/uverbs{number}"} for number in range(16)]
+    container = {"image": "image", "linuxParameters": {"devices": devices}}
+    job = {
+        "jobDefinitionName": "pretrain",
+        "jobDefinitionArn": RESOURCES["AWS::Batch::JobDefinition"],
+        "revision": 3,
+        "type": "multinode",
+        "nodeProperties": {
+            "numNodes": 4,
+            "mainNode": 0,
+            "nodeRangeProperties": [{"targetNodes": "0:3", "container": container}],
+        },
+    }
+    file_system = {
+        "FileSystemId": RESOURCES["AWS::FSx::FileSystem"],
+        "Lifecycle": "AVAILABLE",
+        "StorageCapacity": 4800,
+        "LustreConfiguration": {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250},
+    }
+    reservation = {
+        "CapacityReservationId": RESERVATION,
+        "State": "active",
+        "TotalInstanceCount": 4,
+        "EndDate": datetime(2026, 12, 1, 11, 30, tzinfo=UTC),
+    }
+    return {
+        "cloudformation": [
+            ("list_stack_resources", {"StackResourceSummaries": resources[:4], "NextToken": "more"}),
+            ("list_stack_resources", {"StackResourceSummaries": resources[4:]}),
+            ("describe_stacks", {"Stacks": [stack]}),
+        ],
+        "batch": [
+            ("describe_job_queues", {"jobQueues": [further, queue]}),
+            ("describe_compute_environments", {"computeEnvironments": [environment]}),
+            ("describe_job_definitions", {"jobDefinitions": [job]}),
+        ],
+        "ec2": [
+            (
+                "describe_launch_template_versions",
+                {"LaunchTemplateVersions": [{"LaunchTemplateData": template()}]},
+            ),
+            ("describe_capacity_reservations", {"CapacityReservations": [reservation]}),
+        ],
+        "fsx": [("describe_file_systems", {"FileSystems": [file_system]})],
+        "s3": [("list_buckets", {"Buckets": [{"Name": "checkpoints"}, {"Name": "somebody-else"}]})],
+    }
+
+
+def template() -> dict[str, Any]:
+    """The launch template of a Capacity Block: an EFA interface on each of the 16 cards."""
+    interfaces = [
+        {
+            "NetworkCardIndex": card,
+            "DeviceIndex": min(card, 1),
+            "InterfaceType": "efa-only" if card else "efa",
+        }
+        for card in range(16)
+    ]
+    return {
+        "NetworkInterfaces": interfaces,
+        "InstanceMarketOptions": {"MarketType": "capacity-block"},
+        "CapacityReservationSpecification": {
+            "CapacityReservationTarget": {"CapacityReservationId": RESERVATION}
+        },
+    }
+
+
+@pytest.fixture(scope="module")
+def clients() -> Mapping[str, Any]:
+    """Clients of each service; to load EC2's model takes a tenth of a second."""
+    session = botocore.session.Session()
+    services = ("cloudformation", "batch", "ec2", "fsx", "s3")
+    return {service: session.create_client(service, region_name=REGION) for service in services}
+
+
+@pytest.fixture
+def read(answers: Answers, clients: Mapping[str, Any]) -> Iterator[Callable[[], Cluster]]:
+    """Read back the cluster from the answers as they are at that time."""
+    stubbers = {service: Stubber(client) for service, client in clients.items()}
+
+    def client(service: str, region: str) -> Any:
+        assert region == REGION
+        return clients[service]
+
+    def read_one() -> Cluster:
+        for service, stubber in stubbers.items():
+            for operation, answer in answers[service]:
+                stubber.add_response(operation, answer)
+            stubber.activate()
+        (cluster,) = read_clusters([STACK], client=client, own_types=OWN_TYPES)
+        return cluster
+
+    yield read_one
+    for stubber in stubbers.values():
+        stubber.deactivate()
+
+
+def test_reads_a_type_that_the_rollout_describes_itself(
+    answers: Answers, read: Callable[[], Cluster]
+) -> None:
+    environment = next(each for call, each in answers["batch"] if call == "describe_compute_environments")
+    environment["computeEnvironments"][0]["computeResources"] |= {
+        "instanceTypes": ["trn9.48xlarge"],
+        "maxvCpus": 512,
+    }
+    cluster = read()
+    assert (cluster.instance_type, cluster.nodes) == ("trn9.48xlarge", 2)
+
+
+def test_reads_a_cluster(read: Callable[[], Cluster]) -> None:
+    assert read() == Cluster(
+        name="training-us-east-2",
+        region=REGION,
+        instance_type="trn2.48xlarge",
+        nodes=4,
+        chips=64,
+        neuron_cores=512,
+        logical_neuron_cores=256,
+        efa_interfaces_per_node=16,
+        efa_gbps_per_node=3200,
+        placement_group=None,
+        reservation=Reservation(
+            id=RESERVATION,
+            state="active",
+            market_type="capacity-block",
+            instances=4,
+            ends="2026-12-01T11:30:00+00:00",
+        ),
+        file_systems=(
+            FileSystem(
+                id=RESOURCES["AWS::FSx::FileSystem"],
+                state="AVAILABLE",
+                storage_gib=4800,
+                throughput_mb_per_s=1200,
+                object_servers=2,
+                node_gbps=10,
+                node_mb_per_s=300,
+                usd_per_month=None,
+            ),
+        ),
+        buckets=("checkpoints",),
+        queue="training (ENABLED)",
+        job_definitions=(JobDefinition(name="pretrain:3", nodes=4, neuron_devices=16, efa_devices=16),),
+        stacks=(Stack(name=STACK.name, status="CREATE_COMPLETE", resources=6),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("described", "read_back"),
+    [
+        (
+            {"StorageCapacity": 2400, "LustreConfiguration": {"DeploymentType": "SCRATCH_2"}},
+            (2400, 480, 1, 5, 120),
+        ),
+        (
+            {
+                "StorageType": "INTELLIGENT_TIERING",
+                "LustreConfiguration": {
+                    "DeploymentType": "PERSISTENT_2",
+                    "ThroughputCapacity": 8000,
+                    "DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"},
+                    "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
+                },
+            },
+            (None, 8000, 2, 10, 1250),
+        ),
+    ],
+)
+def test_reads_file_systems_of_every_kind(
+    read: Callable[[], Cluster],
+    answers: Answers,
+    described: dict[str, Any],
+    read_back: tuple[int | None, float, int, float, float],
+) -> None:
+    (found,) = answers["fsx"][0][1]["FileSystems"]
+    answers["fsx"][0][1]["FileSystems"] = [
+        {name: found[name] for name in ("FileSystemId", "Lifecycle")} | described
+    ]
+    (system,) = read().file_systems
+    assert (
+        system.storage_gib,
+        system.throughput_mb_per_s,
+        system.object_servers,
+        system.node_gbps,
+        system.node_mb_per_s,
+    ) == read_back
+
+
+def test_counts_the_interfaces_that_there_are(read: Callable[[], Cluster], answers: Answers) -> None:
+    data = template_data(answers)
+    data["NetworkInterfaces"][3]["InterfaceType"] = "interface"
+    del data["NetworkInterfaces"][8:]
+
+    cluster = read()
+
+    assert cluster.efa_interfaces_per_node == 7
+    assert cluster.efa_gbps_per_node == 7 * 200
+
+
+def test_counts_the_nodes_that_the_compute_environment_can_have(
+    read: Callable[[], Cluster], answers: Answers
+) -> None:
+    answers["batch"][1][1]["computeEnvironments"][0]["computeResources"]["maxvCpus"] = 256
+
+    assert read().nodes == 1  # what the L2 construct's default of 256 vCPUs makes of trn2.48xlarge
+
+
+def test_on_demand_capacity_has_no_reservation(read: Callable[[], Cluster], answers: Answers) -> None:
+    data = template_data(answers)
+    del data["CapacityReservationSpecification"], data["InstanceMarketOptions"]
+    data["Placement"] = {"GroupName": "group"}
+
+    cluster = read()
+
+    assert cluster.reservation is None
+    assert cluster.placement_group == "group"
+
+
+def test_a_bucket_that_s3_does_not_list_is_a_finding(read: Callable[[], Cluster], answers: Answers) -> None:
+    answers["s3"] = [("list_buckets", {"Buckets": []})]
+
+    with pytest.raises(FindingsError, match=r"^UC9007: .*S3 does not list checkpoints"):
+        read()
+
+
+def test_a_missing_queue_is_a_finding(read: Callable[[], Cluster], answers: Answers) -> None:
+    answers["batch"][0] = ("describe_job_queues", {"jobQueues": []})
+
+    with pytest.raises(FindingsError, match=r"^UC9007: .*has 0 of what it has one of: job queue"):
+        read()
+
+
+def test_a_refusal_of_aws_is_a_finding(clients: Mapping[str, Any]) -> None:
+    with Stubber(clients["cloudformation"]) as stubber:
+        stubber.add_client_error("list_stack_resources", "AccessDenied", "not allowed")
+
+        with pytest.raises(FindingsError, match=r"^UC9007: .*\(AccessDenied\).*not allowed"):
+            read_clusters([STACK], client=lambda service, _: clients[service])
+
+
+def template_data(answers: Answers) -> dict[str, Any]:
+    data: dict[str, Any] = answers["ec2"][0][1]["LaunchTemplateVersions"][0]["LaunchTemplateData"]
+    return data

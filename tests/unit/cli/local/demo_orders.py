@@ -1,0 +1,52 @@
+"""Orders of the demo in a ledger, for its tests."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import BlockOrder
+from ultracluster_runtime.purchasing.records import Record
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+START, END = datetime(2026, 11, 22, 11, 30, tzinfo=UTC), datetime(2026, 12, 6, 11, 30, tzinfo=UTC)
+RESERVATION = "cr-0fedcba9876543210"
+
+
+def order_for(name: str, cluster: str) -> BlockOrder:
+    return BlockOrder(
+        name=name,
+        account="123456789012",
+        cluster=cluster,
+        max_fee=Decimal(14),
+        month_cap=Decimal(14),
+        approver="demo",
+        expires_at=datetime(2026, 11, 22, tzinfo=UTC),
+        regions=("us-east-2",),
+        instance_type="trn2.48xlarge",
+        ultraserver_type=None,
+        count=4,
+        platform="Linux/UNIX",
+        zone_ids=(),
+        start_after=NOW,
+        start_before=END,
+        end_by=None,
+        request_hours=(336,),
+        min_hours=312,
+        max_hours=360,
+        prefer="total",
+    )
+
+
+def record(name: str, state: OrderState, reservation: str = RESERVATION) -> Record:
+    return Record(
+        order=order_for(name, "quickstart"),
+        token="t" * 16,
+        state=state,
+        changed_at=NOW,
+        region="us-east-2",
+        fee=Decimal("13.44"),
+        start=START,
+        end=END,
+        zone_ids=("use2-az1",),
+        reservation_ids=(reservation,),
+    )

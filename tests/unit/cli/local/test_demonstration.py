@@ -1,0 +1,149 @@
+"""How what the demo bought comes into its copy of a rollout, and is looked for in what was deployed."""
+
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.local.demo_orders import END, RESERVATION, START, record
+
+from ultracluster_cli.capacity.outputs import write_fragment
+from ultracluster_cli.deploy.cluster_state import Cluster, Reservation
+from ultracluster_cli.local.demo_purchase import Purchase
+from ultracluster_cli.local.demonstration import blocks_of, demonstrate, require_bought, write_copy
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_stacks.config import ClusterConfig, load_rollout
+
+
+@pytest.fixture
+def cluster(quickstart: Path) -> ClusterConfig:
+    (found,) = blocks_of(load_rollout(quickstart).config).values()
+    return found
+
+
+# The copy of the rollout
+
+
+def test_what_was_bought_replaces_the_placeholders_and_comments_stay(
+    quickstart: Path, tmp_path: Path
+) -> None:
+    (loc,) = blocks_of(load_rollout(quickstart).config)
+    write_fragment(record("demo", OrderState.PAID), tmp_path / "fragment.yaml")
+
+    write_copy(quickstart, tmp_path / "copy.yaml", {loc: tmp_path / "fragment.yaml"})
+
+    (bought,) = blocks_of(load_rollout(tmp_path / "copy.yaml").config).values()
+    assert (bought.region, bought.zone_id) == ("us-east-2", "use2-az1")
+    assert bought.capacity.reservation_id == RESERVATION
+    assert (bought.capacity.start, bought.capacity.end) == (START, END)
+    comments = [line.partition("#")[2] for line in quickstart.read_text().splitlines() if "#" in line]
+    copied = (tmp_path / "copy.yaml").read_text()
+    assert len(comments) > 5
+    assert [comment for comment in comments if comment not in copied] == []
+    assert copied.startswith("# Written by `ultracluster demo`: quickstart.yaml")
+
+
+def test_each_cluster_gets_its_own_purchase_and_nothing_else_changes(tmp_path: Path) -> None:
+    rollout = tmp_path / "rollout.yaml"
+    rollout.write_text(
+        "version: 1\n"
+        "defaults: {instance_type: trn1.32xlarge, image_id: ami-0123456789abcdef0, region: us-east-2,\n"
+        "           zone_id: use2-az3, nodes: 2, capacity: {reservation_id: cr-00000000000000000}}\n"
+        "waves:\n"
+        "  - {name: one, clusters: [{name: first}, {name: second, nodes: 4}]}\n"
+        "  - name: two\n"
+        "    clusters:\n"
+        "      - name: third # without a reservation\n"
+        "        capacity: {market_type: on-demand, reservation_id: null}\n"
+    )
+    config = load_rollout(rollout).config
+    fragments = {}
+    for number, loc in enumerate(blocks_of(config)):
+        fragments[loc] = tmp_path / f"{number}.yaml"
+        write_fragment(record("demo", OrderState.PAID, f"cr-{number:017d}"), fragments[loc])
+
+    write_copy(rollout, tmp_path / "copy.yaml", fragments)
+
+    copied = load_rollout(tmp_path / "copy.yaml").config
+    clusters = [cluster for wave in copied.waves for cluster in wave.clusters]
+    assert [cluster.capacity.reservation_id for cluster in clusters] == [
+        "cr-00000000000000000",
+        "cr-00000000000000001",
+        None,
+    ]
+    assert [cluster.zone_id for cluster in clusters] == ["use2-az1", "use2-az1", "use2-az3"]
+    assert [cluster.nodes for cluster in clusters] == [2, 4, 2]
+    assert copied.waves[1] == config.waves[1]
+
+
+def test_a_rollout_without_a_block_is_refused(quickstart: Path, tmp_path: Path) -> None:
+    text = quickstart.read_text().replace("trn2.48xlarge", "trn1.32xlarge")
+    text = text.replace("market_type: capacity-block", "market_type: on-demand")
+    (tmp_path / "rollout.yaml").write_text(text)
+    config = load_rollout(tmp_path / "rollout.yaml").config
+
+    with pytest.raises(FindingsError, match=r"^UC9012: .*deploy --local"):
+        blocks_of(config)
+
+
+def test_an_environment_file_is_refused_before_anything_is_started(quickstart: Path, tmp_path: Path) -> None:
+    (tmp_path / "cdk.json").write_text("{}")
+    (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
+    (tmp_path / "prod.yaml").write_text("version: 1\nbase: rollout.yaml\n")
+
+    with pytest.raises(FindingsError, match="UC2227"):
+        demonstrate(directory=tmp_path, rollout=tmp_path / "prod.yaml", as_json=False)
+
+
+# What was deployed
+
+
+def deployed(reservation: str, market_type: str | None = "capacity-block") -> Cluster:
+    return Cluster(
+        name="quickstart",
+        region="us-east-2",
+        instance_type="trn2.48xlarge",
+        nodes=4,
+        chips=64,
+        neuron_cores=512,
+        logical_neuron_cores=256,
+        efa_interfaces_per_node=16,
+        efa_gbps_per_node=3200,
+        placement_group=None,
+        reservation=Reservation(
+            id=reservation, state="scheduled", market_type=market_type, instances=4, ends=None
+        ),
+        file_systems=(),
+        buckets=(),
+        queue="queue",
+        job_definitions=(),
+        stacks=(),
+    )
+
+
+def bought(reservation: str) -> Purchase:
+    return Purchase(
+        cluster="quickstart",
+        order="demo",
+        state_before=None,
+        state="PAID",
+        reservation_id=reservation,
+        zone_id="use2-az1",
+        start=START.isoformat(),
+        end=END.isoformat(),
+        fake_fee="13.44 USD",
+        fragment=Path("fragment.yaml"),
+    )
+
+
+def test_clusters_that_target_what_was_bought_pass() -> None:
+    require_bought(
+        [deployed("cr-2"), deployed("cr-1"), deployed("cr-3", None)], [bought("cr-1"), bought("cr-2")]
+    )
+
+
+@pytest.mark.parametrize(
+    "clusters", [[], [deployed("cr-2")], [deployed("cr-1", None)], [deployed("cr-1"), deployed("cr-2")]]
+)
+def test_clusters_that_target_anything_else_fail(clusters: list[Cluster]) -> None:
+    with pytest.raises(FindingsError, match=r"^UC9010: bought cr-1, but the launch templates target "):
+        require_bought(clusters, [bought("cr-1")])

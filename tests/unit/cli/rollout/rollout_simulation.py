@@ -1,0 +1,159 @@
+"""A project to roll out, whose CDK CLI and AWS are small fakes."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import botocore.exceptions
+import pytest
+from tests.unit.cli._cdk.fake_cdk import install_cdk
+
+from ultracluster_cli._aws.targets import Target
+from ultracluster_cli.rollout import run as rolling_out
+from ultracluster_cli.rollout import step_runner as rollout_steps
+
+Run = Callable[..., Any]
+CLUSTERS = ("canary-us-east-1", "pretrain-us-east-2", "finetune-ap-southeast-4")
+
+FAKE_CDK = """\
+import json, pathlib, sys
+arguments = sys.argv[1:]
+def option(name):
+    return arguments[arguments.index(name) + 1]
+if arguments[0] == "synth":
+    root = pathlib.Path(option("--output"))
+    template = json.loads(pathlib.Path("template.json").read_text())
+    stages = {{}}
+    for name in {clusters}:
+        stage = root / f"assembly-{{name}}"
+        stage.mkdir(parents=True)
+        stages[name] = {{"type": "cdk:cloud-assembly",
+                         "properties": {{"directoryName": stage.name, "displayName": name}}}}
+        region = name.split("-", 1)[1]
+        stack = {{"type": "aws:cloudformation:stack", "environment": f"aws://unknown-account/{{region}}",
+                  "properties": {{"stackName": f"{{name}}-Cluster", "templateFile": "t.json"}}}}
+        (stage / "manifest.json").write_text(json.dumps({{"artifacts": {{"s": stack}}}}))
+        (stage / "t.json").write_text(json.dumps(template))
+    (root / "manifest.json").write_text(json.dumps({{"artifacts": stages}}))
+else:
+    name = arguments[1].removesuffix("/**")
+    with open("deployed.log", "a") as log:
+        log.write(name + (f"@{{option('--profile')}}" if "--profile" in arguments else "") + "\\n")
+    if name in pathlib.Path("failing").read_text().split():
+        print("Error: no such luck")
+        sys.exit(1)
+    template = pathlib.Path(option("--app"), f"assembly-{{name}}", "t.json").read_text()
+    pathlib.Path("aws", f"{{name}}-Cluster").write_text(template)
+"""
+
+
+class Aws:
+    """CloudFormation, of which the fake CDK CLI writes the stacks into a folder, and CloudWatch."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.status = "CREATE_COMPLETE"
+        self.alarms: dict[str, str] = {}
+        self.exceptions = botocore.exceptions
+
+    def describe_stacks(self, *, StackName: str) -> dict[str, Any]:  # noqa: N803 - as boto3 has it
+        if not (self.folder / StackName).exists():
+            said: Any = {"Error": {"Code": "ValidationError", "Message": f"{StackName} does not exist"}}
+            raise botocore.exceptions.ClientError(said, "DescribeStacks")
+        return {"Stacks": [{"StackStatus": self.status}]}
+
+    def get_template(self, *, StackName: str, TemplateStage: str) -> dict[str, Any]:  # noqa: N803 - likewise
+        assert TemplateStage == "Original"
+        return {"TemplateBody": json.loads((self.folder / StackName).read_text())}
+
+    def get_paginator(self, operation: str) -> "Aws":
+        assert operation == "list_stack_resources"
+        return self
+
+    def paginate(self, *, StackName: str) -> list[Any]:  # noqa: N803 - likewise
+        alarms = [
+            {
+                "ResourceType": f"AWS::CloudWatch::{kind}",
+                "LogicalResourceId": logical_id,
+                "PhysicalResourceId": name,
+            }
+            for kind, logical_id, name in (
+                ("Alarm", "ClusterAlarmsEccE5A0CE8B", StackName),
+                ("Alarm", "ClusterAlarmsUnused29D0C7F1", f"{StackName}-Unused"),
+                ("Alarm", "ClusterAlarmsDrainComing0A1B2C3D", f"{StackName}-DrainComing"),
+                ("Alarm", "OwnUnused29D0C7F1", f"{StackName}-own"),
+                ("CompositeAlarm", "ClusterAlarmsCluster12345678", f"{StackName}-composite"),
+                ("CompositeAlarm", "OwnComposite12345678", f"{StackName}-own-composite"),
+            )
+        ]
+        topic = {"ResourceType": "AWS::SNS::Topic", "LogicalResourceId": "Topic"}
+        return [{"StackResourceSummaries": [*alarms, topic]}]
+
+    def describe_alarms(self, *, AlarmNames: list[str], **_: Any) -> dict[str, Any]:  # noqa: N803 - likewise
+        return {
+            "MetricAlarms": [
+                {"AlarmName": name, "StateValue": self.alarms.get(name, "OK"), "StateReason": "too hot"}
+                for name in AlarmNames
+            ]
+        }
+
+
+def template(text: str) -> dict[str, Any]:
+    return {"Resources": {"Topic": {"Type": "AWS::SNS::Topic", "Properties": {"DisplayName": text}}}}
+
+
+class Project:
+    def __init__(self, folder: Path, run: Run, aws: Aws) -> None:
+        self.folder, self.aws, self._run = folder, aws, run
+
+    def rollout(self, *arguments: str) -> Any:
+        return self._run("rollout", "--yes", "--bake", "0", *arguments)
+
+    def wants(self, text: str) -> None:
+        (self.folder / "template.json").write_text(json.dumps(template(text)))
+
+    def fails(self, *names: str) -> None:
+        (self.folder / "failing").write_text("\n".join(names))
+
+    def deployed(self) -> list[str]:
+        log = self.folder / "deployed.log"
+        return log.read_text().split() if log.exists() else []
+
+    def there(self, name: str) -> str:
+        read = json.loads((self.folder / "aws" / f"{name}-Cluster").read_text())
+        return str(read["Resources"]["Topic"]["Properties"]["DisplayName"])
+
+
+def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path, run: Run) -> Project:
+    (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": "rollout.yaml"}}))
+    (tmp_path / "rollout.yaml").write_text((quickstart.parent / "two-waves.yaml").read_text())
+    (tmp_path / "aws").mkdir()
+    install_cdk(tmp_path, FAKE_CDK.format(clusters=CLUSTERS))
+    monkeypatch.chdir(tmp_path)
+    aws = Aws(tmp_path / "aws")
+
+    @contextmanager
+    def account(profile: str | None = None) -> Iterator[Target]:
+        given = os.environ.get("FAKE_ACCOUNT", "123456789012")
+        yield target(aws, account="999999999999" if profile else given, profile=profile)
+
+    monkeypatch.setattr(rolling_out, "account", account)
+    monkeypatch.setattr(rollout_steps, "run_checks", lambda *_, **__: [])  # see tests of preflight
+    project = Project(tmp_path, run, aws)
+    project.wants("one")
+    project.fails()
+    return project
+
+
+def target(aws: Any, *, account: str = "123456789012", profile: str | None = None) -> Target:
+    return Target(
+        name=f"account {account}",
+        local=False,
+        environment=os.environ,
+        client=lambda *_: aws,
+        account=account,
+        profile=profile,
+    )

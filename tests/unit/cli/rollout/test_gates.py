@@ -1,0 +1,160 @@
+"""The steps of a rollout that wait for a job, around a fake of AWS Batch."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ultracluster_cli._aws.cluster_targets import one_target
+from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._cdk.toolchain import Toolchain
+from ultracluster_cli.jobs.submit import Submitted
+from ultracluster_cli.rollout import step_runner as rollout_steps
+from ultracluster_cli.rollout.executor import ThreadHands
+from ultracluster_cli.rollout.step_runner import Steps
+from ultracluster_runtime.rollout.drive import Result
+from ultracluster_runtime.rollout.machine import Task
+from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY, PlannedCluster, PlannedStack, RolloutPlan
+
+pytestmark = pytest.mark.process
+
+
+class Batch:
+    def __init__(self, *states: str) -> None:
+        self.states = list(states)
+        self.names: list[str] = []
+        self.submissions = 0
+
+    def get_paginator(self, operation: str) -> "Batch":
+        assert operation == "list_jobs"
+        return self
+
+    def paginate(self, *, jobQueue: str, filters: list[dict[str, Any]]) -> list[Any]:  # noqa: N803 - as boto3 has it
+        assert jobQueue == "queue"
+        (wanted,) = filters[0]["values"]
+        return [{"jobSummaryList": [{"jobId": name} for name in self.names if name == wanted]}]
+
+    def describe_jobs(self, *, jobs: list[str]) -> dict[str, Any]:
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        return {"jobs": [{"jobId": jobs[0], "status": state, "statusReason": "a node is slow"}]}
+
+    def submit(self, *_: Any, name: str, **__: Any) -> list[Submitted]:
+        self.submissions += 1
+        self.names.append(name)
+        return [Submitted(job_id=name, arn=None, name=name)]
+
+
+GATE = Task(cluster="a-us-east-2", step="job:train-fabric", interrupted=False, attempt=1)
+
+
+def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
+    stack = PlannedStack(name="a-us-east-2-Cluster", region="us-east-2", before=None, after="x")
+    cluster = PlannedCluster(
+        name="a-us-east-2",
+        wave="w",
+        region="us-east-2",
+        assembly="r/assembly",
+        stacks=(stack,),
+        steps=(DEPLOY, "job:train-fabric", ALARMS),
+    )
+    plan = RolloutPlan(file="f", digest="d", target="t", bake_minutes=0, waves=("w",), clusters=(cluster,))
+    return Steps(
+        plan=plan,
+        run_id="run",
+        rollouts=tmp_path,
+        needs={},
+        skip=(),
+        targets=one_target(Target(name="local", local=True, environment={}, client=lambda *_: batch)),
+        toolchain=Toolchain(cdk=Path("cdk"), version="2", path=""),
+        directory=tmp_path,
+        state=tmp_path,
+        temporary=tmp_path,
+        patience_minutes=patience_minutes,
+        poll_seconds=0.001,
+        stopping=threading.Event(),
+        show=lambda *_: None,
+    )
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Callable[[Batch], None]:
+    class Queue:
+        arn = "queue"
+
+    def install(batch: Batch) -> None:
+        monkeypatch.setattr(rollout_steps, "find_queue", lambda *_, **__: Queue)
+        monkeypatch.setattr(rollout_steps, "find_definition", lambda *_, **__: {})
+        monkeypatch.setattr(rollout_steps, "submit_all", batch.submit)
+
+    return install
+
+
+def test_a_gate_submits_its_job_and_waits_until_it_has_succeeded(
+    tmp_path: Path, gate: Callable[[Batch], None]
+) -> None:
+    batch = Batch("RUNNABLE", "RUNNING", "SUCCEEDED")
+    gate(batch)
+
+    assert steps(tmp_path, batch).take(GATE).passed is True
+    assert batch.names == ["train-fabric-run-1"]
+
+
+def test_a_job_that_a_dead_process_has_submitted_is_not_submitted_again(
+    tmp_path: Path, gate: Callable[[Batch], None]
+) -> None:
+    batch = Batch("SUCCEEDED")
+    gate(batch)
+    batch.names.append("train-fabric-run-1")
+
+    again = steps(tmp_path, batch).take(Task(**{**_values(GATE), "interrupted": True}))
+    after_a_failure = steps(tmp_path, batch).take(Task(**{**_values(GATE), "attempt": 2}))
+
+    assert (again.passed, after_a_failure.passed) == (True, True)
+    assert batch.names == ["train-fabric-run-1", "train-fabric-run-2"]
+    assert batch.submissions == 1
+
+
+def test_a_job_that_fails_or_does_not_end_does_not_pass(
+    tmp_path: Path, gate: Callable[[Batch], None]
+) -> None:
+    failed, waiting = Batch("RUNNING", "FAILED"), Batch("RUNNABLE")
+    gate(failed)
+    assert steps(tmp_path, failed).take(GATE) == Result(
+        passed=False, note="job train-fabric-run-1 failed: a node is slow"
+    )
+    gate(waiting)
+    late = steps(tmp_path, waiting, patience_minutes=0).take(GATE)
+
+    assert late.passed is False
+    assert "still RUNNABLE after 0 minutes" in late.note
+
+
+def test_giving_up_ends_a_gate_that_waits_and_nobody_knows_its_outcome(
+    tmp_path: Path, gate: Callable[[Batch], None]
+) -> None:
+    batch = Batch("RUNNING")
+    gate(batch)
+    waiting = steps(tmp_path, batch)
+    waiting.stopping.set()
+
+    assert waiting.take(GATE).passed is None
+
+
+def _values(task: Task) -> dict[str, Any]:
+    return {name: getattr(task, name) for name in ("cluster", "step", "interrupted", "attempt")}
+
+
+def test_what_a_step_cannot_reach_fails_it_and_a_mistake_of_ours_is_raised() -> None:
+    def hands(error: Exception) -> ThreadHands:
+        def take(_: Task) -> Result:
+            raise error
+
+        one = ThreadHands(take, told=lambda *_: None, stopping=threading.Event())
+        one.begin(GATE)
+        return one
+
+    assert hands(OSError("no route")).wait() == (GATE, Result(passed=False, note="no route"))
+    with pytest.raises(ZeroDivisionError):
+        hands(ZeroDivisionError()).wait()

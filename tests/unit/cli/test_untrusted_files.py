@@ -1,0 +1,106 @@
+"""Whatever a command is given to read, it neither waits nor falls over, and says what is wrong with a code of ours."""
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ultracluster_cli._cdk.workspace import rollout_file
+from ultracluster_cli.plan.stacks import assembled_stacks
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.untrusted_files import TooLargeError, parse_given_json, read_given_file
+from ultracluster_runtime.metrics.recorded_metrics import read_recording
+from ultracluster_runtime.rollout.journal import read_journal
+from ultracluster_stacks.config import load_rollout
+
+DEEP = "[" * 100_000
+CONTENTS = {
+    "nothing": b"",
+    "a NUL": b"\0",
+    "bytes": bytes(range(256)),
+    "UTF-16": '{"a": 1}'.encode("utf-16"),
+    "a list": b"[]\n",
+    "null": b"null\n",
+    "a number": b"5\n",
+    "text": b'"x"\n',
+    "an empty object": b"{}\n",
+    "deep lists": DEEP.encode() + b"\n",
+    "deep objects": b'{"a":' * 100_000 + b"\n",
+    "a huge number": b'{"version": ' + b"9" * 5_000 + b"}\n",
+    "NaN": b'{"version": NaN}\n',
+    "infinity": b'{"version": 1, "period_seconds": -Infinity}\n',
+    "a key twice": b'{"version": 1, "version": 1}\n',
+    "other types": b'{"version": 1, "artifacts": [], "kind": {}, "context": [], "series": 5, "start": []}\n',
+    "a way out": json.dumps(
+        {
+            "artifacts": {
+                "x": {
+                    "type": "aws:cloudformation:stack",
+                    "environment": "aws://1/us-east-2",
+                    "properties": {"templateFile": "../../../etc/passwd"},
+                }
+            }
+        }
+    ).encode(),
+}
+
+Reader = Callable[[Path], object]
+
+
+def _assembly(path: Path) -> object:
+    return assembled_stacks(path.rename(path.with_name("manifest.json")).parent)
+
+
+def _project(path: Path) -> object:
+    return rollout_file(path.rename(path.with_name("cdk.json")).parent, None)
+
+
+READERS: dict[str, tuple[Reader, str]] = {
+    "a rollout": (load_rollout, "UC1"),
+    "a recording": (read_recording, "UC9330"),
+    "a journal": (read_journal, "UC9608"),
+    "an assembly": (_assembly, "UC9202"),
+    "a project": (_project, "UC9002"),
+}
+
+
+@pytest.mark.parametrize("what", CONTENTS)
+@pytest.mark.parametrize("reader", READERS)
+def test_refuses_what_is_none_with_its_code(reader: str, what: str, tmp_path: Path) -> None:
+    path = tmp_path / "given"
+    path.write_bytes(CONTENTS[what])
+    read, code = READERS[reader]
+    with pytest.raises(FindingsError) as refused:
+        read(path)
+    assert all(re.match(code, finding.code) for finding in refused.value.findings)
+    assert "root:" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device", "missing"])
+@pytest.mark.parametrize("reader", ["a rollout", "a recording", "a journal"])
+def test_refuses_what_is_no_file_without_waiting(reader: str, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "given"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    read, code = READERS[reader]
+    with pytest.raises(FindingsError, match=code):
+        read(path)
+
+
+def test_reads_no_more_than_is_good(tmp_path: Path) -> None:
+    path = tmp_path / "given"
+    path.write_bytes(b"12345")
+    assert read_given_file(path, most_bytes=5) == b"12345"
+    with pytest.raises(TooLargeError, match="larger than 4 bytes"):
+        read_given_file(path, most_bytes=4)
+
+
+def test_takes_json_with_a_byte_order_mark() -> None:
+    assert parse_given_json(b'\xef\xbb\xbf{"a": [1, 2.5, null]}') == {"a": [1, 2.5, None]}

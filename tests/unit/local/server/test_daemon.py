@@ -1,0 +1,95 @@
+"""The local AWS in the background: up, down, status, reset, and what a kill leaves behind."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.server import daemon
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = [pytest.mark.deploy, pytest.mark.process]
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "local"
+    daemon.down(tmp_path / "local")
+
+
+def buckets(endpoint: str) -> list[str]:
+    found = Clients(endpoint=endpoint).get("s3", "us-east-1").list_buckets()["Buckets"]
+    return [one["Name"] for one in found]
+
+
+def test_goes_up_keeps_its_state_and_goes_down(directory: Path) -> None:
+    assert daemon.status(directory) is None
+    running = daemon.up(directory)
+    assert daemon.status(directory) == running
+    assert running.endpoint == f"http://localhost:{running.port}"
+    Clients(endpoint=running.endpoint).get("s3", "us-east-1").create_bucket(Bucket="mine")
+    assert "mine" in buckets(running.endpoint)
+    daemon.reset(directory)
+    assert buckets(running.endpoint) == ["cdk-hnb659fds-assets-123456789012-us-east-1"]
+    with pytest.raises(FindingsError, match=f"UC8005: a local AWS runs already .* {running.endpoint}"):
+        daemon.up(directory)
+    assert daemon.down(directory) is True
+    assert daemon.status(directory) is None
+    assert daemon.down(directory) is False
+    with pytest.raises(ProcessLookupError):
+        os.kill(running.pid, 0)
+    assert {one.name for one in directory.iterdir()} == {"lock", "log"}
+
+
+def test_killed_server_leaves_nothing_that_stops_the_next_one(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setenv("TMPDIR", str(elsewhere))
+    killed = daemon.up(directory)
+    os.kill(killed.pid, signal.SIGKILL)
+    os.waitpid(killed.pid, 0)
+    assert (directory / "state.json").exists()
+    assert daemon.status(directory) is None
+    again = daemon.up(directory)
+    assert again.pid != killed.pid
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_state_of_another_process_is_not_trusted(directory: Path) -> None:
+    directory.mkdir()
+    (directory / "lock").touch()
+    state = f'{{"pid": {os.getpid()}, "port": 1, "endpoint": "http://localhost:1", "started": "2026-01-01T00:00:00+00:00"}}'
+    (directory / "state.json").write_text(state)
+    assert daemon.status(directory) is None
+    assert daemon.down(directory) is False  # and this process is still alive
+
+
+def test_port_that_is_taken_is_told_at_once(directory: Path, tmp_path: Path) -> None:
+    first = daemon.up(directory)
+    began = time.monotonic()
+    with pytest.raises(FindingsError, match=r"UC8006: the local AWS did not start: .*UC8003"):
+        daemon.up(tmp_path / "other", port=first.port)
+    assert time.monotonic() - began < 20
+
+
+def test_reset_of_nothing_says_what_to_do(directory: Path) -> None:
+    with pytest.raises(FindingsError, match=r"UC8006: no local AWS runs in .*ultracluster local up"):
+        daemon.reset(directory)
+
+
+def test_server_does_not_see_the_credentials_of_the_user(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "does-not-exist")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "real-secret")
+    running = daemon.up(directory)
+    environment = Path(f"/proc/{running.pid}/environ")
+    if not environment.exists():
+        pytest.skip("this system does not show the environment of a process")
+    assert b"AWS_" not in environment.read_bytes()

@@ -1,0 +1,66 @@
+import pytest
+
+from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
+from ultracluster_rules.rules import RULES
+
+
+def test_a_finding_is_one_line_with_code_place_problem_allowed_and_remedy() -> None:
+    finding = Finding(
+        code="UC4001",
+        problem="got 'x'",
+        allowed="trn2.48xlarge",
+        remedy="Choose one.",
+        path="waves[0].clusters[0].instance_type",
+        location="rollout.yaml:12",
+    )
+    assert str(finding) == (
+        "UC4001: rollout.yaml:12: waves[0].clusters[0].instance_type: got 'x'. Allowed: trn2.48xlarge. Choose one."
+    )
+
+
+def test_a_finding_says_only_what_it_has() -> None:
+    assert str(Finding(code="UC4001", problem="got 'x'")) == "UC4001: got 'x'."
+
+
+def test_the_severity_is_that_of_the_rule() -> None:
+    assert Finding(code="UC4001", problem="p").severity is Severity.ERROR
+    assert Finding(code="UC4016", problem="p").severity is Severity.WARNING
+    assert {rule.severity for rule in RULES.values()} <= set(Severity)
+
+
+def test_refuses_a_code_that_nobody_registered() -> None:
+    with pytest.raises(KeyError, match="UC0000 is not registered"):
+        Finding(code="UC0000", problem="p")
+
+
+def test_an_error_shows_one_line_for_each_finding_in_order() -> None:
+    findings = [Finding(code="UC4002", problem="second"), Finding(code="UC4001", problem="first")]
+    error = FindingsError(iter(findings))
+    assert error.findings == tuple(findings)
+    assert str(error).splitlines() == ["UC4002: second.", "UC4001: first."]
+    assert isinstance(error, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("plain", "'plain'"),
+        (4, "4"),
+        ("p\u0430y", r"'p\u0430y'"),
+        ("\u202eevil", r"'\u202eevil'"),
+        ("a\nb", r"'a\nb'"),
+        ("x" * 78, "'" + "x" * 78 + "'"),
+        ("x" * 79, "'" + "x" * 76 + "..."),
+    ],
+)
+def test_quotes_a_value_in_ascii_and_at_most_eighty_characters(value: object, shown: str) -> None:
+    assert quote(value) == shown
+    assert len(quote(value)) <= 80
+    assert quote(value).isascii()
+
+
+def test_every_rule_is_one_sentence_under_a_known_subject() -> None:
+    for code, rule in RULES.items():
+        assert code[:3] in {f"UC{subject}" for subject in range(1, 10)}
+        assert rule.summary.endswith(".")
+        assert "\n" not in rule.summary

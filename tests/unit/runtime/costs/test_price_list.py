@@ -1,0 +1,141 @@
+"""Answers are made by hand after botocore's model of the API and AWS's documented format of a price list; none is recorded."""
+
+import json
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from ultracluster_catalog.prices.billable_items import PricedThing
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
+
+TRN1 = PricedThing(kind="on-demand", name="trn1.32xlarge")
+BLOCK = PricedThing(kind="capacity-block", name="trn2.48xlarge")
+NAT = PricedThing(kind="service", name="NAT gateway")
+LUSTRE = PricedThing(kind="lustre", name="PERSISTENT_2", tier=250)
+NODE = {"tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used", "usagetype": "USE2-BoxUsage:x"}
+
+
+def product(
+    *amounts: str, published: str = "2026-11-18T00:00:00Z", free: bool = False, **attributes: str
+) -> str:
+    """A product of a price list with one price for each tier of 10 units."""
+    dimensions = {
+        f"SKU.TERM.{n}": {
+            "unit": "Hrs",
+            "beginRange": str(n * 10),
+            "pricePerUnit": {"USD": amount},
+        }
+        for n, amount in enumerate(amounts)
+    }
+    if free:
+        dimensions["SKU.TERM.free"] = {
+            "unit": "Hrs",
+            "beginRange": "0",
+            "pricePerUnit": {"USD": "0.0000000000"},
+        }
+    return json.dumps(
+        {
+            "product": {"sku": "SKU", "attributes": attributes},
+            "terms": {"OnDemand": {"SKU.TERM": {"priceDimensions": dimensions}}},
+            "publicationDate": published,
+        }
+    )
+
+
+@pytest.fixture
+def stub() -> Any:
+    client = boto3.client(
+        "pricing", region_name=PRICE_LIST_REGION, aws_access_key_id="x", aws_secret_access_key="x"
+    )
+    with Stubber(client) as stubber:
+        yield stubber
+        stubber.assert_no_pending_responses()
+
+
+def says(
+    stub: Any, *products: str, service: str = "AmazonEC2", token: str = "", given: str = "", **asked: str
+) -> None:
+    expected: dict[str, Any] = {
+        "ServiceCode": service,
+        "FormatVersion": "aws_v1",
+        "Filters": [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in asked.items()],
+    }
+    if given:
+        expected["NextToken"] = given
+    answer: dict[str, Any] = {"FormatVersion": "aws_v1", "PriceList": list(products)}
+    stub.add_response("get_products", answer | ({"NextToken": token} if token else {}), expected)
+
+
+def test_takes_the_price_of_a_node_by_type_region_and_way_of_buying(stub: Any) -> None:
+    asked = {"instanceType": "trn1.32xlarge", "operatingSystem": "Linux", "marketoption": "OnDemand"}
+    dedicated = product("30", **NODE | {"tenancy": "Dedicated"})
+    says(stub, dedicated, product("21.5000000000", **NODE), **asked, regionCode="us-east-2")
+
+    found, findings = listed_prices([(TRN1, "us-east-2")] * 2, client=stub.client)
+
+    price = found[TRN1, "us-east-2"]
+    assert (price.amount, price.unit) == (Decimal("21.5"), "instance-hour")
+    assert (price.source, price.dated) == ("AWS Price List API", date(2026, 11, 18))
+    assert findings == []
+
+
+def test_a_block_is_asked_for_by_its_own_market_option(stub: Any) -> None:
+    asked = {"instanceType": "trn2.48xlarge", "operatingSystem": "Linux", "marketoption": "CapacityBlock"}
+    says(stub, product("35.7608", usagetype="USE2-Reservation:x"), **asked, regionCode="us-east-2")
+
+    found, _ = listed_prices([(BLOCK, "us-east-2")], client=stub.client)
+
+    assert found[BLOCK, "us-east-2"].amount == Decimal("35.7608")
+
+
+def test_a_service_is_told_by_its_usage_type_on_all_pages_and_its_first_tier(stub: Any) -> None:
+    asked = {"productFamily": "NAT Gateway", "regionCode": "us-east-2"}
+    hours, data = "USE2-NatGateway-Hours", "USE2-NatGateway-Bytes"
+    says(stub, product("0.09", usagetype=data), token="more", **asked)
+    says(stub, product("0.045", "0.04", usagetype=hours, free=True), given="more", **asked)
+
+    found, _ = listed_prices([(NAT, "us-east-2")], client=stub.client)
+
+    assert found[NAT, "us-east-2"].amount == Decimal("0.045")
+
+
+@pytest.mark.parametrize(
+    ("products", "said"),
+    [
+        ([], "no price"),
+        (
+            [
+                product("0.045", usagetype="x-NatGateway-Hours"),
+                product("0.05", usagetype="y-NatGateway-Hours"),
+            ],
+            "2 different",
+        ),
+    ],
+)
+def test_what_is_not_unambiguous_keeps_the_price_of_the_catalogue(
+    stub: Any, products: list[str], said: str
+) -> None:
+    says(stub, *products, productFamily="NAT Gateway", regionCode="us-east-2")
+
+    found, findings = listed_prices([(NAT, "us-east-2")], client=stub.client)
+
+    assert found == {}
+    assert [each.code for each in findings] == ["UC9308"]
+    assert said in findings[0].problem
+
+
+def test_what_cannot_be_told_apart_is_not_asked_for(stub: Any) -> None:
+    assert listed_prices([(LUSTRE, "us-east-2")], client=stub.client) == ({}, [])
+
+
+def test_an_error_of_aws_is_a_finding(stub: Any) -> None:
+    stub.add_client_error("get_products", "AccessDeniedException", "not you")
+
+    with pytest.raises(FindingsError, match="UC9307") as refused:
+        listed_prices([(NAT, "us-east-2")], client=stub.client)
+    assert "pricing:GetProducts" in str(refused.value)

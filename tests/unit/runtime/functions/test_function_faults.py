@@ -1,0 +1,278 @@
+"""Every Lambda function of ours, and every call that it makes, failing in every way.
+
+Whatever fails, a function raises, so that Lambda's retry or the next wake-up tries again, or it goes on. In the end
+everything is as if nothing had failed, nothing else was touched, and nothing secret was said.
+"""
+
+import ast
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from tests.golden.configurations import NEXT
+from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS, QUEUE, RESERVATION, FakeAws, cluster
+
+from ultracluster_runtime.functions import close_queues
+from ultracluster_runtime.lifecycle import handler as life_cycle
+from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.watch import handler as watch
+from ultracluster_runtime.watch.describe import Clients as WatchClients
+
+pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients, and every call fails in every way
+
+ROOT = Path(__file__).parents[4]
+SECRET = "not-to-be-said-0123456789abcdef"
+SECOND = QUEUE.replace("training", "urgent")
+TAG = "ultracluster:closed-by-budget"
+READS = ("Describe", "List", "Get")
+
+
+class WatchedAws(FakeAws):
+    """What the watch sees: a block with two nodes, jobs in two queues, steps."""
+
+    def _DescribeCapacityReservations(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        found = super()._DescribeCapacityReservations(asked)
+        return {
+            "CapacityReservations": [
+                each | {"AvailableInstanceCount": 1} for each in found["CapacityReservations"]
+            ]
+        }
+
+    def _DescribeInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        assert {each["Name"] for each in asked["Filters"]} == {
+            "iam-instance-profile.arn",
+            "instance-state-name",
+        }
+        return {"Reservations": [{"Instances": [{"LaunchTime": datetime(2026, 12, 1, tzinfo=UTC)}]}]}
+
+    def _ListJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        assert asked["jobQueue"] in {QUEUE, SECOND}
+        return {"jobSummaryList": [{"jobId": "j", "jobName": "train", "createdAt": 1, "startedAt": 2}]}
+
+    def _GetMetricData(self, _: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        return {"MetricDataResults": [{"Id": "steps", "Timestamps": [datetime.now(UTC)], "Values": [1.5]}]}
+
+
+class BudgetAws(FakeAws):
+    """Two queues with their tags, and another one that is nobody's business."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.states = {QUEUE: "ENABLED", SECOND: "ENABLED", "another": "ENABLED"}
+        self.tagged: set[str] = set()
+
+    def _TagResource(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        assert set(asked["tags"]) == {TAG}
+        self.tagged.add(asked["resourceArn"])
+        return {}
+
+    def _UpdateJobQueue(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N802
+        assert asked["jobQueue"] in self.tagged  # or the life cycle of a block would open it again
+        self.states[asked["jobQueue"]] = asked["state"]
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function:
+    """A function.
+
+    Attributes:
+        aws: Makes the AWS that it finds.
+        variables: Its environment.
+        result: What must be the same in the end, whatever failed on the way.
+        run: Calls its handler, with clients of an AWS.
+        may: The calls that change something.
+    """
+
+    aws: Callable[[], Any]
+    variables: Mapping[str, str]
+    result: Callable[[Any], object]
+    run: Callable[[Any, pytest.MonkeyPatch], None]
+    may: frozenset[str]
+
+
+def _ending() -> FakeAws:
+    """A block whose drain has begun: the most that the life cycle ever does at once."""
+    aws = FakeAws()
+    start = datetime.now(UTC) - timedelta(days=1)
+    end = datetime.now(UTC) + timedelta(minutes=30)
+    aws.reservations[RESERVATION] |= {"StartDate": start, "EndDate": end}
+    aws.parameter = Memory(reservation_id=RESERVATION).about(start=start, end=end, instances=2).to_json()
+    return aws
+
+
+def _life_cycle(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(life_cycle, "_clients", lambda: aws.clients)
+    life_cycle.handler({"detail": SECRET}, None)
+
+
+def _watch(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = WatchClients(**{name: aws.client(name) for name in ("batch", "cloudwatch", "ec2")})
+    monkeypatch.setattr(watch, "_clients", lambda: made)
+    watch.handler({"detail": SECRET}, None)
+
+
+def _close(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boto3, "client", aws.client)
+    close_queues.handler({"Records": [{"Sns": {"Message": SECRET}}]}, None)
+
+
+_CLUSTER = cluster()
+FUNCTIONS = {
+    "ultracluster_runtime.lifecycle.handler.handler": Function(
+        aws=_ending,
+        variables={
+            "UC_RESERVATION_ID": _CLUSTER.reservation_id,
+            "UC_COMPUTE_ENVIRONMENT": _CLUSTER.compute_environment,
+            "UC_JOB_QUEUE": _CLUSTER.job_queue,
+            "UC_TOPIC": _CLUSTER.topic,
+            "UC_MEMORY": _CLUSTER.memory,
+            "UC_CHECKPOINT_LEAD_SECONDS": "1200",
+        },
+        result=lambda aws: (
+            {arn: shown["state"] for arn, shown in aws.environments.items()},
+            aws.queue_state,
+            set(aws.terminated),
+            {each["Subject"].partition(":")[0] for each in aws.published},
+        ),
+        run=_life_cycle,
+        may=frozenset(
+            {
+                "UpdateComputeEnvironment",
+                "UpdateJobQueue",
+                "TerminateJob",
+                "Publish",
+                "SendCommand",
+                "PutParameter",
+            }
+        ),
+    ),
+    "ultracluster_runtime.watch.handler.handler": Function(
+        aws=WatchedAws,
+        variables={
+            "UC_CLUSTER": "pretrain",
+            "UC_JOB_QUEUES": f"{QUEUE},{SECOND}",
+            "UC_RESERVATIONS": RESERVATION,
+            "UC_INSTANCE_PROFILES": "arn:aws:iam::123456789012:instance-profile/nodes",
+            "UC_WITHOUT_RESERVATION": "no",
+        },
+        result=lambda _: None,
+        run=_watch,
+        may=frozenset(),
+    ),
+    "index.handler": Function(
+        aws=BudgetAws,
+        variables={
+            "UC_JOB_QUEUES": f"{QUEUE},{SECOND}",
+            "UC_TOPIC": "arn:aws:sns:us-east-2:1:t",
+            "UC_CLOSED_TAG": TAG,
+        },
+        result=lambda aws: (aws.states, aws.tagged, {each["Subject"] for each in aws.published}),
+        run=_close,
+        may=frozenset({"TagResource", "UpdateJobQueue", "Publish"}),
+    ),
+}
+
+
+def _functions_of_templates() -> Iterator[dict[str, Any]]:
+    for path in NEXT.glob("*.json"):
+        for stack in json.loads(path.read_text()).values():
+            for resource in stack["template"].get("Resources", {}).values():
+                if resource["Type"] == "AWS::Lambda::Function":
+                    yield resource["Properties"]
+                # A custom resource would bring a function of its own.
+                assert not resource["Type"].startswith("Custom::")
+                assert resource["Type"] != "AWS::CloudFormation::CustomResource"
+
+
+def test_every_function_of_our_templates_is_tried() -> None:
+    found = list(_functions_of_templates())
+
+    assert {each["Handler"] for each in found} == set(FUNCTIONS)
+    inline = {each["Code"]["ZipFile"] for each in found if each["Handler"] == "index.handler"}
+    assert inline == {Path(close_queues.__file__).read_text()}
+    for each in found:
+        given = set(FUNCTIONS[each["Handler"]].variables)
+        assert given <= set(each["Environment"]["Variables"]) <= given | {"UC_FURTHER_JOB_QUEUES"}
+
+
+def test_no_other_construct_makes_a_function() -> None:
+    trees = {
+        path.stem: ast.parse(path.read_text()) for path in (ROOT / "constructs/ultracluster").glob("*.py")
+    }
+    makes = {
+        name
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {"Function", "CfnFunction", "SingletonFunction", "DockerImageFunction"}
+    }
+    uses = {
+        name
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "ultracluster._foundation.scheduled_function"
+    }
+    assert (makes, uses) == ({"small_function"}, {"block_lifecycle", "cluster_budget", "cluster_watch"})
+
+
+@pytest.fixture(params=FUNCTIONS)
+def function(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Function:
+    chosen = FUNCTIONS[request.param]
+    variables = {**chosen.variables, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": SECRET}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return chosen
+
+
+def test_any_call_may_fail_in_any_way(
+    function: Function,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    caplog.set_level(logging.DEBUG, "ultracluster_runtime")
+    undisturbed = function.aws()
+    function.run(undisturbed, monkeypatch)
+    expected, calls = function.result(undisturbed), list(undisturbed.calls)
+    raised: list[str] = []
+    for number in range(len(calls)):
+        for fault in FAULTS:
+            aws = function.aws()
+            aws.faults = {number: fault}
+            capsys.readouterr()
+            try:
+                function.run(aws, monkeypatch)
+            except Exception as error:  # noqa: BLE001 - whatever it is, Lambda counts it and tries again
+                raised.append(repr(error))
+                assert '"_aws"' not in capsys.readouterr().out, "half a look was published"
+            aws.faults = {}
+            function.run(aws, monkeypatch)
+            assert function.result(aws) == expected, f"{fault} at {calls[number]}"
+            function.run(aws, monkeypatch)
+            assert function.result(aws) == expected, f"{fault} at {calls[number]}, and once more"
+            changes = {call for call in aws.calls if not call.startswith(READS)}
+            assert changes <= function.may
+
+    assert len(raised) >= len(calls)  # the faults do arrive
+    assert SECRET not in "".join([*raised, caplog.text, *capsys.readouterr()])
+
+
+def test_one_queue_that_cannot_be_closed_keeps_no_other_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = FUNCTIONS["index.handler"]
+    for name, value in function.variables.items():
+        monkeypatch.setenv(name, value)
+    aws = BudgetAws()
+    aws.faults = {0: "denied"}
+    with pytest.raises(RuntimeError, match="training"):
+        function.run(aws, monkeypatch)
+
+    assert aws.states == {QUEUE: "ENABLED", SECOND: "DISABLED", "another": "ENABLED"}
+    assert aws.published == []

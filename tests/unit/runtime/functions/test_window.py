@@ -1,0 +1,99 @@
+"""The clock of a block, at both sides of each boundary."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from ultracluster_runtime.functions.window import BlockWindow
+
+END = datetime(2026, 12, 15, 11, 30, tzinfo=UTC)
+START = END - timedelta(days=14)
+
+
+def test_a_block_of_instances_drains_forty_minutes_before_its_end() -> None:
+    window = BlockWindow(start=START, end=END)
+    assert window.drain_at == datetime(2026, 12, 15, 10, 50, tzinfo=UTC)
+    assert window.terminates_at == datetime(2026, 12, 15, 11, 0, tzinfo=UTC)
+    assert window.usable == timedelta(days=14) - timedelta(minutes=40)
+
+
+def test_a_block_of_an_ultraserver_drains_seventy_minutes_before_its_end() -> None:
+    window = BlockWindow(start=START, end=END, ultraserver=True)
+    assert window.drain_at == datetime(2026, 12, 15, 10, 20, tzinfo=UTC)
+    assert window.terminates_at == datetime(2026, 12, 15, 10, 30, tzinfo=UTC)
+
+
+def test_jobs_are_told_to_checkpoint_before_the_drain() -> None:
+    assert BlockWindow(start=START, end=END).checkpoint_at == datetime(2026, 12, 15, 10, 30, tzinfo=UTC)
+    hour = BlockWindow(start=START, end=END, checkpoint_lead=timedelta(hours=1))
+    assert hour.drain_at - hour.checkpoint_at == timedelta(hours=1)
+
+
+def test_people_are_told_when_an_extension_can_be_bought_and_a_week_a_day_and_two_hours_before_the_end() -> (
+    None
+):
+    long = BlockWindow(start=END - timedelta(days=60), end=END)
+    assert [END - at for at in long.notices_at] == [
+        timedelta(days=57),
+        timedelta(days=7),
+        timedelta(hours=24),
+        timedelta(hours=2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lasts", "notices"),
+    [
+        (timedelta(days=57), 3),
+        (timedelta(days=57, minutes=1), 4),
+        (timedelta(days=7), 2),
+        (timedelta(hours=24), 1),
+        (timedelta(hours=24, minutes=1), 2),
+    ],
+)
+def test_only_notices_inside_the_block_are_sent(lasts: timedelta, notices: int) -> None:
+    assert len(BlockWindow(start=END - lasts, end=END).notices_at) == notices
+
+
+def test_an_extension_is_sold_from_57_days_to_an_hour_before_the_end() -> None:
+    window = BlockWindow(start=START, end=END)
+    assert (window.extension_opens_at, window.extension_closes_at) == (
+        END - timedelta(days=57),
+        END - timedelta(hours=1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("now", "left"),
+    [
+        (START - timedelta(days=1), timedelta(days=14) - timedelta(minutes=40)),
+        (START, timedelta(days=14) - timedelta(minutes=40)),
+        (END - timedelta(minutes=41), timedelta(minutes=1)),
+        (END - timedelta(minutes=40), timedelta(0)),
+        (END, timedelta(0)),
+    ],
+)
+def test_says_how_long_a_job_can_run(now: datetime, left: timedelta) -> None:
+    assert BlockWindow(start=START, end=END).remaining(now) == left
+    assert BlockWindow(start=START, end=END).remaining(now.astimezone(ZoneInfo("Asia/Tokyo"))) == left
+
+
+def test_nothing_of_a_very_short_block_lies_before_its_start() -> None:
+    window = BlockWindow(start=END - timedelta(minutes=10), end=END)
+    assert window.drain_at == window.checkpoint_at == window.terminates_at == window.start
+    assert window.usable == timedelta(0)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "lead"),
+    [
+        (START.replace(tzinfo=None), END, 20),
+        (START, END.replace(tzinfo=None), 20),
+        (END, END, 20),
+        (START, END, -1),
+    ],
+)
+def test_refuses_times_that_are_no_block(start: datetime, end: datetime, lead: int) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        BlockWindow(start=start, end=end, checkpoint_lead=timedelta(minutes=lead))

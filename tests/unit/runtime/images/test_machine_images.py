@@ -1,0 +1,113 @@
+"""AMIs are found or refused by Region; EC2 and SSM are stubs held to botocore's models."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import EndpointConnectionError
+from botocore.stub import Stubber
+
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.images import image_of_parameter, newest_baked_image
+
+REGION = "us-east-2"
+ID = "ami-0123456789abcdef0"
+NAME = "al2023-ami-ecs-neuron-hvm-2023.0.20261030-kernel-6.1-x86_64"
+IMAGE = {"ImageId": ID, "Name": NAME, "CreationDate": "2026-10-31T05:43:00.000Z"}
+
+
+class Stubs:
+    """Stubbed clients of one Region; what is not stubbed cannot be called."""
+
+    def __init__(self) -> None:
+        fakes = {"aws_access_key_id": "x", "aws_secret_access_key": "x", "region_name": REGION}
+        self.clients = {service: boto3.client(service, **fakes) for service in ("ssm", "ec2")}
+        self.stubbers = {service: Stubber(client) for service, client in self.clients.items()}
+        for stubber in self.stubbers.values():
+            stubber.activate()
+
+    def __call__(self, service: str) -> Any:
+        return self.clients[service]
+
+    def says(self, value: str) -> None:
+        self.stubbers["ssm"].add_response("get_parameter", {"Parameter": {"Value": value}}, {"Name": "/p"})
+
+    def has(self, *images: dict[str, str]) -> None:
+        self.stubbers["ec2"].add_response("describe_images", {"Images": list(images)})
+
+
+@pytest.fixture
+def aws() -> Stubs:
+    return Stubs()
+
+
+@pytest.mark.parametrize("value", [ID, f'{{"image_id": "{ID}", "os": "Amazon Linux 2023"}}'])
+def test_a_parameter_leads_to_its_image_with_name_date_and_age(aws: Stubs, value: str) -> None:
+    aws.says(value)
+    aws.has(IMAGE)
+    found = image_of_parameter(aws, region=REGION, parameter="/p")
+
+    assert (found.image_id, found.name, found.found_by) == (ID, NAME, "/p")
+    assert found.created == datetime(2026, 10, 31, 5, 43, tzinfo=UTC)
+    assert found.age_days(datetime(2026, 11, 30, 5, 42, tzinfo=UTC)) == 29
+
+
+@pytest.mark.parametrize("value", ["latest", "{broken", '{"os": "x"}', f"{ID}0"])
+def test_refuses_a_parameter_that_holds_no_id(aws: Stubs, value: str) -> None:
+    aws.says(value)
+    with pytest.raises(FindingsError, match="UC4055: us-east-2 has "):
+        image_of_parameter(aws, region=REGION, parameter="/p")
+
+
+def test_says_that_a_region_has_no_such_parameter_or_image(aws: Stubs) -> None:
+    aws.stubbers["ssm"].add_client_error("get_parameter", "ParameterNotFound")
+    with pytest.raises(FindingsError, match="UC4055: us-east-2 has no parameter /p"):
+        image_of_parameter(aws, region=REGION, parameter="/p")
+    aws.says(ID)
+    aws.stubbers["ec2"].add_client_error("describe_images", "InvalidAMIID.NotFound")
+    with pytest.raises(FindingsError, match=f"UC4055: us-east-2 has no AMI {ID}, which /p names"):
+        image_of_parameter(aws, region=REGION, parameter="/p")
+
+
+@pytest.mark.parametrize(("service", "call"), [("ssm", "get_parameter"), ("ec2", "describe_images")])
+def test_says_in_which_region_aws_refuses(aws: Stubs, service: str, call: str) -> None:
+    aws.says(ID) if service == "ec2" else None
+    aws.stubbers[service].add_client_error(call, "AccessDenied", "you may not")
+    with pytest.raises(FindingsError, match=r"UC4056: us-east-2: .*you may not"):
+        image_of_parameter(aws, region=REGION, parameter="/p")
+
+
+def test_says_that_aws_cannot_be_reached() -> None:
+    def unreachable(_: str) -> Any:
+        raise EndpointConnectionError(endpoint_url="https://ssm.us-east-2.amazonaws.com")
+
+    for find in (
+        lambda: image_of_parameter(unreachable, region=REGION, parameter="/p"),
+        lambda: newest_baked_image(unreachable, region=REGION, name="nodes"),
+    ):
+        with pytest.raises(FindingsError, match="UC4056"):
+            find()
+
+
+def test_the_newest_of_the_baked_images_is_taken_and_only_available_ones_are_asked_for(aws: Stubs) -> None:
+    older = IMAGE | {"ImageId": "ami-00000000000000001", "CreationDate": "2026-09-30T00:00:00.000Z"}
+    aws.stubbers["ec2"].add_response(
+        "describe_images",
+        {"Images": [older, IMAGE, older]},
+        {
+            "Owners": ["self"],
+            "Filters": [
+                {"Name": "tag:ultracluster:neuron-ami", "Values": ["nodes"]},
+                {"Name": "state", "Values": ["available"]},
+            ],
+        },
+    )
+
+    assert newest_baked_image(aws, region=REGION, name="nodes").image_id == ID
+
+
+def test_says_that_nothing_was_baked_yet(aws: Stubs) -> None:
+    aws.has()
+    with pytest.raises(FindingsError, match="UC4055: us-east-2 has no AMI of yours with the tag"):
+        newest_baked_image(aws, region=REGION, name="nodes")

@@ -1,0 +1,243 @@
+"""Why a job waits: every reason is given where it holds, and is not given where it just does not."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ultracluster_runtime.jobs.diagnose import reasons
+from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, Other, Quota, Waiting
+from ultracluster_runtime.lifecycle.observations import OVER, TO_COME, Reservation
+
+NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+BLOCK = Reservation(
+    state="active", is_block=True, ultraserver=False, instances=4, start=NOW - DAY, end=NOW + DAY
+)
+CAPACITY = Capacity(id="cr-0123456789abcdef0", reservation=BLOCK, available=4)
+ENVIRONMENT = Environment(
+    name="nodes",
+    enabled=True,
+    status="VALID",
+    status_reason="",
+    max_vcpus=4 * 192,
+    desired_vcpus=4 * 192,
+    instance_type="trn2.48xlarge",
+    capacity=CAPACITY,
+    nodes_joined=4,
+)
+JOB = Job(
+    id="one",
+    name="pretrain",
+    status="RUNNABLE",
+    status_reason="",
+    nodes=4,
+    vcpus=192,
+    memory_mib=2_013_265,
+    share="default",
+)
+FREE = Waiting(
+    now=NOW,
+    job=JOB,
+    queue="training",
+    queue_enabled=True,
+    queue_status="VALID",
+    queue_status_reason="",
+    environments=(ENVIRONMENT,),
+    ahead=(),
+    running=(),
+    quota=None,
+)
+
+Change = Callable[[Waiting], Waiting]
+
+
+def job(**changes: object) -> Change:
+    return lambda waiting: replace(waiting, job=replace(waiting.job, **changes))  # type: ignore[arg-type]
+
+
+def environment(**changes: object) -> Change:
+    return lambda waiting: replace(
+        waiting,
+        environments=(replace(waiting.environments[0], **changes),),  # type: ignore[arg-type]
+    )
+
+
+def block(**changes: object) -> Change:
+    changed = replace(BLOCK, **changes)  # type: ignore[arg-type]
+    return environment(capacity=replace(CAPACITY, reservation=changed))
+
+
+def queue(**changes: object) -> Change:
+    return lambda waiting: replace(waiting, **changes)  # type: ignore[arg-type]
+
+
+def names(waiting: Waiting) -> list[str]:
+    return [one.reason for one in reasons(waiting)]
+
+
+HEAD = (Other(id="head", nodes=4, share="default"),)
+OTHERS_HEAD = (Other(id="head", nodes=4, share="research"),)
+TRN_QUOTA = Quota(name="Running On-Demand Trn instances", vcpus=767, request="aws service-quotas ...")
+DRAINED = timedelta(minutes=40)  # before the end; docs/capacity-lifecycle.md
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("reason", "holds", "holds_not"),
+    [
+        (
+            "insufficient-capacity",
+            job(status_reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - no capacity"),
+            job(status_reason="retrying"),
+        ),
+        (
+            "misconfiguration",
+            job(status_reason="MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - too large"),
+            job(status_reason="the MISCONFIGURATION: of yesterday"),
+        ),
+        (
+            "queue-invalid",
+            queue(queue_status="INVALID", queue_status_reason="no environment"),
+            queue(queue_status="UPDATING"),
+        ),
+        ("queue-disabled", queue(queue_enabled=False), queue(queue_enabled=True)),
+        (
+            "environment-invalid",
+            environment(status="INVALID", status_reason="CLIENT_ERROR - no instance profile"),
+            environment(status="UPDATING"),
+        ),
+        ("environment-disabled", environment(enabled=False), environment(enabled=True)),
+        (
+            "reservation-unknown",
+            environment(capacity=Capacity(id="cr-0", reservation=None)),
+            environment(capacity=None),
+        ),
+        ("block-not-started", block(state="scheduled"), block(state="active")),
+        ("reservation-over", block(state="payment-failed"), block(state="active")),
+        ("block-drained", block(end=NOW + DRAINED), block(end=NOW + DRAINED + SECOND)),
+        (
+            "block-drained",
+            block(ultraserver=True, end=NOW + timedelta(minutes=70)),
+            block(ultraserver=True, end=NOW + timedelta(minutes=70) + SECOND),
+        ),
+        ("reservation-too-small", block(instances=3), block(instances=4)),
+        (
+            "more-nodes-than-the-environment",
+            environment(max_vcpus=4 * 192 - 1),
+            environment(max_vcpus=4 * 192),
+        ),
+        ("more-vcpus-than-the-type", job(vcpus=193), job(vcpus=192)),
+        ("more-memory-than-the-type", job(memory_mib=2_013_266), job(memory_mib=2_013_265)),
+        ("no-instances", environment(nodes_joined=0), environment(nodes_joined=1)),
+        ("no-instances", environment(nodes_joined=0), environment(nodes_joined=0, desired_vcpus=0)),
+        ("no-instances", environment(nodes_joined=0), environment(nodes_joined=None)),
+        (
+            "nodes-busy",
+            queue(running=(Other(id="other", nodes=1, share=None),)),
+            queue(running=()),
+        ),
+        ("nodes-busy", queue(running=(Other(id="other", nodes=1, share=None),)), queue(running=None)),
+        ("behind-the-head", queue(ahead=HEAD), queue(ahead=())),
+        ("behind-the-head", queue(ahead=HEAD), queue(ahead=None)),
+        ("share-behind", queue(ahead=OTHERS_HEAD), queue(ahead=HEAD)),
+        ("quota", queue(quota=TRN_QUOTA), queue(quota=replace(TRN_QUOTA, vcpus=768))),
+        ("quota", queue(quota=TRN_QUOTA), queue(quota=None)),
+    ],
+)
+def test_a_reason_is_given_where_it_holds_and_only_there(
+    reason: str, holds: Change, holds_not: Change
+) -> None:
+    assert reason in names(holds(FREE))
+    assert reason not in names(holds_not(FREE))
+
+
+def test_nothing_is_said_of_a_job_that_nothing_holds() -> None:
+    assert reasons(FREE) == []
+
+
+def test_several_reasons_are_given_at_once_each_with_evidence_and_remedy() -> None:
+    waiting = block(state="scheduled", instances=0)(queue(queue_enabled=False, ahead=OTHERS_HEAD)(FREE))
+    waiting = replace(waiting, environments=(replace(waiting.environments[0], enabled=False),))
+    found = reasons(waiting)
+
+    assert [one.reason for one in found] == [
+        "queue-disabled",
+        "environment-disabled",
+        "block-not-started",
+        "behind-the-head",
+        "share-behind",
+    ]
+    assert all(one.evidence and one.remedy for one in found)
+    assert "2026-11-30 12:00 to 2026-12-02 12:00 UTC" in found[2].evidence
+
+
+@pytest.mark.parametrize("state", sorted(TO_COME | OVER))
+def test_every_state_of_a_reservation_without_capacity_is_a_reason(state: str) -> None:
+    (found,) = reasons(block(state=state)(FREE))
+
+    assert found.reason == ("block-not-started" if state in TO_COME else "reservation-over")
+    assert state in found.evidence
+
+
+def test_an_unknown_type_is_not_judged() -> None:
+    unknown = environment(instance_type="trn9.48xlarge")(job(vcpus=1_000, memory_mib=10**9, nodes=1)(FREE))
+
+    assert names(unknown) == ["more-nodes-than-the-environment"]  # by the vCPUs that the job itself asks for
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [("PENDING", "depends on"), ("RUNNING", "runs"), ("FAILED", "failed"), ("SUCCEEDED", "succeeded")],
+)
+def test_a_job_in_another_state_is_told_as_such(status: str, words: str) -> None:
+    dependency = (("first", "FAILED"),) if status == "PENDING" else ()
+    (found,) = reasons(job(status=status, dependencies=dependency)(FREE))
+
+    assert found.reason == status.lower()
+    assert words in found.evidence
+    assert ("without the job that failed" in found.remedy) == bool(dependency)
+
+
+SPILL = replace(ENVIRONMENT, name="spill", capacity=None)
+FULL = replace(ENVIRONMENT, capacity=replace(CAPACITY, available=0), nodes_joined=0, desired_vcpus=0)
+
+
+def sources(*environments: Environment, **changes: object) -> Waiting:
+    return job(**changes)(replace(FREE, environments=environments))
+
+
+@pytest.mark.parametrize(
+    ("holds", "holds_not"),
+    [
+        (sources(FULL, SPILL), sources(FULL, SPILL, multi_node=False)),
+        (sources(FULL, SPILL), sources(replace(FULL, enabled=False), SPILL)),
+        (sources(FULL, SPILL), sources(FULL, replace(SPILL, enabled=False))),
+        (sources(FULL, SPILL), sources(FULL, replace(SPILL, max_vcpus=4 * 192 - 1))),
+        (sources(FULL, SPILL), sources(replace(FULL, status="INVALID"), SPILL)),
+        (sources(FULL, SPILL), sources(replace(FULL, nodes_joined=4), SPILL)),
+        (
+            sources(SPILL, FULL, status_reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"),
+            sources(SPILL, FULL),
+        ),
+    ],
+)
+def test_a_multi_node_job_is_held_by_the_first_source_that_could_take_it(
+    holds: Waiting, holds_not: Waiting
+) -> None:
+    assert "held-by-the-first-source" in names(holds)
+    assert "held-by-the-first-source" not in names(holds_not)
+
+
+def test_spot_nodes_hold_a_multi_node_job_for_ever() -> None:
+    spot = replace(SPILL, spot=True)
+    assert "spot-runs-no-multi-node-jobs" in names(sources(ENVIRONMENT, spot))
+    assert "spot-runs-no-multi-node-jobs" not in names(sources(ENVIRONMENT, spot, multi_node=False))
+
+
+def test_a_source_that_is_too_small_is_no_reason_while_another_is_not() -> None:
+    small = replace(SPILL, max_vcpus=192)
+    assert "more-nodes-than-the-environment" not in names(sources(ENVIRONMENT, small))
+    assert "more-nodes-than-the-environment" in names(sources(small, small))

@@ -1,0 +1,170 @@
+"""What SubmitJob is asked, judged by botocore's model of it; and what is refused before anything is sent."""
+
+from typing import Any
+
+import botocore.session
+import pytest
+from botocore.validate import ParamValidator
+
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.jobs.submission import DEFAULT_SHARE, submission
+
+LAUNCHER = ["bash", "-c", "the script", "ultracluster-launch"]
+DEFINITION: dict[str, Any] = {
+    "jobDefinitionArn": "arn:aws:batch:us-east-2:123456789012:job-definition/Pretrain:1",
+    "nodeProperties": {
+        "numNodes": 4,
+        "mainNode": 0,
+        "nodeRangeProperties": [
+            {"targetNodes": "0:", "container": {"image": "x", "command": [*LAUNCHER, "train.py"]}}
+        ],
+    },
+}
+FIXED: dict[str, Any] = {
+    **DEFINITION,
+    "nodeProperties": {**DEFINITION["nodeProperties"], "nodeRangeProperties": [{"targetNodes": "0:3"}]},
+}
+ONE_CONTAINER: dict[str, Any] = {
+    "jobDefinitionArn": DEFINITION["jobDefinitionArn"],
+    "containerProperties": {"image": "x", "command": ["evaluate.py"]},
+}
+
+
+def submit(definition: dict[str, Any] = DEFINITION, **options: Any) -> dict[str, Any]:
+    arguments = submission(
+        **{
+            "name": "pretrain",
+            "queue": "training",
+            "definition": definition,
+            "fair_share": True,
+            "most_nodes": 4,
+            **options,
+        }
+    )
+    model = botocore.session.get_session().get_service_model("batch").operation_model("SubmitJob")
+    report = ParamValidator().validate(arguments, model.input_shape)
+    assert not report.has_errors(), report.generate_report()
+    return arguments
+
+
+def test_a_job_is_submitted_as_it_is_defined_with_the_share_that_the_queue_needs() -> None:
+    assert submit() == {
+        "jobName": "pretrain",
+        "jobQueue": "training",
+        "jobDefinition": DEFINITION["jobDefinitionArn"],
+        "shareIdentifier": DEFAULT_SHARE,
+    }
+
+
+def test_a_queue_without_fair_share_gets_no_share() -> None:
+    assert "shareIdentifier" not in submit(fair_share=False)
+
+
+def test_the_number_of_nodes_alone_needs_no_override_of_their_containers() -> None:
+    assert submit(nodes=2)["nodeOverrides"] == {"numNodes": 2}
+
+
+def test_overrides_name_the_range_of_the_definition_and_keep_the_launcher() -> None:
+    overrides = submit(environment={"B": "2", "A": "1"}, command=["other.py", "--fast"])["nodeOverrides"]
+
+    assert overrides == {
+        "nodePropertyOverrides": [
+            {
+                "targetNodes": "0:",
+                "containerOverrides": {
+                    "environment": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
+                    "command": [*LAUNCHER, "other.py", "--fast"],
+                },
+            }
+        ]
+    }
+
+
+def test_a_job_of_one_container_is_overridden_as_one() -> None:
+    arguments = submit(ONE_CONTAINER, command=["other.py"])
+
+    assert arguments["containerOverrides"] == {"command": ["other.py"]}
+    assert "nodeOverrides" not in arguments
+
+
+def test_priority_and_timeout_are_those_of_the_run() -> None:
+    arguments = submit(priority=9_999, timeout_seconds=60)
+
+    assert arguments["schedulingPriorityOverride"] == 9_999
+    assert arguments["timeout"] == {"attemptDurationSeconds": 60}
+    assert submit(priority=0)["schedulingPriorityOverride"] == 0
+
+
+def test_another_command_keeps_the_launcher_of_a_precompile_job_too() -> None:
+    precompile = {
+        **ONE_CONTAINER,
+        "containerProperties": {"command": ["neuron_parallel_compile", *LAUNCHER, "train.py"]},
+    }
+    assert submit(precompile, command=["other.py"])["containerOverrides"] == {
+        "command": ["neuron_parallel_compile", *LAUNCHER, "other.py"]
+    }
+
+
+def test_a_job_waits_for_those_that_are_named() -> None:
+    assert submit(after=["a", "b"])["dependsOn"] == [{"jobId": "a"}, {"jobId": "b"}]
+    assert len(submit(after=[str(number) for number in range(20)])["dependsOn"]) == 20
+    assert "dependsOn" not in submit()
+
+
+def test_an_array_has_the_size_of_its_definition_or_of_the_run() -> None:
+    array = {**ONE_CONTAINER, "tags": {"ultracluster:array-size": "8"}}
+    assert submit(array)["arrayProperties"] == {"size": 8}
+    assert submit(array, array_size=10_000)["arrayProperties"] == {"size": 10_000}
+    assert submit(ONE_CONTAINER, array_size=2)["arrayProperties"] == {"size": 2}
+    assert "arrayProperties" not in submit(ONE_CONTAINER)
+
+
+@pytest.mark.parametrize(
+    ("definition", "options", "code"),
+    [
+        (ONE_CONTAINER, {"array_size": 1}, "UC6111"),
+        (ONE_CONTAINER, {"array_size": 10_001}, "UC6111"),
+        (DEFINITION, {"array_size": 2}, "UC6111"),
+        (DEFINITION, {"after": [str(number) for number in range(21)]}, "UC6113"),
+        (DEFINITION, {"nodes": 5}, "UC6101"),
+        (DEFINITION, {"nodes": 0}, "UC6101"),
+        (FIXED, {"nodes": 2}, "UC6204"),
+        (ONE_CONTAINER, {"nodes": 2}, "UC6204"),
+        (DEFINITION, {"share": "team-a"}, "UC6204"),
+        (DEFINITION, {"share": "a" * 256}, "UC6204"),
+        (DEFINITION, {"share": "a", "fair_share": False}, "UC6204"),
+        (DEFINITION, {"priority": -1}, "UC6204"),
+        (DEFINITION, {"priority": 10_000}, "UC6204"),
+        (DEFINITION, {"timeout_seconds": 59}, "UC6204"),
+        (DEFINITION, {"name": "a name"}, "UC6204"),
+        (DEFINITION, {"name": "a" * 129}, "UC6204"),
+        (DEFINITION, {"environment": {"AWS_BATCH_JOB_ID": "1"}}, "UC6109"),
+        (DEFINITION, {"environment": {"UC_PROCESSES_PER_NODE": "1"}}, "UC6109"),
+        (DEFINITION, {"environment": {"1A": "1"}}, "UC6109"),
+        (DEFINITION, {"environment": {"NEURON_CC_FLAGS": "--cache_dir=/x"}}, "UC6010"),
+    ],
+)
+def test_what_batch_would_refuse_or_never_start_is_refused(
+    definition: dict[str, Any], options: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(FindingsError) as caught:
+        submit(definition, **options)
+
+    assert [finding.code for finding in caught.value.findings] == [code]
+
+
+def test_what_is_just_allowed_passes() -> None:
+    submit(nodes=4, share="a" * 255, name="a" * 128, environment={"NEURON_CC_FLAGS": "--lnc=2"})
+    submit(nodes=400, most_nodes=None)
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(FindingsError) as caught:
+        submit(nodes=9, share="-", priority=-1, environment={"AWS_BATCH_X": "1"})
+
+    assert sorted(finding.code for finding in caught.value.findings) == [
+        "UC6101",
+        "UC6109",
+        "UC6204",
+        "UC6204",
+    ]

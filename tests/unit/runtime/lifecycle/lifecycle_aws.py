@@ -1,0 +1,323 @@
+"""A fake of the AWS calls that the life cycle makes, under real boto3 clients: botocore checks requests and answers.
+
+It is a fake: it holds one cluster in a dictionary, and fails where a test wants it to.
+"""
+# ruff: noqa: N802 - each method is named as the call that it answers
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.validate import validate_parameters
+
+from ultracluster_runtime.lifecycle.reader import Clients, Cluster
+
+__all__ = [
+    "ENVIRONMENT",
+    "FAULTS",
+    "FOREIGN",
+    "FURTHER_QUEUE",
+    "NODES",
+    "OTHER",
+    "QUEUE",
+    "START",
+    "TOPIC",
+    "FakeAws",
+    "cluster",
+]
+
+ACCOUNT = "arn:aws:batch:us-east-2:123456789012"
+ENVIRONMENT = f"{ACCOUNT}:compute-environment/ours"
+OTHER = f"{ACCOUNT}:compute-environment/other"
+FURTHER_QUEUE = f"{ACCOUNT}:job-queue/urgent"
+QUEUE = f"{ACCOUNT}:job-queue/training"
+TOPIC = "arn:aws:sns:us-east-2:123456789012:notices"
+RESERVATION = "cr-0123456789abcdef0"
+START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
+NODES = ("i-00000000000000001", "i-00000000000000002")
+FOREIGN = "i-0000000000000000f"
+
+FAULTS = ("throttled", "denied", "lost request", "lost answer", "internal error", "garbage", "more fields")
+
+
+def cluster(**changes: Any) -> Cluster:
+    given: dict[str, Any] = {
+        "reservation_id": RESERVATION,
+        "compute_environment": ENVIRONMENT,
+        "job_queue": QUEUE,
+        "topic": TOPIC,
+        "memory": "memory",
+        "checkpoint_lead": timedelta(minutes=20),
+    }
+    return Cluster(**given | changes)
+
+
+_answering: list["FakeAws"] = []
+
+
+@cache
+def _client(service: str) -> Any:
+    client = boto3.Session().client(  # not boto3.client, which the tests replace
+        service, region_name="us-east-2", aws_access_key_id="testing", aws_secret_access_key="testing"
+    )
+
+    def remember(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
+        context["asked"] = dict(params)
+
+    def answer(model: Any, context: dict[str, Any], **_: Any) -> tuple[Any, dict[str, Any]]:
+        return _answering[0].answer(model, context["asked"])
+
+    client.meta.events.register(f"before-parameter-build.{service}.*", remember)
+    client.meta.events.register(f"before-call.{service}.*", answer)
+    return client
+
+
+class FakeAws:
+    """One cluster with a job on two nodes of its block, one on a node of somebody else, and one that waits."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.faults: dict[int, str] = {}
+        self.denied: set[str] = set()
+        self.unreachable: set[str] = set()
+        self.reservations: dict[str, dict[str, Any]] = {
+            RESERVATION: {
+                "CapacityReservationId": RESERVATION,
+                "ReservationType": "capacity-block",
+                "State": "active",
+                "InstanceType": "trn2.48xlarge",
+                "TotalInstanceCount": 2,
+                "StartDate": START,
+                "EndDate": START + timedelta(days=1),
+            }
+        }
+        self.environments = {
+            ENVIRONMENT: self._environment("ours", "ENABLED"),
+        }
+        self.queue_state = "ENABLED"
+        self.instances = dict.fromkeys(NODES, RESERVATION) | {FOREIGN: "cr-0000000000000000f"}
+        self.jobs = {
+            "multi": "RUNNING",
+            "multi#0": "RUNNING",
+            "multi#1": "STARTING",
+            "single": "RUNNING",
+            "waits": "RUNNABLE",
+        }
+        self.further_jobs: set[str] = set()  # of these jobs, which are in the further queue
+        self.hosts = {"multi#0": NODES[0], "multi#1": NODES[1], "single": FOREIGN}
+        self.templates: dict[str, str] = {}
+        self.terminated: dict[str, str] = {}
+        self.commands: list[dict[str, Any]] = []
+        self.published: list[dict[str, Any]] = []
+        self.offers: list[dict[str, Any]] = []
+        self.extensions: list[dict[str, Any]] = []
+        self.parameter = "{}"
+
+    @staticmethod
+    def _environment(name: str, state: str, **resources: Any) -> dict[str, Any]:
+        return {
+            "computeEnvironmentName": name,
+            "computeEnvironmentArn": f"{ACCOUNT}:compute-environment/{name}",
+            "ecsClusterArn": f"arn:aws:ecs:us-east-2:123456789012:cluster/{name}_Batch_1",
+            "state": state,
+            "status": "VALID",
+            "computeResources": {"type": "EC2", "maxvCpus": 1, "subnets": [], **resources},
+        }
+
+    def add_environment(self, state: str, *, status: str = "VALID", reservation: str | None = None) -> None:
+        """Put another compute environment behind the queue; with a reservation, its template launches into that."""
+        template = {"launchTemplateId": "lt-1", "version": "7"} if reservation else None
+        self.environments[OTHER] = self._environment(
+            "other", state, **({"launchTemplate": template} if template else {})
+        ) | {"status": status}
+        if reservation:
+            self.templates["lt-1"] = reservation
+
+    @property
+    def clients(self) -> Clients:
+        """Real boto3 clients that this fake answers from now on."""
+        return Clients(**{name: self.client(name) for name in ("batch", "ec2", "ecs", "sns", "ssm")})
+
+    def client(self, service: str) -> Any:
+        """A real boto3 client that this fake answers from now on."""
+        _answering[:] = [self]
+        return _client(service)
+
+    def answer(self, model: Any, asked: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Answer one call, or fail as the test wants it."""
+        fault = "denied" if model.name in self.denied else self.faults.get(len(self.calls))
+        self.calls.append(model.name)
+        match fault:
+            case "throttled":
+                self._refuse(model, "ThrottlingException")
+            case "denied":
+                self._refuse(model, "AccessDeniedException")
+            case "lost request":
+                raise ReadTimeoutError(endpoint_url="https://fake")
+            case "internal error":
+                self._refuse(model, "InternalError")
+        answer: dict[str, Any] = getattr(self, f"_{model.name}")(asked)
+        if fault == "lost answer":
+            raise ReadTimeoutError(endpoint_url="https://fake")
+        if fault == "more fields":
+            return SimpleNamespace(status_code=200), answer | {"Unheard": {"Of": [1]}}
+        if fault == "garbage":
+            return SimpleNamespace(status_code=200), {}
+        if model.output_shape is not None:
+            validate_parameters(answer, model.output_shape)
+        return SimpleNamespace(status_code=200), answer
+
+    @staticmethod
+    def _refuse(model: Any, code: str) -> None:
+        raise ClientError({"Error": {"Code": code, "Message": "by a test"}}, model.name)
+
+    # EC2
+
+    def _known(self, asked: Mapping[str, Any]) -> str:
+        (wanted,) = asked["CapacityReservationIds"]
+        if wanted not in self.reservations:
+            error = {"Error": {"Code": "InvalidCapacityReservationId.NotFound", "Message": "by a test"}}
+            raise ClientError(error, "Describe")
+        return str(wanted)
+
+    def _DescribeCapacityReservations(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        wanted = self._known(asked)
+        return {"CapacityReservations": [self.reservations[wanted]]}
+
+    def _DescribeInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        names = {each["Name"]: each["Values"] for each in asked["Filters"]}
+        assert names["capacity-reservation-id"] == [RESERVATION]
+        assert "running" in names["instance-state-name"]
+        # Generous on purpose: those of others are shown too, and must not be touched.
+        shown = [
+            {"InstanceId": node, "CapacityReservationId": reservation}
+            for node, reservation in self.instances.items()
+        ]
+        return {"Reservations": [{"Instances": shown}]}
+
+    def _DescribeLaunchTemplateVersions(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["Versions"] == ["7"]
+        target = {"CapacityReservationId": self.templates[asked["LaunchTemplateId"]]}
+        data = {"CapacityReservationSpecification": {"CapacityReservationTarget": target}}
+        return {"LaunchTemplateVersions": [{"LaunchTemplateData": data}]}
+
+    def _DescribeCapacityBlockExtensionHistory(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        self._known(asked)
+        return {"CapacityBlockExtensions": self.extensions}
+
+    def _DescribeCapacityBlockExtensionOfferings(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        hours = asked["CapacityBlockExtensionDurationHours"]
+        shown = [offer for offer in self.offers if offer["CapacityBlockExtensionDurationHours"] == hours]
+        return {"CapacityBlockExtensionOfferings": shown}
+
+    # Batch and ECS
+
+    def _DescribeComputeEnvironments(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"computeEnvironments": [self.environments[arn] for arn in asked["computeEnvironments"]]}
+
+    def _DescribeJobQueues(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked == {"jobQueues": [QUEUE]}
+        order = [
+            {"order": number, "computeEnvironment": arn}
+            for number, arn in enumerate(self.environments, start=1)
+        ]
+        queue = {
+            "jobQueueName": "training",
+            "jobQueueArn": QUEUE,
+            "state": self.queue_state,
+            "priority": 1,
+            "computeEnvironmentOrder": order,
+        }
+        return {"jobQueues": [queue]}
+
+    def _ListJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        parent = asked.get("multiNodeJobId")
+        shown = [
+            {"jobId": job, "jobName": job}
+            for job, status in self.jobs.items()
+            if status == asked["jobStatus"]
+            and (
+                job.startswith(f"{parent}#")
+                if parent
+                else "#" not in job and (job in self.further_jobs) == (asked["jobQueue"] == FURTHER_QUEUE)
+            )
+        ]
+        return {"jobSummaryList": shown}
+
+    def _DescribeJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"jobs": [self._detail(job) for job in asked["jobs"]]}
+
+    def _detail(self, job: str) -> dict[str, Any]:
+        detail: dict[str, Any] = {
+            "jobId": job,
+            "jobName": job,
+            "jobQueue": QUEUE,
+            "status": self.jobs[job],
+            "startedAt": 1,
+            "jobDefinition": "d",
+        }
+        if f"{job}#0" in self.jobs:
+            detail["nodeProperties"] = {"numNodes": 2, "mainNode": 0, "nodeRangeProperties": []}
+        if job in self.hosts:
+            node = self.hosts[job]
+            name = "theirs" if node == FOREIGN else "ours_Batch_1"
+            arn = f"arn:aws:ecs:us-east-2:123456789012:container-instance/{name}/{node}"
+            detail["container"] = {"containerInstanceArn": arn}
+        return detail
+
+    def _DescribeContainerInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["cluster"].endswith("cluster/ours_Batch_1")
+        shown = []
+        for arn in asked["containerInstances"]:
+            assert (
+                ":container-instance/ours_Batch_1/" in arn
+            )  # ECS fails the call for those of another cluster
+            shown.append({"containerInstanceArn": arn, "ec2InstanceId": arn.rpartition("/")[2]})
+        return {"containerInstances": shown}
+
+    def _UpdateComputeEnvironment(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked.keys() == {
+            "computeEnvironment",
+            "state",
+        }  # anything more could be an infrastructure update
+        self.environments[asked["computeEnvironment"]]["state"] = asked["state"]
+        return {}
+
+    def _UpdateJobQueue(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked.keys() == {"jobQueue", "state"}
+        self.queue_state = asked["state"]
+        return {}
+
+    def _TerminateJob(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        self.terminated[asked["jobId"]] = asked["reason"]
+        for job in [job for job in self.jobs if job.partition("#")[0] == asked["jobId"]]:
+            self.jobs[job] = "FAILED"
+        return {}
+
+    # SNS and SSM
+
+    def _Publish(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert len(asked["Subject"]) < 100
+        assert asked["Subject"].isascii()
+        self.published.append(dict(asked))
+        return {}
+
+    def _SendCommand(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        if self.unreachable & set(asked["InstanceIds"]):
+            error = {"Error": {"Code": "InvalidInstanceId", "Message": "not in a valid state"}}
+            raise ClientError(error, "SendCommand")
+        self.commands.append(dict(asked))
+        return {}
+
+    def _GetParameter(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        return {"Parameter": {"Name": "memory", "Value": self.parameter}}
+
+    def _PutParameter(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["Overwrite"] is True
+        assert len(asked["Value"]) <= 4096
+        self.parameter = asked["Value"]
+        return {}

@@ -1,0 +1,186 @@
+"""Plausible mistakes in the life cycle, each as a change of its source. The lives must find every one."""
+
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+
+from tests.unit.runtime.lifecycle.lifecycle_simulation import Live
+
+__all__ = ["BUGS", "Bug", "live_with"]
+
+_PACKAGE = "ultracluster_runtime.lifecycle"
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One mistake: in `module`, `old` (which occurs once) becomes `new`.
+
+    `found_by` names the lives that are tried first; where they do not find it, all others are.
+    """
+
+    name: str
+    module: str
+    old: str
+    new: str
+    found_by: str = "undisturbed"
+
+
+BUGS = (
+    Bug("never-drains", "machine", "facts.now < window.drain_at else", "facts.now < window.end else"),
+    Bug(
+        "drains-when-it-should-signal",
+        "machine",
+        "facts.now < window.drain_at else",
+        "facts.now < window.checkpoint_at else",
+    ),
+    Bug(
+        "stays-open-before-the-start",
+        "machine",
+        "wanted = phase is Phase.OPEN",
+        "wanted = phase in (Phase.OPEN, Phase.WAITING)",
+    ),
+    Bug("ends-jobs-without-a-word", "machine", "(last_call or all(", "(True or all(", found_by="outages"),
+    Bug(
+        "gives-no-grace",
+        "machine",
+        "told[node] + grace <= facts.now",
+        "told[node] - grace <= facts.now",
+        found_by="outages",
+    ),
+    Bug("waits-for-ever-for-the-told", "machine", "(last_call or all(", "(all(", found_by="without_memory"),
+    Bug(
+        "ends-jobs-of-others",
+        "machine",
+        "if (own := job.nodes & facts.nodes)",
+        "if (own := job.nodes)",
+        found_by="neighbours",
+    ),
+    Bug(
+        "tells-everybody",
+        "machine",
+        "    nodes = facts.nodes or frozenset()\n",
+        "    nodes = frozenset(node for job in facts.jobs or () for node in job.nodes)\n",
+        found_by="neighbours",
+    ),
+    Bug(
+        "tells-nobody",
+        "machine",
+        "before=window.terminates_at)] if nodes else []",
+        "before=window.terminates_at)] if False else []",
+    ),
+    Bug(
+        "tells-at-the-drain-only",
+        "machine",
+        "facts.now < window.checkpoint_at:",
+        "facts.now < window.drain_at:",
+    ),
+    Bug(
+        "closes-the-queue-of-others",
+        "machine",
+        "queue.others_serve is False else []",
+        "True else []",
+        found_by="neighbours",
+    ),
+    Bug(
+        "closes-a-queue-it-cannot-see",
+        "machine",
+        "queue.others_serve is False else []",
+        "not queue.others_serve else []",
+        found_by="random_lives",
+    ),
+    Bug(
+        "closes-the-queue-before-the-start",
+        "machine",
+        "if phase in (Phase.WAITING, Phase.OPEN):",
+        "if phase is Phase.OPEN:",
+    ),
+    Bug("never-closes-the-queue", "machine", "[SetQueue(enabled=False)]", "[]"),
+    Bug(
+        "ignores-a-payment-on-its-way",
+        "machine",
+        "if facts.extension_pending and not last_call:",
+        "if False:",
+        found_by="extensions",
+    ),
+    Bug(
+        "believes-an-old-answer",
+        "machine",
+        "Phase.UNKNOWN if was_active else Phase.WAITING",
+        "Phase.WAITING",
+        found_by="odd_states",
+    ),
+    Bug(
+        "guesses-at-unknown-states",
+        "machine",
+        "    if reservation.state != ACTIVE:\n        return Phase.UNKNOWN\n",
+        "",
+        found_by="odd_states",
+    ),
+    Bug(
+        "stops-at-the-first-error",
+        "machine",
+        "            errors.append(error)\n            return False",
+        "            raise",
+        found_by="without_memory",
+    ),
+    Bug(
+        "notifies-without-a-memory",
+        "machine",
+        "    if not attempt(partial(save, memory)):\n        return tuple(errors)\n",
+        "    attempt(partial(save, memory))\n",
+        found_by="without_memory",
+    ),
+    Bug("forgets-its-notices", "machine", "memory = memory.having_sent(notice.notices)", "pass"),
+    Bug(
+        "reports-never", "machine", "            notice = _ended(facts, memory)", "            notice = None"
+    ),
+    Bug(
+        "forgets-an-ended-block",
+        "machine",
+        "return Phase.ENDED if over else Phase.UNKNOWN",
+        "return Phase.UNKNOWN",
+        found_by="released_blocks",
+    ),
+    Bug(
+        "one-end-for-ever",
+        "memory",
+        "self if end == self.end else replace(",
+        "self if True else replace(",
+        found_by="extensions",
+    ),
+    Bug("counts-what-it-did-not-see", "memory", "0 if passed > LONGEST_SAMPLE else ", "", found_by="outages"),
+    Bug("counts-twice", "memory", "sampled_at=now,", "sampled_at=self.sampled_at,"),
+    Bug(
+        "takes-idle-for-used",
+        "memory",
+        "busy_seconds=self.busy_seconds + seconds * min(busy, self.instances)",
+        "busy_seconds=self.busy_seconds + seconds * self.instances",
+    ),
+)
+
+
+@contextmanager
+def live_with(bug: Bug) -> Iterator[Live]:
+    """The life cycle with a bug in it; the modules themselves stay as they are."""
+    kept = {name: sys.modules[f"{_PACKAGE}.{name}"] for name in ("machine", "memory")}
+    try:
+        broken: dict[str, types.ModuleType] = {}
+        for name in ("memory", "machine"):
+            full = f"{_PACKAGE}.{name}"
+            spec = util.find_spec(full)
+            assert spec is not None
+            assert spec.origin is not None
+            source = Path(spec.origin).read_text()
+            if name == bug.module:
+                assert source.count(bug.old) == 1, f"{bug.name}: the source has changed"
+                source = source.replace(bug.old, bug.new)
+            module = broken[name] = types.ModuleType(full)
+            sys.modules[full] = module
+            exec(compile(source, spec.origin, "exec"), module.__dict__)  # noqa: S102 - our own source
+        yield broken["machine"].live
+    finally:
+        sys.modules.update({f"{_PACKAGE}.{name}": module for name, module in kept.items()})

@@ -1,0 +1,309 @@
+"""The life cycle on real boto3 clients: what it sees, what it does, and that any one call may fail."""
+
+import json
+import logging
+import subprocess
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.unit.runtime.lifecycle.lifecycle_aws import (
+    ENVIRONMENT,
+    FAULTS,
+    FOREIGN,
+    FURTHER_QUEUE,
+    NODES,
+    OTHER,
+    RESERVATION,
+    START,
+    TOPIC,
+    FakeAws,
+    cluster,
+)
+
+from ultracluster_runtime.lifecycle import handler as function
+from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE, LifecycleError, look_after
+from ultracluster_runtime.lifecycle.reader import Cluster
+from ultracluster_runtime.lifecycle.state import Memory
+
+pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients, and every call fails in every way
+
+END = START + timedelta(days=1)
+MINUTE = timedelta(minutes=1)
+SIGNAL = END - timedelta(minutes=60)
+DRAIN = END - timedelta(minutes=40)
+SECOND_BLOCK = "cr-0000000000000000b"
+
+Scene = Callable[[FakeAws], datetime]
+
+
+@pytest.fixture
+def aws() -> FakeAws:
+    return FakeAws()
+
+
+def wake(aws: FakeAws, now: datetime) -> None:
+    look_after(cluster(), aws.clients, now)
+
+
+def memory(aws: FakeAws) -> Memory:
+    return Memory.from_json(aws.parameter, reservation_id=RESERVATION)
+
+
+def state_of(aws: FakeAws) -> tuple[object, ...]:
+    """What must be the same in the end, whatever failed on the way."""
+    told = {node for command in aws.commands for node in command["InstanceIds"]}
+    subjects = {each["Subject"].partition(":")[0] for each in aws.published}
+    return (
+        {arn: shown["state"] for arn, shown in aws.environments.items()},
+        aws.queue_state,
+        aws.terminated,
+        told,
+        subjects,
+        memory(aws).notices,
+    )
+
+
+def begins(_: FakeAws) -> datetime:
+    return START + MINUTE
+
+
+def begins_closed(aws: FakeAws) -> datetime:
+    aws.environments[ENVIRONMENT]["state"] = aws.queue_state = "DISABLED"
+    return START + MINUTE
+
+
+def comes_near_its_end(_: FakeAws) -> datetime:
+    return SIGNAL
+
+
+def drains(aws: FakeAws) -> datetime:
+    aws.add_environment("DISABLED", reservation=SECOND_BLOCK)
+    aws.reservations[SECOND_BLOCK] = aws.reservations[RESERVATION] | {"State": "expired"}
+    before = Memory(reservation_id=RESERVATION).about(start=START, end=END, instances=2)
+    aws.parameter = before.having_told(frozenset(NODES), SIGNAL, present=frozenset(NODES)).to_json()
+    return DRAIN
+
+
+def has_ended(aws: FakeAws) -> datetime:
+    aws.parameter = Memory(reservation_id=RESERVATION).about(start=START, end=END, instances=2).to_json()
+    aws.reservations[RESERVATION]["State"] = "expired"
+    aws.instances.clear()
+    aws.jobs.clear()
+    return END
+
+
+SCENES = (begins, begins_closed, comes_near_its_end, drains, has_ended)
+
+
+def test_opens_at_the_start(aws: FakeAws) -> None:
+    wake(aws, begins_closed(aws))
+    assert (aws.environments[ENVIRONMENT]["state"], aws.queue_state) == ("ENABLED", "ENABLED")
+    assert aws.terminated == {}
+    assert aws.commands == []
+
+
+def test_tells_its_own_nodes_by_a_command_that_writes_the_file_that_jobs_watch(
+    aws: FakeAws, tmp_path: Path
+) -> None:
+    wake(aws, SIGNAL)
+    (command,) = aws.commands
+    assert command["InstanceIds"] == list(NODES)
+    assert command["DocumentName"] == "AWS-RunShellScript"
+    # The commands run here for real, in a folder instead of /run/ultracluster.
+    script = "\n".join(command["Parameters"]["commands"]).replace("/run/", f"{tmp_path}/run/")
+    for _ in range(2):
+        subprocess.run(["/bin/sh", "-ec", script], check=True)
+    assert Path(f"{tmp_path}{CHECKPOINT_FILE}").read_text() == "2026-12-02T11:00:00Z\n"
+    assert set(memory(aws).told) == set(NODES)
+
+
+def test_a_node_that_cannot_be_reached_keeps_nobody_else_from_being_told(aws: FakeAws) -> None:
+    aws.unreachable = {NODES[0]}
+    with pytest.raises(LifecycleError, match=f"could not be told.*{NODES[0]}"):
+        wake(aws, SIGNAL)
+    assert [command["InstanceIds"] for command in aws.commands] == [[NODES[1]]]
+    assert set(memory(aws).told) == {NODES[1]}
+
+
+def test_more_nodes_than_a_command_takes_are_told_by_several(aws: FakeAws) -> None:
+    aws.instances |= {f"i-{number:017x}": RESERVATION for number in range(100, 162)}
+    wake(aws, SIGNAL)
+    assert [len(command["InstanceIds"]) for command in aws.commands] == [50, 14]
+    assert len(aws.parameter) <= 4096
+
+
+def test_drains_its_own_nodes_and_nothing_else(aws: FakeAws) -> None:
+    wake(aws, drains(aws))
+    assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
+    assert aws.queue_state == "DISABLED"
+    assert list(aws.terminated) == ["multi"]
+    assert "2026-12-02 11:30 UTC" in aws.terminated["multi"]
+    assert aws.jobs["single"] == "RUNNING"
+    assert not [command for command in aws.commands if FOREIGN in command["InstanceIds"]]
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "other", "closes"),
+    [
+        ("ENABLED", "VALID", None, False),
+        ("ENABLED", "INVALID", None, True),
+        ("DISABLED", "VALID", None, True),
+        ("DISABLED", "VALID", {"State": "scheduled", "EndDate": END + timedelta(days=9)}, False),
+        ("DISABLED", "VALID", {"State": "active", "EndDate": END + timedelta(days=9)}, False),
+        ("DISABLED", "VALID", {"State": "active", "EndDate": DRAIN + timedelta(minutes=40)}, True),
+        ("DISABLED", "VALID", {"State": "expired", "EndDate": END + timedelta(days=9)}, True),
+        (
+            "DISABLED",
+            "VALID",
+            # In the drain of an UltraServer, which begins 70 minutes before its end.
+            {"State": "active", "EndDate": DRAIN + timedelta(minutes=70), "InstanceType": "trn2u.48xlarge"},
+            True,
+        ),
+    ],
+)
+def test_the_queue_stays_open_for_what_serves_it_or_will(
+    aws: FakeAws, state: str, status: str, other: dict[str, object] | None, closes: bool
+) -> None:
+    now = drains(aws)
+    aws.add_environment(state, status=status, reservation=SECOND_BLOCK if other else None)
+    aws.reservations[SECOND_BLOCK] = aws.reservations[RESERVATION] | (other or {})
+    wake(aws, now)
+    assert (aws.queue_state == "DISABLED") is closes
+    assert aws.environments[OTHER]["state"] == state
+
+
+@pytest.mark.parametrize("further", ["", FURTHER_QUEUE])
+def test_jobs_of_a_further_queue_are_ended_like_all_others(aws: FakeAws, further: str) -> None:
+    now = drains(aws)
+    aws.further_jobs = {"multi"}
+    given = cluster(further_job_queues=tuple(filter(None, [further])))
+    look_after(given, aws.clients, now)
+    assert list(aws.terminated) == (["multi"] if further else [])
+    assert aws.calls.count("UpdateJobQueue") == 1  # the further queue itself stays as it is
+
+
+def test_waits_for_the_payment_of_an_extension(aws: FakeAws) -> None:
+    now = drains(aws)
+    aws.extensions = [{"CapacityBlockExtensionStatus": "payment-pending"}]
+    wake(aws, now)
+    assert aws.terminated == {}
+    aws.extensions = [{"CapacityBlockExtensionStatus": "payment-failed"}]
+    wake(aws, now)
+    assert list(aws.terminated) == ["multi"]
+
+
+def test_the_notice_says_what_an_extension_costs(aws: FakeAws) -> None:
+    aws.offers = [
+        {
+            "CapacityBlockExtensionDurationHours": 24,
+            "UpfrontFee": "1716.52",
+            "CurrencyCode": "USD",
+            "CapacityBlockExtensionEndDate": END + timedelta(days=1),
+        }
+    ]
+    wake(aws, END - timedelta(hours=2))
+    (notice,) = aws.published
+    assert notice["TopicArn"] == TOPIC
+    assert "24 h for 1716.52 USD, until 2026-12-03 11:30 UTC" in notice["Message"]
+
+
+def test_the_notice_is_sent_when_the_price_cannot_be_had(aws: FakeAws) -> None:
+    aws.denied = {"DescribeCapacityBlockExtensionOfferings"}
+    wake(aws, END - timedelta(hours=2))
+    (notice,) = aws.published
+    assert "AccessDeniedException" in notice["Message"]
+
+
+def test_the_report_is_sent_and_logged_as_json(aws: FakeAws, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        wake(aws, has_ended(aws))
+    (notice,) = aws.published
+    figures = json.loads(notice["Message"].rpartition("\n\n")[2])
+    assert (figures["paid_node_hours"], figures["unobserved_node_hours"]) == (48.0, 48.0)
+    assert figures in [json.loads(record.message) for record in caplog.records]
+
+
+def test_a_block_that_ec2_has_forgotten_is_reported_and_raises_no_alarm(aws: FakeAws) -> None:
+    now = has_ended(aws)
+    del aws.reservations[RESERVATION]
+    for minutes in range(3):
+        wake(aws, now + minutes * MINUTE)
+    assert len(aws.published) == 1
+    assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+def test_a_second_wake_up_adds_nothing(scene: Scene, aws: FakeAws) -> None:
+    now = scene(aws)
+    wake(aws, now)
+    done, published = state_of(aws), len(aws.published)
+    del aws.calls[:]
+    wake(aws, now)
+    assert (state_of(aws), len(aws.published)) == (done, published)
+    assert not {
+        "PutParameter",
+        "UpdateComputeEnvironment",
+        "UpdateJobQueue",
+        "TerminateJob",
+        "Publish",
+    } & set(aws.calls)
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+def test_any_call_may_fail_in_any_way_and_the_next_wake_up_finishes(scene: Scene) -> None:
+    undisturbed = FakeAws()
+    wake(undisturbed, scene(undisturbed))
+    reach = len(undisturbed.calls)
+    assert reach >= 7
+    failed = 0
+    for number in range(reach):
+        for fault in FAULTS:
+            aws = FakeAws()
+            now = scene(aws)
+            aws.faults = {number: fault}
+            try:
+                wake(aws, now)
+            except LifecycleError:
+                failed += 1
+            aws.faults = {}
+            wake(aws, now)
+            assert state_of(aws) == state_of(undisturbed), f"{fault} at {undisturbed.calls[number]}"
+            assert not [call for call in aws.calls if "Purchase" in call]
+    assert failed > reach  # the faults do arrive
+
+
+@pytest.mark.parametrize("fault", sorted({*FAULTS} - {"more fields"}))
+def test_without_the_reservation_nothing_is_touched(fault: str, aws: FakeAws) -> None:
+    now = drains(aws)
+    aws.faults = {0: fault}
+    with pytest.raises(LifecycleError):
+        wake(aws, now)
+    assert aws.calls == ["DescribeCapacityReservations"]
+
+
+def test_the_function_takes_its_cluster_from_the_environment(
+    aws: FakeAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aws.reservations[RESERVATION]["State"] = "scheduled"
+    given = cluster()
+    for name, value in {
+        "UC_RESERVATION_ID": given.reservation_id,
+        "UC_COMPUTE_ENVIRONMENT": given.compute_environment,
+        "UC_JOB_QUEUE": given.job_queue,
+        "UC_TOPIC": given.topic,
+        "UC_MEMORY": given.memory,
+        "UC_CHECKPOINT_LEAD_SECONDS": "1200",
+        "UC_FURTHER_JOB_QUEUES": FURTHER_QUEUE,
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(function, "_clients", lambda: aws.clients)
+    asked: list[Cluster] = []
+    looked = function.look_after
+    monkeypatch.setattr(
+        function, "look_after", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))
+    )
+    function.handler({"detail-type": "anything"}, None)
+    assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
+    assert asked == [cluster(further_job_queues=(FURTHER_QUEUE,))]

@@ -1,0 +1,269 @@
+"""Both sides of each boundary of the life cycle; whole lives are in test_sweep_lifecycle.py."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ultracluster_runtime.lifecycle.actions import (
+    Action,
+    Notify,
+    SetEnvironment,
+    SetQueue,
+    TellNodes,
+    TerminateJob,
+)
+from ultracluster_runtime.lifecycle.machine import Phase, decide, phase_of
+from ultracluster_runtime.lifecycle.observations import Facts, Job, Queue, Reservation
+from ultracluster_runtime.lifecycle.state import Memory
+
+START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
+END = START + timedelta(days=14)
+SECOND = timedelta(seconds=1)
+ID = "cr-0123456789abcdef0"
+NODE = "i-0123456789abcdef0"
+FRESH = Memory(reservation_id=ID)
+
+
+def reservation(**changes: object) -> Reservation:
+    given = {
+        "state": "active",
+        "is_block": True,
+        "ultraserver": False,
+        "instances": 16,
+        "start": START,
+        "end": END,
+    }
+    return Reservation(**given | changes)  # type: ignore[arg-type]
+
+
+def facts(now: datetime, **changes: object) -> Facts:
+    given = {
+        "now": now,
+        "reservation_id": ID,
+        "checkpoint_lead": timedelta(minutes=20),
+        "reservation": reservation(),
+        "environment_enabled": True,
+        "queue": Queue(enabled=True, others_serve=False),
+        "nodes": frozenset({NODE}),
+        "jobs": (Job(job_id="job", nodes=frozenset({NODE})),),
+        "extension_pending": False,
+    }
+    return Facts(**given | changes)  # type: ignore[arg-type]
+
+
+def of_kind(kind: type[Action], seen: Facts, memory: Memory | None = FRESH) -> list[Action]:
+    return [action for action in decide(seen, memory) if isinstance(action, kind)]
+
+
+@pytest.mark.parametrize(("ultraserver", "minutes"), [(False, 40), (True, 70)])
+def test_drains_forty_minutes_before_the_end_and_ultraservers_seventy(
+    ultraserver: bool, minutes: int
+) -> None:
+    block = reservation(ultraserver=ultraserver)
+    drain = END - timedelta(minutes=minutes)
+    assert of_kind(SetEnvironment, facts(drain - SECOND, reservation=block)) == []
+    assert of_kind(SetEnvironment, facts(drain, reservation=block)) == [SetEnvironment(enabled=False)]
+
+
+def test_tells_nodes_twenty_minutes_before_the_drain_until_when_they_live() -> None:
+    drain = END - timedelta(minutes=40)
+    first = drain - timedelta(minutes=20)
+    assert of_kind(TellNodes, facts(first - SECOND)) == []
+    told = [TellNodes(nodes=frozenset({NODE}), before=END - timedelta(minutes=30))]
+    assert of_kind(TellNodes, facts(first)) == told
+    assert of_kind(TellNodes, facts(first, checkpoint_lead=timedelta(minutes=19))) == []
+
+
+def test_a_job_that_was_told_ends_at_the_drain_and_not_a_second_earlier() -> None:
+    drain = END - timedelta(minutes=40)
+    told = replace(FRESH, told={NODE: drain - timedelta(minutes=20)})
+    assert of_kind(TerminateJob, facts(drain - SECOND), told) == []
+    (end,) = of_kind(TerminateJob, facts(drain), told)
+    assert isinstance(end, TerminateJob)
+    assert (end.job_id, ID in end.reason, "2026-12-15 10:50 UTC" in end.reason) == ("job", True, True)
+
+
+def test_a_job_that_was_told_late_has_eight_minutes_and_never_until_ec2_acts() -> None:
+    drain = END - timedelta(minutes=40)
+    late = replace(FRESH, told={NODE: drain - timedelta(minutes=1)})
+    assert of_kind(TerminateJob, facts(drain + timedelta(minutes=7) - SECOND), late) == []
+    assert of_kind(TerminateJob, facts(drain + timedelta(minutes=7)), late)
+    last = END - timedelta(minutes=32)
+    for memory in (FRESH, None):
+        assert of_kind(TerminateJob, facts(last - SECOND), memory) == []
+        assert of_kind(TerminateJob, facts(last), memory)
+
+
+def test_a_job_on_several_nodes_ends_when_all_of_them_were_told() -> None:
+    drain = END - timedelta(minutes=40)
+    other = "i-0123456789abcdef1"
+    seen = facts(
+        drain,
+        nodes=frozenset({NODE, other}),
+        jobs=(Job(job_id="job", nodes=frozenset({NODE, other})),),
+    )
+    told = {NODE: drain - timedelta(minutes=20)}
+    assert of_kind(TerminateJob, seen, replace(FRESH, told=told)) == []
+    assert of_kind(TerminateJob, seen, replace(FRESH, told=told | {other: told[NODE]}))
+
+
+def test_jobs_wait_for_a_payment_that_can_still_move_the_end() -> None:
+    told = replace(FRESH, told={NODE: END - timedelta(hours=1)})
+    last = END - timedelta(minutes=32)
+    assert of_kind(TerminateJob, facts(last - SECOND, extension_pending=True), told) == []
+    assert of_kind(TerminateJob, facts(last, extension_pending=True), told)
+    assert of_kind(SetEnvironment, facts(last - SECOND, extension_pending=True)) == [
+        SetEnvironment(enabled=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "phase"),
+    [
+        *(
+            (state, Phase.WAITING)
+            for state in ("assessing", "delayed", "payment-pending", "pending", "scheduled")
+        ),
+        ("active", Phase.OPEN),
+        *(
+            (state, Phase.ENDED)
+            for state in ("cancelled", "cancelling", "expired", "failed", "payment-failed", "unsupported")
+        ),
+        ("unavailable", Phase.UNKNOWN),
+    ],
+)
+def test_every_state_that_ec2_has_is_placed(state: str, phase: Phase) -> None:
+    assert phase_of(facts(START + SECOND, reservation=reservation(state=state)), FRESH) is phase
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"state": "new"},
+        {"is_block": False},
+        {"start": None},
+        {"end": None},
+        {"end": START},
+    ],
+)
+def test_what_is_not_understood_is_left_alone_and_told_to_people(odd: dict[str, object]) -> None:
+    actions = decide(facts(START + SECOND, reservation=reservation(**odd), environment_enabled=False), FRESH)
+    assert [type(action) for action in actions] == [Notify]
+
+
+def test_a_reservation_that_ec2_never_knew_is_not_taken_for_an_ended_one() -> None:
+    actions = decide(facts(START, reservation=None), FRESH)
+    assert [type(action) for action in actions] == [Notify]
+    past = replace(FRESH, end=START, start=START - timedelta(days=1), instances=4)
+    assert of_kind(SetEnvironment, facts(START, reservation=None), past) == [SetEnvironment(enabled=False)]
+
+
+def test_before_the_start_the_queue_is_open_and_the_environment_is_not() -> None:
+    waiting = reservation(state="scheduled", instances=0)
+    closed = facts(START, reservation=waiting, queue=Queue(enabled=False, others_serve=False))
+    assert decide(closed, FRESH) == (SetEnvironment(enabled=False), SetQueue(enabled=True))
+
+
+@pytest.mark.parametrize("state", ["scheduled", "active"])
+def test_a_queue_that_a_budget_has_closed_is_opened_by_people_only(state: str) -> None:
+    for by_budget in (True, False):
+        queue = Queue(enabled=False, others_serve=False, closed_by_budget=by_budget)
+        seen = facts(START + timedelta(hours=1), reservation=reservation(state=state), queue=queue)
+        assert of_kind(SetQueue, seen) == ([] if by_budget else [SetQueue(enabled=True)])
+
+
+@pytest.mark.parametrize(("others", "closes"), [(False, True), (True, False), (None, False)])
+def test_closes_the_queue_only_when_nothing_else_surely_serves_it(others: bool | None, closes: bool) -> None:
+    seen = facts(END - timedelta(minutes=40), queue=Queue(enabled=True, others_serve=others))
+    assert of_kind(SetQueue, seen) == ([SetQueue(enabled=False)] if closes else [])
+
+
+@pytest.mark.parametrize(
+    ("before", "sent", "due"),
+    [
+        (timedelta(days=7), frozenset(), "T-168h"),
+        (timedelta(hours=24), frozenset({"T-168h"}), "T-24h"),
+        (timedelta(hours=2), frozenset({"T-168h", "T-24h"}), "T-2h"),
+    ],
+)
+def test_notices_come_in_time_to_extend_and_never_twice(
+    before: timedelta, sent: frozenset[str], due: str
+) -> None:
+    memory = replace(FRESH, notices=sent)
+    assert of_kind(Notify, facts(END - before - SECOND), memory) == []
+    (notice,) = of_kind(Notify, facts(END - before), memory)
+    assert isinstance(notice, Notify)
+    assert (notice.notices, notice.with_extension) == (frozenset({due}), True)
+    assert "2026-12-15 10:50 UTC" in notice.text
+    assert "2026-12-15 10:30 UTC" in notice.text
+    assert of_kind(Notify, facts(END - before), replace(FRESH, notices=sent | {due})) == []
+
+
+def test_one_message_stands_for_all_that_are_due_after_a_long_silence() -> None:
+    (notice,) = of_kind(Notify, facts(END - timedelta(hours=2)))
+    assert isinstance(notice, Notify)
+    assert notice.notices == {"T-168h", "T-24h", "T-2h"}
+
+
+def test_deciding_again_after_everything_is_done_does_nothing_more() -> None:
+    done = facts(
+        END,
+        reservation=reservation(state="expired"),
+        environment_enabled=False,
+        queue=Queue(enabled=False, others_serve=False),
+        nodes=frozenset(),
+        jobs=(),
+    )
+    assert (
+        decide(done, replace(FRESH, start=START, end=END, instances=16, notices=frozenset({"report"}))) == ()
+    )
+
+
+# Memory
+
+
+def test_the_memory_of_the_largest_block_fits_into_a_standard_parameter() -> None:
+    nodes = frozenset(f"i-{number:017x}" for number in range(64))
+    memory = replace(
+        FRESH, start=START, end=END, instances=64, sampled_at=END, observed_seconds=10**9, busy_seconds=10**9
+    )
+    memory = memory.having_told(nodes, END, present=nodes).having_sent(frozenset({"T-24h", "T-2h", "report"}))
+    assert len(memory.to_json()) <= 4096
+    assert Memory.from_json(memory.to_json(), reservation_id=ID) == memory
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", "{", '{"reservation_id":"' + ID + '"}'])
+def test_a_memory_that_cannot_be_read_is_a_new_one(text: str) -> None:
+    assert Memory.from_json(text, reservation_id=ID) == FRESH
+
+
+def test_the_memory_of_another_block_is_forgotten() -> None:
+    other = replace(FRESH, instances=16, notices=frozenset({"report"})).to_json()
+    assert Memory.from_json(other, reservation_id="cr-0123456789abcdef1") == Memory(
+        reservation_id="cr-0123456789abcdef1"
+    )
+
+
+def test_hours_are_counted_inside_the_block_only_and_never_over_a_gap() -> None:
+    memory = FRESH.about(start=START, end=END, instances=2)
+    memory = memory.sampled(START - timedelta(minutes=1), busy=1)
+    assert memory.observed_seconds == 0
+    memory = memory.sampled(START + timedelta(minutes=5), busy=1)
+    assert (memory.observed_seconds, memory.busy_seconds) == (600, 300)
+    memory = memory.sampled(START + timedelta(minutes=3), busy=2)  # late, and out of order
+    memory = memory.sampled(
+        START + timedelta(minutes=10, seconds=1), busy=2
+    )  # a gap of more than five minutes
+    assert (memory.observed_seconds, memory.busy_seconds) == (600, 300)
+    memory = memory.sampled(START + timedelta(minutes=15, seconds=1), busy=9)
+    assert (memory.observed_seconds, memory.busy_seconds) == (1200, 900)
+    report = memory.report(state="expired")
+    assert report["paid_node_hours"] == 2 * 14 * 24
+    assert (report["used_node_hours"], report["idle_node_hours"]) == (0.25, 0.08)
+    assert report["unobserved_node_hours"] == pytest.approx(2 * 14 * 24 - 1 / 3, abs=0.01)
+
+
+def test_a_block_that_was_never_seen_cannot_be_reported() -> None:
+    with pytest.raises(ValueError, match="never seen"):
+        FRESH.report(state="expired")

@@ -1,0 +1,85 @@
+"""The file of a recording: written and read back, or refused with what is wrong in it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.runtime.metrics.recordings import day, recording, series
+
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.metrics.recorded_metrics import read_recording, write_recording
+
+
+def test_what_is_written_is_read_and_written_alike(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    write_recording(day(), first)
+    recorded = read_recording(first)
+    write_recording(recorded, second)
+    assert recorded == day()
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_metrics_of_a_job_are_told_from_those_of_the_cluster() -> None:
+    recorded = recording(series("Loss", "Average", [1.0]), series("Loss", "Average", [2.0], job="train"))
+    assert recorded.values("Loss", "Average") == [1]
+    assert recorded.values("Loss", "Average", job="train") == [2]
+    assert recorded.values("Loss", "Maximum") == []
+    assert recorded.jobs == ("train",)
+
+
+def _without(key: str) -> Callable[[dict[str, Any]], None]:
+    return lambda document: document.pop(key) and None
+
+
+def _with(value: Any, path: tuple[Any, ...]) -> Callable[[dict[str, Any]], None]:
+    def change(document: dict[str, Any]) -> None:
+        place: Any = document
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (_with(2, ("version",)), "its version is 2"),
+        (_without("cluster"), "'cluster' is missing"),
+        (_with("2026-11-20T00:00:00", ("start",)), "has no time zone"),
+        (_with("2026-11-19T00:00:00Z", ("end",)), "ends before it begins"),
+        (_with(0, ("period_seconds",)), "its period is no time"),
+        (_with("much", ("series", 0, "points", 0, 1)), "'much' is no number"),
+        (_with(value=True, path=("series", 0, "points", 0, 1)), "True is no number"),
+        (_with(float("nan"), ("series", 0, "points", 0, 1)), "NaN is no number"),
+        (_with("2026-11-20T23:00:00Z", ("series", 0, "points", 0, 0)), "not in the order of time"),
+        (_with([[1, 2, 3]], ("series", 0, "points")), ""),
+        (_with(None, ("series",)), ""),
+    ],
+)
+def test_refuses_what_is_no_recording(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], said: str
+) -> None:
+    path = tmp_path / "recording.json"
+    write_recording(recording(series("Loss", "Average", [1.0, 2.0])), path)
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(FindingsError, match="UC9330") as raised:
+        read_recording(path)
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "1", '"x"'])
+def test_refuses_a_file_of_another_kind(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "recording.json"
+    path.write_text(text)
+    with pytest.raises(FindingsError, match="UC9330"):
+        read_recording(path)
+
+
+def test_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FindingsError, match="No such file"):
+        read_recording(tmp_path / "none.json")

@@ -1,0 +1,487 @@
+"""Each check of preflight passes on an account that is right, and fails on one where its one thing is wrong."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
+from moto.iam.models import iam_backends
+from moto.sts.models import STSBackend
+from tests.unit.runtime.preflight.preflight_simulation import BLOCK, ON_DEMAND, REGION, Account, World, build
+
+from ultracluster_local import LocalAws
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.ec2.capacity_market import capacity_market
+from ultracluster_local.services.handlers import ServiceError
+from ultracluster_runtime.preflight.check import AnyCheck, Status
+from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.registry import CHECKS
+from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.run import Result, run_checks
+
+pytestmark = pytest.mark.deploy
+
+BY_CODE = {check.code: check for check in CHECKS}
+
+
+@pytest.fixture(scope="module")
+def world(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> World:
+    return build(local_aws_server, tmp_path_factory.mktemp("preflight"))
+
+
+def run_one(check: AnyCheck, needs: RolloutNeeds, reads: Reads) -> list[Result]:
+    return run_checks(needs, reads, checks=(check,))
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.code)
+def test_a_check_passes_on_an_account_that_is_right_and_asks_what_it_says(
+    world: World, check: AnyCheck
+) -> None:
+    reads = world.reads()
+    results = run_one(check, world.needs, reads)
+
+    assert {(result.subject, result.outcome.status) for result in results} == {
+        (result.subject, Status.PASS) for result in results
+    }, results
+    assert all(result.outcome.evidence and not result.outcome.remedy for result in results)
+    assert reads.sent.keys() <= set(check.calls)
+    assert reads.sent
+
+
+# How to break what a check looks at
+
+
+def refuse_credentials(account: Account) -> None:
+    def refuse(*_: Any) -> None:
+        raise ServiceError("ExpiredTokenException", "The security token included in the request is expired")
+
+    account.patch.setattr(STSBackend, "get_caller_identity", refuse)
+
+
+def switch_region_off(account: Account) -> None:
+    region = next(one for one in RegionsAndZonesBackend.regions if one.name == REGION)
+    account.patch.setattr(region, "opt_in_status", "not-opted-in")
+
+
+def take_policies(account: Account, *, of: str) -> None:
+    backend = iam_backends[ACCOUNT]["aws"]
+    principals = [*backend.roles.values(), *backend.users.values()]
+    account.patch.setattr(next(one for one in principals if one.name == of), "policies", {})
+
+
+def allow_roles_below(account: Account, path: str) -> None:
+    """The clusters' roles are under /training/, and CloudFormation may make them below a path only."""
+    clusters = tuple(replace(each, role_path="/training/") for each in account.needs.clusters)
+    account.needs = replace(account.needs, clusters=clusters)
+    name = f"cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}"
+    role = next(one for one in iam_backends[ACCOUNT]["aws"].roles.values() if one.name == name)
+    below = [f"arn:aws:iam::{ACCOUNT}:{kind}{path}*" for kind in ("role", "instance-profile")]
+    others = [f"{service}:*" for service in ("batch", "ec2", "fsx", "lambda", "logs", "s3", "sns")]
+    statements = [
+        {"Effect": "Allow", "Action": [*others, "iam:CreateServiceLinkedRole"], "Resource": "*"},
+        {"Effect": "Allow", "Action": "iam:*", "Resource": below},
+    ]
+    account.patch.setattr(role, "managed_policies", {})
+    account.patch.setattr(role, "policies", {"Own": json.dumps({"Statement": statements})})
+
+
+def put_job_elsewhere(account: Account, old: str, new: str) -> None:
+    image = account.cluster("block").images[0].image
+    account.change_part("block", "images", image=image.replace(old, new))
+
+
+def name_order(account: Account, order: str) -> None:
+    account.change_part("block", "orders", order=order)
+
+
+def ask_more_of_group(account: Account) -> None:
+    sources = account.cluster("demand").sources
+    account.change("demand", sources=tuple(replace(one, nodes=3) for one in sources))
+
+
+Break = Callable[[Account], None]
+
+BROKEN: Mapping[str, tuple[Break, Status, str]] = {
+    "UC9401": (refuse_credentials, Status.FAIL, "security token"),
+    "UC9402": (lambda it: it.change("spot", account="210987654321"), Status.FAIL, "spot (210987654321)"),
+    "UC9403": (lambda it: setattr(it, "now_ahead", timedelta(minutes=6)), Status.FAIL, "s apart"),
+    "UC9404": (switch_region_off, Status.FAIL, "not-opted-in"),
+    "UC9405": (
+        lambda it: setattr(it, "needs", replace(it.needs, qualifier="other")),
+        Status.FAIL,
+        "not bootstrapped with the qualifier other",
+    ),
+    "UC9406": (lambda it: it.hide_role("AWSServiceRoleForBatch"), Status.WARN, "AWS Batch makes it"),
+    "UC9407": (lambda it: it.hide_role("AWSServiceRoleForEC2Spot"), Status.FAIL, "no Spot Instance"),
+    "UC9408": (lambda it: it.hide_role("AWSServiceRoleForAmazonFSx"), Status.WARN, "Amazon FSx makes it"),
+    "UC9409": (lambda it: take_policies(it, of="deployer"), Status.FAIL, "implicitDeny"),
+    "UC9410": (
+        lambda it: take_policies(it, of=f"cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}"),
+        Status.FAIL,
+        "may not batch:CreateComputeEnvironment",
+    ),
+    "UC9411": (
+        lambda it: it.patch.setattr(capacity_market(REGION), "block_quota_vcpus", 383),
+        Status.WARN,
+        "384 of 383",
+    ),
+    "UC9412": (lambda it: it.set_quota("ec2", "L-2C3B7624", 511), Status.FAIL, "512 needed = 512 of 511"),
+    "UC9413": (lambda it: it.set_quota("ec2", "L-6B0D517C", 127), Status.FAIL, "128 needed = 128 of 127"),
+    "UC9414": (lambda it: it.set_quota("batch", "L-144F0CA5", 4), Status.FAIL, "5 of 4"),
+    "UC9415": (lambda it: it.set_quota("batch", "L-4CEA37AD", 3), Status.FAIL, "4 of 3"),
+    "UC9416": (lambda it: it.set_quota("fsx", "L-8F1B9C74", 10_799), Status.FAIL, "10,800 of 10,799"),
+    "UC9417": (lambda it: it.set_quota("vpc", "L-F678F1CE", 4), Status.FAIL, "2 used + 3 needed = 5 of 4"),
+    "UC9418": (lambda it: it.set_quota("vpc", "L-DF5E4CA3", 500), Status.FAIL, "of 500"),
+    "UC9419": (lambda it: it.set_quota("vpc", "L-1B52E74A", 3), Status.FAIL, "1 used + 3 needed = 4 of 3"),
+    "UC9420": (lambda it: it.change("spot", zone_id="use2-az9"), Status.FAIL, "no zone use2-az9"),
+    "UC9421": (lambda it: it.change("demand", zone_id="use2-az1"), Status.FAIL, "not in use2-az1"),
+    "UC9422": (
+        lambda it: it.change_part("block", "sources", reservation_id="cr-0000000000000000f"),
+        Status.FAIL,
+        "no reservation cr-0000000000000000f",
+    ),
+    "UC9423": (lambda it: it.set_segment(zone_id="use2-az1"), Status.FAIL, "it is in use2-az1"),
+    "UC9424": (lambda it: it.set_segment(instance_type="trn1.32xlarge"), Status.FAIL, "it is of trn1"),
+    "UC9425": (lambda it: it.set_reservation(BLOCK, platform="Windows"), Status.FAIL, "it is for Windows"),
+    "UC9426": (lambda it: it.set_segment(count=1), Status.FAIL, "it holds 1 instances; the cluster takes 2"),
+    "UC9427": (
+        lambda it: it.set_reservation(BLOCK, forced_state="payment-failed"),
+        Status.FAIL,
+        "it is payment-failed",
+    ),
+    "UC9428": (
+        lambda it: it.change_part("block", "sources", end=it.world.now),
+        Status.FAIL,
+        "the rollout says",
+    ),
+    "UC9429": (
+        lambda it: it.set_reservation(BLOCK, settings={"Tenancy": "dedicated"}),
+        Status.FAIL,
+        "its tenancy is dedicated",
+    ),
+    "UC9430": (
+        lambda it: it.set_reservation(BLOCK, settings={"OwnerId": "210987654321"}),
+        Status.WARN,
+        "shared with 123456789012",
+    ),
+    "UC9431": (
+        lambda it: it.set_reservation(BLOCK, block_id=""),
+        Status.FAIL,
+        "On-Demand Capacity Reservation",
+    ),
+    "UC9432": (
+        lambda it: it.set_reservation(
+            ON_DEMAND, settings={"PlacementGroupArn": f"arn:aws:ec2:{REGION}:{ACCOUNT}:placement-group/near"}
+        ),
+        Status.FAIL,
+        "made inside near; the rollout says none",
+    ),
+    "UC9433": (
+        lambda it: it.patch.setitem(capacity_market(REGION).unavailable, BLOCK, 1),
+        Status.WARN,
+        "1 of 2 instances are free",
+    ),
+    "UC9434": (ask_more_of_group, Status.FAIL, "they hold 2 instances, the cluster takes 3"),
+    "UC9435": (
+        lambda it: it.change_part("existing", "subnet", subnet_id=it.world.ids["elsewhere"]),
+        Status.FAIL,
+        "it is in use2-az1; the capacity in use2-az3",
+    ),
+    "UC9436": (
+        lambda it: it.change_part("existing", "subnet", subnet_id=it.world.ids["small"], addresses=12),
+        Status.FAIL,
+        "11 addresses are free; the cluster takes 12",
+    ),
+    "UC9437": (
+        lambda it: it.patch.setattr(
+            it.ec2.get_subnet(it.world.ids["subnet_id"]), "map_public_ip_on_launch", True
+        ),
+        Status.FAIL,
+        "it assigns public addresses",
+    ),
+    "UC9438": (
+        lambda it: it.patch.setattr(it.ec2.vpc_end_points[it.world.ids["gateway"]], "route_table_ids", []),
+        Status.FAIL,
+        "nothing leads to S3",
+    ),
+    "UC9439": (
+        lambda it: it.patch.setattr(
+            it.ec2.vpc_end_points[it.world.ids["endpoint"]], "private_dns_enabled", False
+        ),
+        Status.FAIL,
+        "nothing leads to ecr.api; without private DNS: ecr.api",
+    ),
+    "UC9440": (
+        lambda it: it.patch.setattr(it.ec2.vpcs[it.world.ids["vpc_id"]], "enable_dns_hostnames", False),
+        Status.FAIL,
+        "DNS hostnames off",
+    ),
+    "UC9441": (
+        lambda it: it.change_part("existing", "subnet", security_group_id=it.world.ids["bare"]),
+        Status.FAIL,
+        "no inbound and no outbound rule",
+    ),
+    "UC9442": (
+        lambda it: it.change("spot", image_id="ami-00000000000000000"),
+        Status.FAIL,
+        "shows this account no",
+    ),
+    "UC9443": (lambda it: it.set_ami(architecture="arm64"), Status.FAIL, "it is for arm64"),
+    "UC9444": (lambda it: it.set_ami(name="ubuntu-neuron"), Status.WARN, "does not say ecs"),
+    "UC9445": (
+        lambda it: it.set_ami(deprecation_time="2026-01-01T00:00:00.000Z"),
+        Status.WARN,
+        "deprecated since 2026-01-01",
+    ),
+    "UC9446": (lambda it: put_job_elsewhere(it, "training", "nothing"), Status.FAIL, "no repository nothing"),
+    "UC9447": (lambda it: put_job_elsewhere(it, "2026-11-20", "none"), Status.FAIL, "it is not there"),
+    "UC9448": (
+        lambda it: it.change_part("existing", "buckets", name="preflight-elsewhere"),
+        Status.WARN,
+        "is in us-west-2, the cluster in us-east-2",
+    ),
+    "UC9449": (
+        lambda it: it.change_part("existing", "buckets", name="preflight-public"),
+        Status.FAIL,
+        "is public by its policy",
+    ),
+    "UC9450": (
+        lambda it: it.patch.setattr(it.key, "key_state", "PendingDeletion"),
+        Status.FAIL,
+        "PendingDeletion",
+    ),
+    "UC9451": (
+        lambda it: it.patch.setattr(it.key, "policy", '{"Statement": []}'),
+        Status.WARN,
+        "does not leave it to the IAM policies of 123456789012",
+    ),
+    "UC9452": (lambda it: it.set_file_system(Lifecycle="MISCONFIGURED"), Status.FAIL, "it is MISCONFIGURED"),
+    "UC9453": (
+        lambda it: it.set_file_system(SubnetIds=[it.world.ids["elsewhere"]]),
+        Status.FAIL,
+        "it is in use2-az1, the nodes in use2-az3",
+    ),
+    "UC9454": (
+        lambda it: it.change_part("existing", "file_system", security_group_id=it.world.ids["bare"]),
+        Status.FAIL,
+        "which the rules are added to",
+    ),
+    "UC9456": (lambda it: name_order(it, "waiting"), Status.FAIL, "the order waiting is APPROVED"),
+}
+
+
+def test_every_check_has_a_case_that_breaks_it() -> None:
+    assert BROKEN.keys() == BY_CODE.keys()
+    assert len(CHECKS) == len(BY_CODE) > 50
+
+
+@pytest.mark.parametrize("code", BROKEN)
+def test_a_check_sees_what_is_wrong(world: World, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    breaks, status, fragment = BROKEN[code]
+    account = Account(world=world, patch=monkeypatch, needs=world.needs)
+    breaks(account)
+    results = run_one(BY_CODE[code], account.needs, world.reads(now=world.now + account.now_ahead))
+    wrong = [result.outcome for result in results if result.outcome.status is not Status.PASS]
+
+    assert wrong
+    for outcome in wrong:
+        assert outcome.status is status, outcome
+        assert fragment in outcome.evidence
+        assert outcome.remedy
+        assert not outcome.evidence.startswith(("not answered", "the answer of AWS"))
+
+
+# The other sides of what checks look at
+
+
+def route_to_anywhere(account: Account, way: str) -> None:
+    """Close the endpoints, and let the subnet's route to anywhere lead elsewhere."""
+    endpoints = account.ec2.vpc_end_points
+    account.patch.setattr(endpoints[account.world.ids["gateway"]], "route_table_ids", [])
+    account.patch.setattr(endpoints[account.world.ids["endpoint"]], "state", "deleting")
+    account.add_route(way)
+
+
+def name_group(account: Account, name: str) -> None:
+    sources = account.cluster("demand").sources
+    arn = f"arn:aws:resource-groups:{REGION}:{ACCOUNT}:group/{name}"
+    group = replace(sources[1], resource_group_arn=arn)
+    account.change("demand", sources=(sources[0], group))
+
+
+def use_addresses(account: Account) -> None:
+    account.change_part("existing", "subnet", addresses=5_000, stack="deployed")
+    account.local_stack("deployed")
+
+
+def add_rules(account: Account, group: str) -> None:
+    account.change_part("existing", "subnet", security_group_id=account.world.ids[group], adds_efa_rules=True)
+
+
+def run_stranger(account: Account, **tags: str) -> None:
+    """Let a trn1.32xlarge run, on demand, which is 128 vCPUs."""
+    account.run_instance("trn1.32xlarge", **tags)
+    account.set_quota("ec2", "L-2C3B7624", 600)
+
+
+OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
+    ("UC9409", "role that is unknown", lambda it: it.forget_user(), Status.WARN, "IAM cannot simulate"),
+    ("UC9410", "bootstrap without role", lambda it: it.hide_exec_role(), Status.FAIL, "there is no role"),
+    (
+        "UC9410",
+        "roles below the path",
+        lambda it: allow_roles_below(it, "/training/"),
+        Status.PASS,
+        "may make",
+    ),
+    (
+        "UC9410",
+        "roles below another",
+        lambda it: allow_roles_below(it, "/web/"),
+        Status.FAIL,
+        "may not iam:Add",
+    ),
+    ("UC9412", "just enough", lambda it: it.set_quota("ec2", "L-2C3B7624", 512), Status.PASS, "512 of 512"),
+    ("UC9412", "somebody else's node", run_stranger, Status.FAIL, "128 used + 512 needed"),
+    (
+        "UC9412",
+        "a node of its own",
+        lambda it: run_stranger(it, **{"ultracluster:cluster": "demand"}),
+        Status.PASS,
+        "0 used",
+    ),
+    ("UC9417", "deployed already", lambda it: it.deploy_all(), Status.SKIP, "nothing is added"),
+    (
+        "UC9421",
+        "a block elsewhere",
+        lambda it: it.change("block", zone_id="use2-az9"),
+        Status.WARN,
+        "apart from",
+    ),
+    ("UC9426", "too many", lambda it: it.set_segment(count=3), Status.WARN, "1 are paid and idle"),
+    (
+        "UC9427",
+        "not paid yet",
+        lambda it: it.set_reservation(BLOCK, forced_state="payment-pending"),
+        Status.WARN,
+        "it is payment-pending",
+    ),
+    ("UC9434", "no group", lambda it: name_group(it, "nothing"), Status.FAIL, "there is no resource group"),
+    ("UC9435", "no subnet", lambda it: it.no_subnet(), Status.FAIL, "shows this account no subnet-"),
+    ("UC9436", "deployed already", use_addresses, Status.WARN, "may be its own"),
+    ("UC9438", "a NAT gateway", lambda it: route_to_anywhere(it, "nat"), Status.WARN, "paid by the GB"),
+    (
+        "UC9438",
+        "an internet gateway",
+        lambda it: route_to_anywhere(it, "igw"),
+        Status.FAIL,
+        "nothing leads to S3",
+    ),
+    (
+        "UC9439",
+        "a NAT gateway",
+        lambda it: route_to_anywhere(it, "nat"),
+        Status.PASS,
+        "ecr.api are reached through nat-",
+    ),
+    ("UC9439", "an internet gateway", lambda it: route_to_anywhere(it, "igw"), Status.FAIL, "of no use"),
+    (
+        "UC9441",
+        "half of the rules",
+        lambda it: it.change_part("existing", "subnet", security_group_id=it.world.ids["inbound"]),
+        Status.FAIL,
+        "it has no outbound rule",
+    ),
+    ("UC9441", "rules to come", lambda it: add_rules(it, "bare"), Status.PASS, "adds both rules"),
+    ("UC9441", "rules twice", lambda it: add_rules(it, "group_id"), Status.FAIL, "refuses to add again"),
+    (
+        "UC9446",
+        "a public image",
+        lambda it: it.change_part("block", "images", image="public.ecr.aws/neuron/x:1"),
+        Status.WARN,
+        "not in a private registry",
+    ),
+    (
+        "UC9448",
+        "joined from elsewhere",
+        lambda it: it.change_part("existing", "buckets", name="preflight-elsewhere", joined=True),
+        Status.FAIL,
+        "FSx imports by itself from its own Region only",
+    ),
+    (
+        "UC9448",
+        "no bucket",
+        lambda it: it.change_part("existing", "buckets", name="preflight-none"),
+        Status.FAIL,
+        "there is no bucket",
+    ),
+    (
+        "UC9449",
+        "shut",
+        lambda it: it.change_part("existing", "buckets", name="preflight-shut"),
+        Status.FAIL,
+        "denies it to everybody",
+    ),
+    (
+        "UC9452",
+        "another mount name",
+        lambda it: it.change_part("existing", "file_system", mount_name="other"),
+        Status.FAIL,
+        "the rollout says other",
+    ),
+    (
+        "UC9453",
+        "a new VPC",
+        lambda it: it.change_part("existing", "file_system", vpc_id=None),
+        Status.FAIL,
+        "the rollout makes a new VPC",
+    ),
+    (
+        "UC9454",
+        "rules of others",
+        lambda it: it.change_part("existing", "file_system", security_group_id=None),
+        Status.WARN,
+        "let somebody in",
+    ),
+    ("UC9456", "no order", lambda it: name_order(it, "nothing"), Status.FAIL, "holds no order nothing"),
+    (
+        "UC9456",
+        "an edited order",
+        lambda it: name_order(it, "edited"),
+        Status.FAIL,
+        "not those that were approved",
+    ),
+    (
+        "UC9456",
+        "another reservation",
+        lambda it: it.change_part("block", "orders", reservation_id=ON_DEMAND),
+        Status.FAIL,
+        f"bought {BLOCK}; the rollout uses {ON_DEMAND}",
+    ),
+    (
+        "UC9456",
+        "no ledger",
+        lambda it: it.change_part("block", "orders", ledger=None),
+        Status.WARN,
+        "no ledger is named",
+    ),
+]
+
+
+@pytest.mark.parametrize("other", OTHER_SIDES, ids=[f"{code}-{case}" for code, case, *_ in OTHER_SIDES])
+def test_a_check_tells_other_sides(
+    world: World, monkeypatch: pytest.MonkeyPatch, other: tuple[str, str, Break, Status, str]
+) -> None:
+    code, _, change, status, fragment = other
+    account = Account(world=world, patch=monkeypatch, needs=world.needs)
+    try:
+        change(account)
+        results = run_one(BY_CODE[code], account.needs, world.reads())
+    finally:
+        account.clean_up()
+    assert any(
+        result.outcome.status is status and fragment in result.outcome.evidence for result in results
+    ), results

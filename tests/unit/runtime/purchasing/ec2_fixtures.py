@@ -1,0 +1,73 @@
+"""What EC2 shows and the ledger holds of an order that was sent, to change one field at a time."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from tests.unit.runtime.purchasing.examples import block_order
+from tests.unit.runtime.purchasing.simulator import OWNED, OWNED_END, START
+
+from ultracluster_runtime.purchasing.ec2_objects import Block, Extension, Reservation
+from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import Order
+from ultracluster_runtime.purchasing.records import Record
+
+BEGIN, END = START + timedelta(days=10), START + timedelta(days=24)
+
+
+def owned(**changes: Any) -> Reservation:
+    fields: dict[str, Any] = {
+        "reservation_id": OWNED,
+        "state": "active",
+        "reservation_type": "capacity-block",
+        "instance_type": "trn2.48xlarge",
+        "instance_count": 16,
+        "zone_id": "use2-az3",
+        "start": OWNED_END - timedelta(days=7),
+        "end": OWNED_END,
+        "created": START - timedelta(days=9),
+        "order_name": None,
+    }
+    return Reservation(**{**fields, **changes})
+
+
+def extension(**changes: Any) -> Extension:
+    fields: dict[str, Any] = {
+        "offering_id": "cbe-a",
+        "reservation_id": OWNED,
+        "status": "payment-pending",
+        "purchased_at": START,
+        "start": OWNED_END,
+    }
+    return Extension(**{**fields, **changes})
+
+
+def sent(order: Order | None = None, **changes: Any) -> Record:
+    fields: dict[str, Any] = {
+        "order": order or block_order(),
+        "token": "t",
+        "state": OrderState.SENDING,
+        "changed_at": START,
+        "sent_at": START,
+        "region": "us-east-2",
+        "start": BEGIN,
+        "end": END,
+        "offering_id": "cbe-a",
+    }
+    return Record(**{**fields, **changes})
+
+
+def reservation(number: int, **changes: Any) -> Reservation:
+    fields: dict[str, Any] = {
+        "reservation_id": f"cr-{number}",
+        "state": "scheduled",
+        "start": BEGIN,
+        "end": END,
+        "created": START,
+        "order_name": "december",
+    }
+    return replace(owned(), **{**fields, **changes})
+
+
+def block(number: int, *reservations: str, order_name: str | None = None, state: str = "scheduled") -> Block:
+    return Block(block_id=f"cb-{number}", state=state, reservation_ids=reservations, order_name=order_name)

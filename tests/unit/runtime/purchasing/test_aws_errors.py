@@ -1,0 +1,134 @@
+"""What an exception means: only a listed 4xx answer says that nothing was bought."""
+
+from datetime import UTC, datetime
+
+import pytest
+from botocore.exceptions import (
+    ClientError,
+    ConnectionClosedError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ParamValidationError,
+    ReadTimeoutError,
+)
+from tests.unit.runtime.purchasing.faults import client_error
+
+from ultracluster_runtime.purchasing.aws_errors import (
+    CAPACITY_BLOCK_LIMIT,
+    REFUSED_BEFORE_EXECUTION,
+    after_dry_run,
+    after_read,
+    after_sending,
+    after_transaction,
+    server_time,
+)
+from ultracluster_runtime.purchasing.effects import Allowed, ConditionFailed, Refused, Unanswered, Unclear
+
+URL = "https://ec2.us-east-2.amazonaws.com"
+
+
+@pytest.mark.parametrize("code", sorted(REFUSED_BEFORE_EXECUTION))
+def test_a_listed_4xx_says_that_nothing_was_bought(code: str) -> None:
+    assert isinstance(after_sending(client_error(code, 400)), Refused)
+
+
+@pytest.mark.parametrize("code", sorted(REFUSED_BEFORE_EXECUTION))
+def test_the_same_code_with_another_status_says_nothing(code: str) -> None:
+    assert isinstance(after_sending(client_error(code, 500)), Unclear)
+    assert isinstance(after_sending(client_error(code, 200)), Unclear)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        client_error("InternalError", 500),
+        client_error("RequestLimitExceeded", 503),
+        client_error("SomethingNew", 400),
+        client_error("", 400),
+        client_error("DryRunOperation", 412),
+        ConnectionClosedError(endpoint_url=URL),
+        ConnectTimeoutError(endpoint_url=URL),
+        EndpointConnectionError(endpoint_url=URL),
+        ReadTimeoutError(endpoint_url=URL),
+        KeyError("CapacityReservation"),
+        ValueError("the answer names no reservation"),
+        RuntimeError("whatever"),
+    ],
+    ids=repr,
+)
+def test_everything_else_leaves_the_outcome_open(error: Exception) -> None:
+    assert isinstance(after_sending(error), Unclear)
+
+
+@pytest.mark.parametrize("error", [NoCredentialsError(), ParamValidationError(report="x")], ids=repr)
+def test_what_never_left_this_process_bought_nothing(error: Exception) -> None:
+    assert isinstance(after_sending(error), Refused)
+
+
+def test_only_dry_run_operation_is_permission() -> None:
+    assert isinstance(after_dry_run(client_error("DryRunOperation", 412)), Allowed)
+    for error in (
+        client_error("UnauthorizedOperation", 403),
+        client_error("InternalError", 500),
+        ValueError("x"),
+    ):
+        assert isinstance(after_dry_run(error), Refused)
+
+
+def test_reads_awss_clock_from_the_dry_run() -> None:
+    error = client_error("DryRunOperation", 412)
+    error.response["ResponseMetadata"]["HTTPHeaders"] = {"date": "Fri, 20 Nov 2026 09:00:00 GMT"}
+    assert after_dry_run(error) == Allowed(datetime(2026, 11, 20, 9, 0, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("header", [None, "", "yesterday"])
+def test_knows_no_clock_without_a_date_header(header: str | None) -> None:
+    assert server_time({"ResponseMetadata": {"HTTPHeaders": {"date": header}}}) is None
+    assert server_time({}) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "transient"),
+    [
+        (client_error("RequestLimitExceeded", 503), True),
+        (client_error(CAPACITY_BLOCK_LIMIT, 400), True),
+        (client_error("InternalError", 500), True),
+        (ReadTimeoutError(endpoint_url=URL), True),
+        (client_error("UnauthorizedOperation", 403), False),
+        (client_error("InvalidParameterValue", 400), False),
+        (NoCredentialsError(), False),
+    ],
+    ids=repr,
+)
+def test_asks_again_only_where_that_may_help(error: Exception, *, transient: bool) -> None:
+    answer = after_read(error)
+    assert isinstance(answer, Unanswered)
+    assert answer.transient is transient
+
+
+def test_a_missing_quota_does_not_pass_by_waiting() -> None:
+    error = ClientError(
+        {
+            "Error": {
+                "Code": CAPACITY_BLOCK_LIMIT,
+                "Message": "existing service limits are not sufficient to use it",
+            },
+            "ResponseMetadata": {"HTTPStatusCode": 400},
+        },
+        "DescribeCapacityBlockOfferings",
+    )
+    assert not after_read(error).transient
+
+
+def test_a_cancelled_transaction_says_which_condition_failed() -> None:
+    error = client_error("TransactionCanceledException", 400)
+    error.response["CancellationReasons"] = [{"Code": "None"}, {"Code": "ConditionalCheckFailed"}]
+    assert after_transaction(error, ("state", "lock")) == ConditionFailed(frozenset({"lock"}))
+
+
+@pytest.mark.parametrize("reason", ["TransactionConflict", "ThrottlingError", "None"])
+def test_a_transaction_cancelled_for_another_reason_is_open(reason: str) -> None:
+    error = client_error("TransactionCanceledException", 400)
+    error.response["CancellationReasons"] = [{"Code": reason}, {"Code": "None"}]
+    assert isinstance(after_transaction(error, ("state", "lock")), Unclear)

@@ -1,0 +1,258 @@
+"""What each effect of the protocol asks of boto3, and what it makes of the answer; test_sweep_wire counts what leaves."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError, ReadTimeoutError
+from tests.unit.runtime.purchasing.examples import block_order
+
+from ultracluster_runtime.purchasing import effects
+from ultracluster_runtime.purchasing.ec2_driver import PURCHASING, Ec2Driver
+from ultracluster_runtime.purchasing.ec2_objects import (
+    CreateReservation,
+    PurchaseBlock,
+    PurchaseExtension,
+    Request,
+)
+
+NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
+END = NOW + timedelta(days=5)
+BLOCK = PurchaseBlock(
+    region="us-east-2", offering_id="cb-1", platform="Linux/UNIX", order_name="december", ultraserver=False
+)
+ULTRASERVER = PurchaseBlock(
+    region="us-east-2", offering_id="cb-1", platform="Linux/UNIX", order_name="december", ultraserver=True
+)
+EXTENSION = PurchaseExtension(region="us-east-2", offering_id="cbe-1", reservation_id="cr-1")
+GROUP = "arn:aws:ec2:us-east-2:123456789012:placement-group/g"
+
+
+def on_demand(group: str | None = None) -> CreateReservation:
+    return CreateReservation(
+        region="us-east-2",
+        instance_type="trn1.32xlarge",
+        count=4,
+        platform="Linux/UNIX",
+        zone_id="use2-az3",
+        end=END,
+        placement_group_arn=group,
+        client_token="token",
+        order_name="december",
+    )
+
+
+def tagged(*resource_types: str) -> list[dict[str, Any]]:
+    tags = [{"Key": "uc:po", "Value": "december"}]
+    return [{"ResourceType": each, "Tags": tags} for each in resource_types]
+
+
+ON_DEMAND_ARGUMENTS = {
+    "ClientToken": "token",
+    "InstanceType": "trn1.32xlarge",
+    "InstancePlatform": "Linux/UNIX",
+    "InstanceCount": 4,
+    "AvailabilityZoneId": "use2-az3",
+    "InstanceMatchCriteria": "targeted",
+    "EndDateType": "limited",
+    "EndDate": END,
+    "TagSpecifications": tagged("capacity-reservation"),
+}
+BLOCK_ARGUMENTS = {"CapacityBlockOfferingId": "cb-1", "InstancePlatform": "Linux/UNIX"}
+REQUESTS: list[tuple[Request, str, dict[str, Any], dict[str, Any]]] = [
+    (
+        BLOCK,
+        "purchase_capacity_block",
+        BLOCK_ARGUMENTS | {"TagSpecifications": tagged("capacity-reservation")},
+        {"CapacityReservation": {"CapacityReservationId": "cr-1"}},
+    ),
+    (
+        ULTRASERVER,
+        "purchase_capacity_block",
+        BLOCK_ARGUMENTS | {"TagSpecifications": tagged("capacity-reservation", "capacity-block")},
+        {"CapacityReservation": {"CapacityReservationId": "cr-1"}},
+    ),
+    (
+        EXTENSION,
+        "purchase_capacity_block_extension",
+        {"CapacityBlockExtensionOfferingId": "cbe-1", "CapacityReservationId": "cr-1"},
+        {"CapacityBlockExtensions": [{"CapacityReservationId": "cr-1"}]},
+    ),
+    (
+        on_demand(),
+        "create_capacity_reservation",
+        ON_DEMAND_ARGUMENTS,
+        {"CapacityReservation": {"CapacityReservationId": "cr-1"}},
+    ),
+    (
+        on_demand(GROUP),
+        "create_capacity_reservation",
+        ON_DEMAND_ARGUMENTS | {"PlacementGroupArn": GROUP},
+        {"CapacityReservation": {"CapacityReservationId": "cr-1"}},
+    ),
+]
+
+
+class Boto3:
+    """Stands in for boto3: `answer` is given or raised, after the hook for what leaves was called `leaves` times."""
+
+    def __init__(self, answer: Any = None, *, leaves: int = 1) -> None:
+        self.answer, self.leaves = answer, leaves
+        self.made: list[tuple[str, str, Config]] = []
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.meta = SimpleNamespace(events=self)
+        self._hooks: list[tuple[str, Callable[..., Any]]] = []
+
+    def make_client(self, service: str, region: str, config: Config) -> "Boto3":
+        self.made.append((service, region, config))
+        return self
+
+    def register(self, event: str, hook: Callable[..., Any]) -> None:
+        self._hooks.append((event, hook))
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(**arguments: Any) -> Any:
+            for _ in range(self.leaves):
+                for event, hook in self._hooks:
+                    assert event == "before-send.ec2"
+                    hook(request="signed")
+            self.calls.append((name, arguments))
+            if isinstance(self.answer, Exception):
+                raise self.answer
+            return self.answer
+
+        return call
+
+
+def driver(boto3: Boto3, **settings: Any) -> Ec2Driver:
+    given = {"ledger": None, "confirm": lambda *_: False, "clock": lambda: NOW} | settings
+    return Ec2Driver(make_client=boto3.make_client, **given)
+
+
+def refusal(code: str) -> ClientError:
+    answer: Any = {
+        "Error": {"Code": code, "Message": "said"},
+        "ResponseMetadata": {"HTTPStatusCode": 400, "HTTPHeaders": {}},
+    }
+    return ClientError(answer, "Call")
+
+
+def sent(boto3: Boto3, *, not_after: datetime = NOW, **settings: Any) -> Any:
+    return driver(boto3, **settings).perform(effects.Send(request=BLOCK, not_after=not_after))
+
+
+@pytest.mark.parametrize(("request_", "operation", "arguments", "answer"), REQUESTS)
+def test_sends_exactly_what_the_request_says(
+    request_: Request, operation: str, arguments: dict[str, Any], answer: dict[str, Any]
+) -> None:
+    boto3 = Boto3(answer)
+
+    reply = driver(boto3).perform(effects.Send(request=request_, not_after=NOW))
+
+    assert boto3.calls == [(operation, arguments)]
+    assert boto3.made == [("ec2", "us-east-2", PURCHASING)]
+    assert reply == effects.Bought(reservation_ids=("cr-1",))
+
+
+@pytest.mark.parametrize(("request_", "operation", "arguments", "answer"), REQUESTS)
+def test_a_dry_run_is_the_same_request_marked_as_one(
+    request_: Request, operation: str, arguments: dict[str, Any], answer: dict[str, Any]
+) -> None:
+    boto3 = Boto3(refusal("DryRunOperation"))
+
+    assert driver(boto3).perform(effects.DryRun(request_)) == effects.Allowed(None)
+    assert boto3.calls == [(operation, arguments | {"DryRun": True})]
+    assert driver(Boto3(answer)).perform(effects.DryRun(request_)) == effects.AnsweredNormally()
+    assert driver(Boto3(refusal("UnauthorizedOperation"))).perform(
+        effects.DryRun(request_)
+    ) == effects.Refused("UnauthorizedOperation", "said")
+
+
+def test_a_purchase_is_tried_once_whatever_the_environment_says() -> None:
+    assert PURCHASING.retries == {"total_max_attempts": 1, "mode": "standard"}
+    assert (PURCHASING.connect_timeout, PURCHASING.read_timeout) == (10, 60)
+
+
+def test_a_request_that_is_ready_too_late_does_not_leave() -> None:
+    answer = {"CapacityReservation": {"CapacityReservationId": "cr-1"}}
+    late = Boto3(answer)
+
+    assert sent(late, not_after=NOW - timedelta(seconds=1)) == effects.Refused(
+        "TooLate", "not sent: it is after 2026-11-20T08:59:59+00:00"
+    )
+    assert late.calls == []
+    assert isinstance(sent(Boto3(answer), not_after=NOW), effects.Bought)
+
+
+def test_a_request_does_not_leave_a_second_time() -> None:
+    twice = Boto3({"CapacityReservation": {"CapacityReservationId": "cr-1"}}, leaves=2)
+
+    assert isinstance(sent(twice), effects.Unclear)  # the first one may have arrived
+    assert twice.calls == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply"),
+    [
+        (refusal("InvalidParameterValue"), effects.Refused),
+        (ReadTimeoutError(endpoint_url="https://ec2"), effects.Unclear),
+        ({"CapacityReservation": {}}, effects.Unclear),
+        (ValueError("unreadable"), effects.Unclear),
+    ],
+)
+def test_only_a_refusal_says_that_nothing_was_bought(answer: Any, reply: type) -> None:
+    assert isinstance(sent(Boto3(answer)), reply)
+
+
+def test_gives_a_reservation_back() -> None:
+    boto3 = Boto3({})
+    effect = effects.CancelReservation(region="us-west-2", reservation_id="cr-1")
+
+    assert driver(boto3).perform(effect) == effects.Committed()
+    assert boto3.calls == [("cancel_capacity_reservation", {"CapacityReservationId": "cr-1"})]
+    assert boto3.made == [("ec2", "us-west-2", PURCHASING)]
+    assert isinstance(driver(Boto3(refusal("InvalidParameterValue"))).perform(effect), effects.Refused)
+
+
+def test_says_whose_credentials_these_are() -> None:
+    boto3 = Boto3({"Account": 123456789012})
+
+    assert driver(boto3).perform(effects.Identify()) == "123456789012"
+    assert boto3.calls == [("get_caller_identity", {})]
+    assert [made[:2] for made in boto3.made] == [("sts", "us-east-1")]
+    assert driver(Boto3(refusal("ExpiredToken"))).perform(effects.Identify()) == effects.Unanswered(
+        code="ExpiredToken", message="said", transient=False
+    )
+
+
+def test_asks_the_person_the_clock_and_the_ledger() -> None:
+    order, quote, slept = block_order(), object(), []
+    ledger = SimpleNamespace(
+        read=lambda name: ("read", name), advance=lambda before, after: ("wrote", before, after)
+    )
+    asked = driver(
+        Boto3(), ledger=ledger, confirm=lambda *given: given, sleep=slept.append, clock=lambda: END
+    ).perform
+
+    assert asked(effects.Now()) == END
+    assert asked(effects.Sleep(2.5)) is None
+    assert slept == [2.5]
+    assert asked(effects.ReadRecord("december")) == ("read", "december")
+    before: Any = "before"
+    after: Any = "after"
+    assert asked(effects.Advance(before=before, after=after)) == ("wrote", "before", "after")
+    given: Any = quote
+    assert asked(effects.Confirm(order=order, quote=given)) == (order, quote)
+
+
+def test_reads_listings_with_clients_of_their_own() -> None:
+    boto3 = Boto3({"CapacityReservations": [{"CapacityReservationId": "cr-1"}], "NextToken": "more"})
+
+    page = driver(boto3).perform(effects.DescribeReservations(region="us-west-2", page=None))
+
+    assert [item.reservation_id for item in page.items] == ["cr-1"]
+    assert page.next_token == "more"
+    assert boto3.made[0][:2] == ("ec2", "us-west-2")

@@ -1,0 +1,219 @@
+"""Reading offerings with care, and comparing them by their exact hours."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from tests.unit.runtime.purchasing.examples import block_order, offering, ultraserver_offering
+
+from ultracluster_runtime.costs.price_comparison import compare_prices
+from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, parse_offering, rank_offerings
+from ultracluster_runtime.purchasing.quotes import broken_terms
+
+START = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
+ZONES = {"us-east-2a": "use2-az1", "us-east-2c": "use2-az3"}
+# As DescribeCapacityBlockOfferings answers: the members are those of botocore 1.44.5, which the test below holds to it.
+ANSWER: dict[str, Any] = {
+    "CapacityBlockOfferingId": "cb-0123456789abcdef0",
+    "InstanceType": "trn2.48xlarge",
+    "AvailabilityZone": "us-east-2c",
+    "InstanceCount": 16,
+    "StartDate": START,
+    "EndDate": START + timedelta(hours=23, minutes=30),
+    "CapacityBlockDurationHours": 23,
+    "CapacityBlockDurationMinutes": 30,
+    "UpfrontFee": "13446.06",
+    "CurrencyCode": "USD",
+    "Tenancy": "default",
+}
+SEGMENT: dict[str, Any] = {
+    "InstanceType": "trn2.48xlarge",
+    "AvailabilityZone": "us-east-2a",
+    "InstanceCount": 8,
+    "StartDate": START,
+    "EndDate": START + timedelta(hours=23, minutes=30),
+    "CapacityBlockDurationHours": 23,
+    "CapacityBlockDurationMinutes": 30,
+    "UpfrontFee": "6723.03",
+    "CurrencyCode": "USD",
+}
+
+
+def parse(**changes: Any) -> Offering:
+    return parse_offering({**ANSWER, **changes}, region="us-east-2", zone_ids=ZONES)
+
+
+def test_reads_an_offering() -> None:
+    read = parse()
+    assert read.fee == Decimal("13446.06")
+    assert read.zone_ids == ("use2-az3",)
+    assert read.duration == timedelta(hours=23, minutes=30)
+    assert read.node_hours == Decimal(376)
+
+
+def test_counts_hours_and_minutes_exactly() -> None:
+    # 13,446.06 for 16 instances of 23.5 hours: 35.7608 for each instance-hour, the list price.
+    assert round(parse().fee_per_node_hour, 4) == Decimal("35.7608")
+    assert round(parse().fee_per_chip_hour or 0, 6) == Decimal("2.235050")
+    assert parse().fee_per_core_hour == parse().fee / (376 * 16 * 8)
+
+
+def test_leaves_the_drain_out_of_the_usable_hours() -> None:
+    assert parse().usable_node_hours == 16 * (Decimal(1410 - 40) / 60)
+    ultraserver = ultraserver_offering()
+    drained = ultraserver.node_hours - ultraserver.usable_node_hours
+    assert round(drained, 9) == round(ultraserver.instance_count * Decimal(70) / 60, 9)
+
+
+def test_reads_the_parts_of_an_offering() -> None:
+    read = parse(CapacityBlockOfferingSegments=[SEGMENT, {**SEGMENT, "AvailabilityZone": "us-east-2c"}])
+    assert read.zone_ids == ("use2-az1", "use2-az3")
+    assert [segment.instance_count for segment in read.segments] == [8, 8]
+    assert broken_terms(block_order(), read)
+
+
+def test_a_part_in_an_unknown_zone_makes_the_zones_unknown() -> None:
+    read = parse(CapacityBlockOfferingSegments=[SEGMENT, {**SEGMENT, "AvailabilityZone": "us-east-2z"}])
+    assert read.zone_ids == ()
+    assert any("zone" in reason for reason in broken_terms(block_order(), read))
+
+
+def test_a_mixed_offering_has_no_price_of_a_chip() -> None:
+    other = {**SEGMENT, "InstanceType": "trn1.32xlarge"}
+    assert parse(CapacityBlockOfferingSegments=[SEGMENT, other]).fee_per_chip_hour is None
+
+
+def test_counts_the_instances_of_ultraservers() -> None:
+    read = parse(InstanceType=None, InstanceCount=None, UltraserverType="u-trn2x64", UltraserverCount=2)
+    assert read.instance_count == 8
+    assert read.fee_per_chip_hour is not None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"UpfrontFee": None},
+        {"UpfrontFee": ""},
+        {"UpfrontFee": "0"},
+        {"UpfrontFee": "-5"},
+        {"UpfrontFee": "NaN"},
+        {"UpfrontFee": "Infinity"},
+        {"UpfrontFee": 13446.06},
+        {"UpfrontFee": "13,446.06"},
+        {"InstanceCount": 0},
+        {"InstanceCount": None},
+        {"InstanceCount": True},
+        {"StartDate": datetime(2026, 12, 1)},  # noqa: DTZ001 - that is the mistake
+        {"StartDate": "2026-12-01T12:00:00Z"},
+        {"EndDate": START},
+        {"CapacityBlockDurationHours": 0, "CapacityBlockDurationMinutes": 0},
+        {"CapacityBlockDurationHours": None},
+    ],
+)
+def test_refuses_to_read_what_nobody_should_buy(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse(**changes)
+
+
+@pytest.mark.parametrize(
+    "missing", ["CapacityBlockOfferingId", "StartDate", "EndDate", "UpfrontFee", "CurrencyCode"]
+)
+def test_refuses_an_offering_without(missing: str) -> None:
+    answer = {name: value for name, value in ANSWER.items() if name != missing}
+    with pytest.raises(ValueError, match="cannot be read"):
+        parse_offering(answer, region="us-east-2", zone_ids=ZONES)
+
+
+def test_the_examples_have_the_members_of_the_api() -> None:
+    from botocore.session import get_session
+
+    shape = get_session().get_service_model("ec2").shape_for("CapacityBlockOffering")
+    assert set(ANSWER) <= set(shape.members)
+    assert set(SEGMENT) <= set(shape.members["CapacityBlockOfferingSegments"].member.members)
+
+
+CHEAP_LATE = offering(
+    offering_id="late", fee=Decimal(1000), start=START + timedelta(days=9), end=START + timedelta(days=10)
+)
+DEAR_SOON = offering(offering_id="soon", fee=Decimal(9000), start=START, end=START + timedelta(days=14))
+ONE_DAY = offering(
+    offering_id="day",
+    fee=Decimal(1500),
+    start=START + timedelta(days=1),
+    end=START + timedelta(days=2),
+    duration=timedelta(days=1),
+)
+
+
+@pytest.mark.parametrize(
+    ("ranking", "best"),
+    [
+        ("total", "late"),
+        ("start", "soon"),
+        ("chip-hour", "late"),
+        ("core-hour", "late"),
+        ("node-hours", "late"),
+    ],
+)
+def test_ranks_by(ranking: str, best: str) -> None:
+    ranked = rank_offerings([DEAR_SOON, ONE_DAY, CHEAP_LATE], by=ranking)
+    assert ranked[0].offering_id == best
+    assert len(ranked) == 3
+
+
+def test_what_cannot_be_compared_ranks_last() -> None:
+    unknown = offering(offering_id="unknown", instance_type="trn9.huge", fee=Decimal(1))
+    assert rank_offerings([unknown, DEAR_SOON], by="chip-hour")[-1].offering_id == "unknown"
+
+
+def test_every_ranking_is_tested_here() -> None:
+    assert set(RANKINGS) == {"total", "start", "chip-hour", "core-hour", "node-hours"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"currency": "EUR"}, "currency"),
+        ({"fee": Decimal("200000.01")}, "cap"),
+        ({"instance_count": 15}, "15 instances"),
+        ({"instance_type": "trn1.32xlarge"}, "trn1.32xlarge"),
+        ({"region": "us-west-2"}, "us-west-2"),
+        ({"zone_ids": ("use2-az1",)}, "use2-az1"),
+        ({"zone_ids": ()}, "us-east-2c"),
+        ({"start": block_order().start_after - timedelta(seconds=1)}, "starts"),
+        ({"start": block_order().start_before + timedelta(seconds=1)}, "starts"),
+        ({"duration": timedelta(hours=311, minutes=59)}, "lasts"),
+        ({"duration": timedelta(hours=360, minutes=1)}, "lasts"),
+        ({"ultraserver_type": "u-trn2x64", "ultraserver_count": 4}, "instances"),
+    ],
+)
+def test_names_the_term_that_an_offering_breaks(changes: dict[str, Any], reason: str) -> None:
+    broken = broken_terms(block_order(), offering(**changes))
+    assert any(reason in text for text in broken), broken
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"fee": Decimal("200000.00")},
+        {"start": block_order().start_after},
+        {"start": block_order().start_before},
+        {"duration": timedelta(hours=312)},
+        {"duration": timedelta(hours=360)},
+    ],
+)
+def test_an_offering_that_keeps_every_term_breaks_none(changes: dict[str, Any]) -> None:
+    assert broken_terms(block_order(), offering(**changes)) == []
+
+
+def test_compares_with_dated_list_prices() -> None:
+    prices = compare_prices("trn2.48xlarge", "us-east-2")
+    block, on_demand, rival = prices
+    assert block.per_chip_hour is not None
+    assert block.per_node_hour == block.per_chip_hour * 16
+    assert on_demand.per_node_hour is None
+    assert on_demand.reason
+    assert rival.per_chip_hour is not None
+    assert all(price.source and price.dated.year >= 2026 for price in prices)

@@ -1,0 +1,81 @@
+"""The terms of an order, their one form and their token."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
+
+from ultracluster_runtime.purchasing.order_states import EDGES, HOLDS_FEE, HOLDS_LOCK, OrderState
+from ultracluster_runtime.purchasing.orders import Order, order_token, parse_terms, terms_of
+
+ORDERS = [block_order(end_by=datetime(2026, 12, 31, tzinfo=UTC)), extension_order(), on_demand_order()]
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.kind)
+def test_reads_the_terms_that_it_wrote(order: Order) -> None:
+    assert parse_terms(terms_of(order)) == order
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "january"},
+        {"account": "999999999999"},
+        {"cluster": "oregon"},
+        {"currency": "EUR"},
+        {"max_fee": Decimal("200000.01")},
+        {"month_cap": Decimal(1000000)},
+        {"approver": "another person"},
+        {"count": 15},
+        {"zone_ids": ()},
+        {"platform": "Ubuntu Pro"},
+        {"prefer": "start"},
+        {"request_hours": (312, 336)},
+        {"expires_at": block_order().expires_at + timedelta(seconds=1)},
+    ],
+)
+def test_every_term_is_in_the_token(changes: dict[str, Any]) -> None:
+    assert order_token(block_order(**changes)) != order_token(block_order())
+
+
+def test_the_token_is_the_same_in_every_process_and_release() -> None:
+    # A change of this value makes every approval on record void.
+    assert order_token(block_order()) == "b02bfb715d41316e"
+
+
+def test_the_order_of_zones_and_the_zone_of_a_time_are_no_terms() -> None:
+    east = timezone(timedelta(hours=-5))
+    ours = block_order(zone_ids=("use2-az1", "use2-az3"))
+    theirs = block_order(zone_ids=("use2-az3", "use2-az1"), expires_at=ours.expires_at.astimezone(east))
+    assert order_token(ours) == order_token(theirs)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"kind":"capacity-block"}', '{"kind":"spot"}'])
+def test_refuses_what_are_no_terms(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_terms(text)
+
+
+def test_no_state_leads_back_to_approved_and_only_approved_leads_to_sending() -> None:
+    assert not [state for state, targets in EDGES.items() if OrderState.APPROVED in targets]
+    assert [state for state, targets in EDGES.items() if OrderState.SENDING in targets] == [
+        OrderState.APPROVED
+    ]
+
+
+def test_every_state_has_its_edges() -> None:
+    assert set(EDGES) == set(OrderState)
+
+
+def test_whatever_may_cost_money_counts_against_the_cap() -> None:
+    may_cost = {
+        OrderState.SENDING,
+        OrderState.UNKNOWN,
+        OrderState.PURCHASED,
+        OrderState.PAID,
+        OrderState.CANCELLED,
+    }
+    assert may_cost == HOLDS_FEE
+    assert HOLDS_LOCK < HOLDS_FEE

@@ -1,0 +1,200 @@
+"""What is written of what happened, how often it is tried, and what a person is told of it."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.unit.runtime.purchasing.ec2_fixtures import reservation, sent
+from tests.unit.runtime.purchasing.examples import block_order
+from tests.unit.runtime.purchasing.scripted import pages, play
+from tests.unit.runtime.purchasing.simulator import START
+
+from ultracluster_runtime.purchasing.effects import (
+    Advance,
+    Committed,
+    ConditionFailed,
+    DescribeReservations,
+    Effect,
+    Now,
+    ReadRecord,
+    Sleep,
+    Unanswered,
+    Unclear,
+)
+from ultracluster_runtime.purchasing.evidence import Evidence
+from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import order_token
+from ultracluster_runtime.purchasing.reconcile import Outcome, findings_of, reconcile, settle
+from ultracluster_runtime.purchasing.records import Record
+
+LATER = START + timedelta(hours=1)
+GROUND = "AWS confirmed"
+SEEN = Evidence(
+    reservation_ids=("cr-2",), block_ids=("cb-2",), states=("cr-2=scheduled",), zone_ids=("use2-az1",)
+)
+BOUGHT = sent(nonce="mine", holds_lock=True, version=2)
+APPROVED = Record(
+    order=block_order(),
+    token=order_token(block_order()),
+    state=OrderState.APPROVED,
+    changed_at=START,
+)
+LOST = Unclear("no reply")
+DENIED = Unanswered(code="Denied", message="no", transient=False)
+
+
+def settling(replies: list[Any], record: Record = BOUGHT, read: Any = None) -> tuple[list[Any], Record]:
+    """Settle as bought; each write gets the next reply."""
+    left = list(replies)
+
+    def answer(effect: Effect) -> Any:
+        if isinstance(effect, Advance):
+            return left.pop(0)
+        return LATER if isinstance(effect, Now) else read if isinstance(effect, ReadRecord) else None
+
+    asked, result = play(settle(record, OrderState.PURCHASED, reason=GROUND, evidence=SEEN), answer)
+    assert not left
+    return asked, result
+
+
+def test_writes_the_new_state_with_all_that_was_seen() -> None:
+    held = replace(BOUGHT, reservation_ids=("cr-1",), block_ids=("cb-1",), zone_ids=("use2-az3",))
+
+    asked, result = settling([Committed()], held)
+
+    assert result == replace(
+        held,
+        state=OrderState.PURCHASED,
+        version=3,
+        changed_at=LATER,
+        reason=GROUND,
+        reservation_ids=("cr-1", "cr-2"),
+        block_ids=("cb-1", "cb-2"),
+        ec2_states=("cr-2=scheduled",),
+        zone_ids=("use2-az1",),
+        holds_lock=True,
+    )
+    assert asked == [Now(), Advance(before=held, after=result)]
+
+
+def test_what_was_known_stays_when_nothing_new_is_seen() -> None:
+    held = replace(
+        BOUGHT, ec2_states=("cr-1=active",), zone_ids=("use2-az3",), state=OrderState.PURCHASED, version=7
+    )
+
+    def answer(effect: Effect) -> Any:
+        return LATER if isinstance(effect, Now) else Committed()
+
+    _, paid = play(settle(held, OrderState.PAID, reason="seen"), answer)
+    asked, same = play(settle(held, OrderState.PURCHASED, reason="seen"), answer)
+
+    assert (paid.ec2_states, paid.zone_ids, paid.holds_lock) == (("cr-1=active",), ("use2-az3",), False)
+    assert (asked, same) == ([Now()], held)
+
+
+def test_tries_three_times_and_then_leaves_it_to_the_next_reconciliation() -> None:
+    asked, result = settling([LOST, LOST, LOST])
+
+    assert result == BOUGHT
+    assert [effect for effect in asked if isinstance(effect, Sleep)] == [Sleep(1.0), Sleep(2.0), Sleep(3.0)]
+
+
+def test_what_another_process_wrote_of_the_same_attempt_is_built_upon() -> None:
+    theirs = sent(nonce="mine", holds_lock=True, version=5, reservation_ids=("cr-1",))
+    theirs = replace(theirs, token=order_token(theirs.order))
+
+    asked, result = settling([ConditionFailed(frozenset({"state"})), Committed()], read=theirs)
+
+    assert ReadRecord("december") in asked
+    assert (result.version, result.reservation_ids) == (6, ("cr-1", "cr-2"))
+
+
+def test_the_attempt_of_another_process_is_left_alone() -> None:
+    theirs = sent(nonce="theirs")
+    theirs = replace(theirs, token=order_token(theirs.order))
+
+    assert settling([ConditionFailed(frozenset({"state"}))], read=theirs)[1] == theirs
+
+
+def test_a_ledger_that_cannot_be_read_again_changes_nothing() -> None:
+    assert settling([ConditionFailed(frozenset({"state"}))], read=DENIED)[1] == BOUGHT
+
+
+def reconciling(record: Record, *, now: Any, listed: Any = ()) -> Outcome:
+    whole = replace(record, token=order_token(record.order))
+
+    def answer(effect: Effect) -> Any:
+        match effect:
+            case ReadRecord():
+                return whole
+            case Now():
+                return now
+            case Advance():
+                return Committed()
+            case _:
+                return pages((DescribeReservations, list(listed)))(effect)
+
+    outcome = play(reconcile("december"), answer)[1]
+    assert isinstance(outcome, Outcome), outcome
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("minutes", "state", "reason"),
+    [
+        (29, OrderState.SENDING, ""),
+        (30, OrderState.UNKNOWN, "nothing found in EC2 30 minutes after sending"),
+    ],
+)
+def test_an_order_without_a_trace_is_unknown_after_thirty_minutes(
+    minutes: int, state: OrderState, reason: str
+) -> None:
+    record = reconciling(BOUGHT, now=START + timedelta(minutes=minutes)).record
+
+    assert (record.state, record.reason) == (state, reason)
+
+
+def test_what_ec2_shows_is_written_with_its_ground() -> None:
+    record = reconciling(BOUGHT, now=LATER, listed=[reservation(1)]).record
+
+    assert (record.state, record.reason) == (OrderState.PAID, "found in EC2")
+
+
+def test_an_order_that_ended_without_evidence_stays_as_it_is() -> None:
+    closed = replace(BOUGHT, state=OrderState.CLOSED)
+
+    assert reconciling(closed, now=LATER).record.state is OrderState.CLOSED
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"reason": "the request may have left"},
+            (
+                "UC7036: order december was sent and its outcome is not known yet: the request may have left. "
+                "Do not buy again; run `ultracluster capacity reconcile december` in a few minutes."
+            ),
+        ),
+        (
+            {"state": OrderState.UNKNOWN},
+            (
+                "UC7037: nobody knows whether order december was bought; these reservations carry no tag but resemble it: "
+                "cr-1, cr-2. Look in CloudTrail"
+            ),
+        ),
+        (
+            {"state": OrderState.FAILED, "ec2_states": ("cr-1=failed", "cr-2=failed")},
+            "UC7038: AWS released what order december bought: cr-1=failed, cr-2=failed. Nothing is owed",
+        ),
+        (
+            {"state": OrderState.REJECTED, "reason": "AWS refused: Code: text"},
+            "UC7039: order december bought nothing: AWS refused: Code: text.",
+        ),
+    ],
+)
+def test_tells_a_person_what_to_do(changes: dict[str, Any], line: str) -> None:
+    (finding,) = findings_of(replace(BOUGHT, **changes), lookalikes=("cr-1", "cr-2"))
+
+    assert str(finding).startswith(line)

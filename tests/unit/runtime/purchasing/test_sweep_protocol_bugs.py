@@ -1,0 +1,31 @@
+"""The sweeps are worth something only if they find mistakes: each known one is put in, and must be found."""
+
+import pytest
+from tests.unit.runtime.purchasing import sweeps
+from tests.unit.runtime.purchasing.invariants import Violation
+from tests.unit.runtime.purchasing.protocol_bugs import BUGS, Bug, made
+from tests.unit.runtime.purchasing.simulation import SCENARIOS
+from tests.unit.runtime.purchasing.special_scenarios import special_lives
+
+pytestmark = pytest.mark.sweep
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_the_sweeps_find(bug: Bug) -> None:
+    with made(bug), pytest.raises(Violation):
+        sweeps.hunt(random_lives=300)
+
+
+def test_a_change_that_is_no_bug_is_not_found() -> None:
+    # That nothing at all is found in the protocol itself is what test_sweep_protocol.py says, by the same sweeps.
+    for bug in BUGS:
+        with made(Bug(bug.name, bug.module, bug.old, bug.old)):
+            sweeps.sweep_single_faults(SCENARIOS["extension"])
+    special_lives()
+    for make in SCENARIOS.values():
+        sweeps.sweep_single_faults(make)
+
+
+def test_there_are_enough_bugs_and_each_has_its_own_name() -> None:
+    names = [bug.name for bug in BUGS]
+    assert len(set(names)) == len(names) >= 12

@@ -1,0 +1,149 @@
+"""Loading: the result, and what it costs."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from ultracluster_rules.findings import FindingsError
+from ultracluster_stacks.config import CapacityConfig, LoadedRollout, load_rollout
+from ultracluster_stacks.config.loading import loader
+
+_ROOT = Path(__file__).parents[5]
+
+
+def test_the_quick_start_loads_without_warnings() -> None:
+    loaded = load_rollout(_ROOT / "stacks" / "rollouts" / "quickstart.yaml")
+
+    (wave,) = loaded.config.waves
+    (cluster,) = wave.clusters
+    (job,) = cluster.jobs
+    assert loaded.warnings == ()
+    assert (cluster.instance_type, cluster.nodes, cluster.zone_id) == ("trn2.48xlarge", 4, "use2-az3")
+    assert cluster.capacity.reservation_id == "cr-0123456789abcdef0"
+    assert cluster.account is None
+    assert (job.name, job.nodes) == ("pretrain", 4)
+
+
+def test_fills_in_the_defaults_of_the_models(load: Callable[..., LoadedRollout]) -> None:
+    cluster = load(("        network: {cidr: 10.0.0.0/16}\n", "")).config.waves[0].clusters[0]
+
+    assert (cluster.network.cidr, cluster.network.nic_layout) == ("10.0.0.0/16", "batch")
+    assert cluster.network.subnet_prefix is None
+    assert cluster.file_system.data_compression is True
+    assert (cluster.jobs[0].nodes, cluster.jobs[0].attempts, cluster.jobs[0].kind) == (
+        None,
+        None,
+        "multi-node",
+    )
+
+
+def test_reads_times_as_utc(load: Callable[..., LoadedRollout]) -> None:
+    capacity = load().config.waves[0].clusters[0].capacity
+
+    assert capacity.start is not None
+    assert capacity.start.isoformat() == "2026-12-01T12:00:00+00:00"
+
+
+def test_takes_times_of_python_in_any_zone_and_keeps_utc() -> None:
+    two_hours_east = datetime(2026, 12, 1, 14, 0, tzinfo=timezone(timedelta(hours=2)))
+
+    assert CapacityConfig(start=two_hours_east).start == datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
+    assert CapacityConfig(start=two_hours_east).start.tzinfo is UTC
+    with pytest.raises(ValidationError, match="in UTC"):
+        CapacityConfig(start=datetime(2026, 12, 1, 12, 0))  # noqa: DTZ001 - the mistake that this is about
+
+
+def test_names_the_file_as_it_was_given(
+    write: Callable[[str], Path], load: Callable[..., LoadedRollout], tmp_path: Path
+) -> None:
+    assert load().source == Path("rollout.yaml")
+    write("version: 1\n")
+    with pytest.raises(FindingsError, match=f"^UC1021: {tmp_path}/rollout.yaml:1: waves: "):
+        load_rollout(tmp_path / "rollout.yaml")
+
+
+def _many(valid: str, count: int) -> str:
+    head, cluster = valid.split("    clusters:\n")
+    clusters = "".join(
+        cluster.replace("name: train", f"name: train-{n}").replace("abcdef0", f"{n:07x}")
+        for n in range(count)
+    )
+    return f"{head}    clusters:\n{clusters}"
+
+
+def test_ninety_clusters_load_in_half_a_second(load: Callable[..., LoadedRollout], valid: str) -> None:
+    text = _many(valid, 90)
+
+    started = time.process_time()
+    loaded = load(text=text)
+    took = time.process_time() - started
+
+    assert len(loaded.config.waves[0].clusters) == 90
+    assert loaded.warnings == ()
+    assert took < 0.5  # 0.1 s where this was written
+
+
+def test_ninety_wrong_clusters_are_reported_in_half_a_second(
+    write: Callable[[str], Path], valid: str
+) -> None:
+    path = write(_many(valid, 90).replace("nodes: 4", "nodes: 0").replace("market_type:", "market_typ:"))
+
+    started = time.process_time()
+    with pytest.raises(FindingsError) as caught:
+        load_rollout(path)
+    took = time.process_time() - started
+
+    assert len(caught.value.findings) == 180
+    assert took < 0.5
+
+
+def test_refuses_what_defaults_would_multiply(write: Callable[[str], Path]) -> None:
+    tags = ", ".join(f"k{n}: '!'" for n in range(5000))
+    text = (
+        "version: 1\ndefaults: {tags: {"
+        + tags
+        + "}}\nwaves: [{name: first, clusters: ["
+        + "{}, " * 1000
+        + "]}]\n"
+    )
+
+    with pytest.raises(FindingsError) as caught:
+        load_rollout(write(text))
+
+    (finding,) = caught.value.findings
+    assert finding.code == "UC1018"
+    assert "1,000 clusters with 5,002 values under defaults" in str(finding)
+
+
+def test_takes_a_rollout_of_the_largest_size_and_no_more(
+    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loader, "LARGEST_ROLLOUT", 500)
+
+    def codes(values: int) -> set[str]:
+        # The top, version, waves, and the items of a list that is no list of waves.
+        with pytest.raises(FindingsError) as caught:
+            load_rollout(write("version: 1\nwaves: [" + "1," * (values - 3) + "]\n"))
+        return {finding.code for finding in caught.value.findings}
+
+    assert codes(501) == {"UC1018"}
+    assert codes(500) == {"UC1022"}
+
+
+@pytest.mark.process
+def test_importing_the_config_imports_nothing_heavy() -> None:
+    script = (
+        "import sys, ultracluster_stacks.config as c\n"
+        "assert c.load_rollout\n"
+        "print([name for name in ('aws_cdk', 'jsii', 'boto3', 'botocore', 'typer', 'rich', 'moto') if name in sys.modules])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+
+    assert done.stdout == "[]\n"

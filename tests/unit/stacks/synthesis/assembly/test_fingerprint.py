@@ -1,0 +1,99 @@
+"""What makes every cluster be synthesized again, and what does not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from ultracluster_stacks.config import RolloutConfig
+from ultracluster_stacks.synthesis.assembly import fingerprint
+from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerprint
+
+BASE = synthesis_fingerprint({"rollout": "a.yaml", "@aws-cdk/core:x": True}, {})
+
+
+@pytest.mark.parametrize(
+    "context",
+    [{"rollout": "b.yaml"}, {"wave": "canary"}, {"cache": "true"}],
+)
+def test_what_selects_clusters_changes_none_of_them(context: dict[str, Any]) -> None:
+    assert synthesis_fingerprint({"rollout": "a.yaml", "@aws-cdk/core:x": True} | context, {}) == BASE
+
+
+@pytest.mark.parametrize(
+    ("context", "variables"),
+    [
+        ({"@aws-cdk/core:x": False}, {}),
+        ({"another": 1}, {}),
+        ({}, {"CDK_VALIDATION": "false"}),
+        ({}, {"CDK_DEBUG": "true"}),
+    ],
+)
+def test_what_acts_on_templates_changes_it(context: dict[str, Any], variables: dict[str, str]) -> None:
+    assert synthesis_fingerprint({"rollout": "a.yaml", "@aws-cdk/core:x": True} | context, variables) != BASE
+
+
+@pytest.mark.parametrize("package", fingerprint._PACKAGES)
+def test_another_version_of_a_package_changes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    def installed(version: str) -> str:
+        metadata = tmp_path / version / f"{package.replace('-', '_')}-{version}.dist-info" / "METADATA"
+        metadata.parent.mkdir(parents=True)
+        metadata.write_text(f"Metadata-Version: 2.4\nName: {package}\nVersion: {version}\n")
+        monkeypatch.syspath_prepend(metadata.parents[1])
+        return synthesis_fingerprint({}, {})
+
+    one = installed("1.0")
+    assert synthesis_fingerprint({}, {}) == one
+    assert installed("2.0") != one
+
+
+@pytest.mark.parametrize("package", fingerprint._SOURCES)
+def test_any_change_of_our_own_source_changes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    def source(content: str) -> str:
+        (tmp_path / package / "scripts").mkdir(parents=True, exist_ok=True)
+        (tmp_path / package / "__init__.py").write_text("")
+        (tmp_path / package / "scripts" / "boot.sh").write_text(content)
+        return synthesis_fingerprint({}, {})
+
+    spec = fingerprint.find_spec("json")
+    assert spec is not None
+    monkeypatch.setattr(spec, "submodule_search_locations", [str(tmp_path / package)])
+    monkeypatch.setattr(fingerprint, "find_spec", lambda name: spec if name == package else None)
+
+    assert source("a") != source("b")
+    assert source("b") == source("b")
+
+
+def test_no_value_of_a_rollout_stands_for_the_content_of_a_file() -> None:
+    # What a cluster follows from is its configuration as JSON. A path in it would be kept, and its content missed.
+    paths = [name for model in _models(RolloutConfig, set()) for name in _path_fields(model)]
+
+    assert paths == []
+
+
+def _path_fields(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        if "Path" in str(field.annotation) + str(field.metadata) and "pathlib" in str(field.annotation):
+            yield f"{model.__name__}.{name}"
+
+
+def _models(model: type[BaseModel], seen: set[type[BaseModel]]) -> set[type[BaseModel]]:
+    if model not in seen:
+        seen.add(model)
+        for field in model.model_fields.values():
+            for part in _parts(field.annotation):
+                if isinstance(part, type) and issubclass(part, BaseModel):
+                    _models(part, seen)
+    return seen
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for argument in get_args(annotation):
+        yield from _parts(argument)

@@ -1,0 +1,58 @@
+from datetime import UTC, datetime
+
+import aws_cdk as cdk
+import pytest
+
+from ultracluster import CapacityBlock, CapacityReservation
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+ID = "cr-0123456789abcdef0"
+
+
+@pytest.mark.parametrize(
+    "reservation_id",
+    [
+        "cr-0123456789abcdef",
+        "cr-0123456789abcdef01",
+        "cr-0123456789ABCDEF0",
+        "0123456789abcdef0",
+        "",
+        " " + ID,
+    ],
+)
+@pytest.mark.parametrize("source", [CapacityBlock, CapacityReservation])
+def test_refuses_what_is_no_reservation_id(
+    source: type[CapacityBlock] | type[CapacityReservation], reservation_id: str
+) -> None:
+    with pytest.raises(FindingsError, match=r"UC4109: reservation_id: got .* Allowed: cr- and 17 hex"):
+        source.from_reservation_id(reservation_id, zone_id="use2-az3")
+
+
+def test_says_that_an_offering_is_not_a_reservation() -> None:
+    with pytest.raises(FindingsError, match="which is an offering"):
+        CapacityBlock.from_reservation_id("cb-0123456789abcdef0", zone_id="use2-az3")
+
+
+def test_takes_an_id_that_is_known_at_deployment_only() -> None:
+    parameter = cdk.CfnParameter(cdk.Stack(), "Reservation")
+    assert CapacityBlock.from_reservation_id(parameter.value_as_string, zone_id="use2-az3")
+
+
+def test_refuses_a_block_that_ends_when_it_starts() -> None:
+    when = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
+    with pytest.raises(FindingsError, match="UC4112"):
+        CapacityBlock.from_reservation_id(ID, zone_id="use2-az3", start=when, end=when)
+
+
+def test_a_block_names_its_market_type_and_its_target_together() -> None:
+    block = CapacityBlock.from_reservation_id(ID, zone_id="use2-az3")
+    assert block.market_options.market_type == "capacity-block"
+    assert block.reservation_specification.capacity_reservation_target.capacity_reservation_id == ID
+
+
+def test_a_reservation_is_targeted_on_demand_capacity() -> None:
+    reservation = CapacityReservation.from_reservation_id(ID, zone_id="use2-az3")
+    assert reservation.market_options is None
+    assert reservation.reservation_specification.capacity_reservation_target.capacity_reservation_id == ID

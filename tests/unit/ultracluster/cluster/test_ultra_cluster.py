@@ -1,0 +1,118 @@
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, allowed, block, network, of_type, only
+
+from ultracluster import CheckpointBucket, CompileCache, FairShare, SharedFileSystem, UltraCluster, WaitLimits
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def cluster(stack: cdk.Stack, **changes: object) -> UltraCluster:
+    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID}
+    return UltraCluster(stack, "Cluster", **given | changes)
+
+
+def test_a_block_is_all_that_it_needs(stack: cdk.Stack) -> None:
+    whole = cluster(stack, capacity=block())
+    whole.add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+    assert only(stack, "AWS::EC2::Subnet")["AvailabilityZoneId"] == ZONE
+    assert of_type(stack, "AWS::EC2::PlacementGroup") == []
+    assert only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["MaxvCpus"] == 768
+    assert len(of_type(stack, "AWS::S3::Bucket")) == 2
+    assert only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NumNodes"] == 4
+
+
+def test_on_demand_nodes_need_a_zone_and_get_a_placement_group(stack: cdk.Stack) -> None:
+    cluster(stack, zone_id=ZONE)
+    group = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["PlacementGroup"]
+    assert group["Ref"].startswith("ClusterPlacement")
+
+
+def test_refuses_to_guess_a_zone(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match="UC4022"):
+        cluster(stack)
+    assert stack.node.try_find_child("Cluster") is None
+
+
+def test_refuses_two_zones(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match="UC4021"):
+        cluster(stack, capacity=block(), zone_id="use2-az1")
+
+
+def test_uses_what_it_is_given(stack: cdk.Stack) -> None:
+    given = network(stack)
+    bucket = CheckpointBucket(stack, "Checkpoints")
+    storage = SharedFileSystem(stack, "FileSystem", network=given, checkpoint_bucket=bucket.bucket)
+    cache = CompileCache(stack, "Cache")
+    whole = cluster(
+        stack,
+        capacity=block(),
+        network=given,
+        checkpoint_bucket=bucket,
+        file_system=storage,
+        compile_cache=cache,
+    )
+    assert (whole.network, whole.file_system, whole.compile_cache) == (given, storage, cache)
+    assert whole.checkpoint_bucket is bucket
+    assert len(of_type(stack, "AWS::EC2::VPC")) == len(of_type(stack, "AWS::FSx::FileSystem")) == 1
+    assert len(of_type(stack, "AWS::S3::Bucket")) == 2
+
+
+def test_jobs_may_use_checkpoints_and_cache_and_mount_the_file_system(stack: cdk.Stack) -> None:
+    whole = cluster(stack, capacity=block())
+    whole.add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"], environment={"SEED": "1"})
+    resources = str([each["Resource"] for each in allowed(stack, "What the training program may do")])
+    assert "ClusterCheckpoints" in resources
+    assert "ClusterCompileCache" in resources
+    container = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"][0][
+        "Container"
+    ]
+    assert container["MountPoints"][0]["ContainerPath"] == "/fsx"
+
+
+def test_nothing_in_it_can_spend_or_let_anybody_in(stack: cdk.Stack) -> None:
+    cluster(stack, capacity=block()).add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+    for statement in allowed(stack, ""):
+        actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
+        assert not [action for action in actions if "*" in action or "Purchase" in action]
+    for group in of_type(stack, "AWS::EC2::SecurityGroup"):
+        assert "SecurityGroupIngress" not in group["Properties"]
+
+
+def test_the_same_input_gives_the_same_bytes() -> None:
+    def synthesize() -> dict[str, object]:
+        app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
+        fresh = cdk.Stack(app, "Test")
+        cluster(fresh, capacity=block()).add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+        return dict(app.synth().get_stack_by_name("Test").template)
+
+    assert synthesize() == synthesize()
+
+
+@pytest.mark.parametrize("tags", [None, {"team": "research"}])
+def test_instances_volumes_and_interfaces_carry_the_tags(
+    stack: cdk.Stack, tags: dict[str, str] | None
+) -> None:
+    cluster(stack, zone_id=ZONE, tags=tags)
+    carried = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"].get("TagSpecifications", [])
+    assert [(each["ResourceType"], each["Tags"]) for each in carried] == [
+        (kind, [{"Key": "team", "Value": "research"}])
+        for kind in ("instance", "volume", "network-interface")
+        if tags
+    ]
+
+
+def test_its_own_queue_and_further_ones_have_limits_and_shares_of_their_own(stack: cdk.Stack) -> None:
+    limits = WaitLimits(insufficient_capacity=cdk.Duration.hours(3))
+    whole = cluster(stack, zone_id=ZONE, wait_limits=limits)
+    whole.add_queue("evaluation", fair_share=FairShare(parts={"eval": 2}))
+    actions = [
+        each["Properties"].get("JobStateTimeLimitActions") for each in of_type(stack, "AWS::Batch::JobQueue")
+    ]
+    assert [each and each[0]["MaxTimeSeconds"] for each in actions] == [3 * 3600, None]
+    policies = [
+        each["Properties"]["FairsharePolicy"].get("ShareDistribution")
+        for each in of_type(stack, "AWS::Batch::SchedulingPolicy")
+    ]
+    assert policies == [None, [{"ShareIdentifier": "eval", "WeightFactor": 0.5}]]

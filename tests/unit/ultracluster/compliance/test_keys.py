@@ -1,0 +1,100 @@
+"""A key of one's own in every part that keeps something; tests/security/test_keys.py judges whole clusters."""
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sns as sns
+from tests.unit.ultracluster.builders import ZONE, block, new_stack, of_type, only
+
+import ultracluster as uc
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+ARN = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def stack() -> cdk.Stack:
+    stack = new_stack()
+    key = kms.Key.from_key_arn(stack, "Theirs", ARN)
+    network = uc.ClusterNetwork(stack, "Network", zone_id=ZONE, instance_type="trn2.48xlarge", node_count=1)
+    metrics = uc.NodeMetrics(stack, "Metrics", cluster_name="train", kms_key=key)
+    nodes = uc.NodeGroup(
+        stack,
+        "Nodes",
+        network=network,
+        instance_type="trn2.48xlarge",
+        image_id="ami-0123456789abcdef0",
+        capacity=block(),
+        kms_key=key,
+    )
+    queue = uc.TrainingQueue(stack, "Queue", nodes=nodes, max_nodes=1, kms_key=key)
+    uc.BlockLifecycle(stack, "Lifecycle", block=block(), queue=queue, kms_key=key)
+    uc.ClusterWatch(stack, "Watch", metrics=metrics, queue=queue, node_groups=[nodes], kms_key=key)
+    uc.ClusterAlarms(stack, "Alarms", metrics=metrics, kms_key=key)
+    uc.ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="train", closes=[queue], kms_key=key)
+    uc.CompileCache(stack, "Cache", kms_key=key)
+    return stack
+
+
+def test_every_log_and_topic_names_the_key(stack: cdk.Stack) -> None:
+    logs = of_type(stack, "AWS::Logs::LogGroup")
+    topics = of_type(stack, "AWS::SNS::Topic")
+    assert {each["Properties"].get("KmsKeyId") for each in logs} == {ARN}
+    assert {each["Properties"].get("KmsMasterKeyId") for each in topics} == {ARN}
+    assert (len(logs), len(topics)) == (5, 4)
+
+
+def test_root_volumes_name_it(stack: cdk.Stack) -> None:
+    (disk,) = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["BlockDeviceMappings"]
+    assert (disk["Ebs"]["Encrypted"], disk["Ebs"]["KmsKeyId"]) == (True, ARN)
+
+
+def test_functions_that_publish_may_use_it_for_that(stack: cdk.Stack) -> None:
+    encrypted = [
+        statement
+        for role in of_type(stack, "AWS::IAM::Role")
+        for policy in role["Properties"].get("Policies", ())
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Sid"].endswith("Encrypted")
+    ]
+    assert {each["Sid"] for each in encrypted} == {"NotifyEncrypted", "TellEncrypted"}
+    assert all(each["Resource"] == ARN for each in encrypted)
+
+
+def test_a_topic_from_elsewhere_gives_no_right_to_the_key() -> None:
+    stack = new_stack()
+    cluster = uc.UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=1,
+        image_id="ami-0123456789abcdef0",
+        zone_id=ZONE,
+        kms_key=uc.ClusterKey(stack, "Key", removal_policy=cdk.RemovalPolicy.DESTROY).key,
+    )
+    theirs = sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-east-2:123456789012:theirs")
+    uc.ClusterBudget(
+        stack,
+        "Budget",
+        monthly_usd=1,
+        tag_value="train",
+        topic=theirs,
+        closes=[cluster.queue],
+        kms_key=kms.Key.from_key_arn(stack, "Theirs", ARN),
+    )
+    assert "TellEncrypted" not in str(of_type(stack, "AWS::IAM::Role"))
+    (key,) = of_type(stack, "AWS::KMS::Key")
+    assert key["DeletionPolicy"] == "Delete"
+    assert "KmsKeyId" in only(stack, "AWS::FSx::FileSystem")
+
+
+def test_copies_of_a_cache_have_no_key_of_ones_own() -> None:
+    stack = new_stack()
+    there = s3.Bucket.from_bucket_name(stack, "There", "cache-of-another-region")
+    key = kms.Key.from_key_arn(stack, "Theirs", ARN)
+    with pytest.raises(FindingsError, match="UC5250"):
+        uc.CompileCache(stack, "Cache", replicate_to=[there], kms_key=key)
+    uc.CompileCache(stack, "Cache", kms_key=key)

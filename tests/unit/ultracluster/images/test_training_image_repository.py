@@ -1,0 +1,110 @@
+import json
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from tests.unit.ultracluster.builders import new_stack, of_type, only
+
+from ultracluster import PublicGalleryCache, TrainingImageRepository
+from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_catalog.neuron.neuron_containers import container_of_reference, neuron_container
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def test_the_repository_is_kept_scanned_encrypted_and_its_tags_never_move(stack: cdk.Stack) -> None:
+    TrainingImageRepository(stack, "Images")
+    (resource,) = of_type(stack, "AWS::ECR::Repository")
+    properties = resource["Properties"]
+    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert properties["ImageTagMutability"] == "IMMUTABLE"
+    assert properties["ImageScanningConfiguration"] == {"ScanOnPush": True}
+    assert properties["EncryptionConfiguration"] == {"EncryptionType": "KMS"}
+    assert "RepositoryName" not in properties
+
+
+def test_only_images_without_a_tag_are_removed(stack: cdk.Stack) -> None:
+    TrainingImageRepository(stack, "Images", untagged_days=1)
+    (rule,) = json.loads(only(stack, "AWS::ECR::Repository")["LifecyclePolicy"]["LifecyclePolicyText"])[
+        "rules"
+    ]
+    assert rule["selection"] == {
+        "tagStatus": "untagged",
+        "countType": "sinceImagePushed",
+        "countNumber": 1,
+        "countUnit": "days",
+    }
+
+
+def test_takes_a_key_and_a_removal_policy_of_ones_own(stack: cdk.Stack) -> None:
+    key = kms.Key(stack, "Key")
+    TrainingImageRepository(stack, "Images", encryption_key=key, removal_policy=cdk.RemovalPolicy.DESTROY)
+    (resource,) = of_type(stack, "AWS::ECR::Repository")
+    assert resource["DeletionPolicy"] == "Delete"
+    assert resource["Properties"]["EncryptionConfiguration"]["KmsKey"]["Fn::GetAtt"][1] == "Arn"
+
+
+def test_pulling_and_pushing_are_granted_by_named_actions(stack: cdk.Stack) -> None:
+    repository = TrainingImageRepository(stack, "Images")
+    repository.grant_pull(iam.User(stack, "Puller"))
+    repository.grant_push(iam.User(stack, "Pusher"))
+    actions = {
+        action
+        for policy in of_type(stack, "AWS::IAM::Policy")
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        for action in ([statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"])
+    }
+    assert {"ecr:BatchGetImage", "ecr:PutImage", "ecr:GetAuthorizationToken"} <= actions
+    assert not [action for action in actions if "*" in action or "Delete" in action]
+
+
+def test_an_image_is_named_by_its_tag(stack: cdk.Stack) -> None:
+    repository = TrainingImageRepository(stack, "Images")
+    cdk.CfnOutput(stack, "Image", value=repository.image("2026-11-20").reference)
+    assert ":2026-11-20" in json.dumps(cdk.assertions.Template.from_stack(stack).find_outputs("Image"))
+
+
+def test_the_cache_holds_the_gallery_and_names_its_images(stack: cdk.Stack) -> None:
+    cache = PublicGalleryCache(stack, "Gallery")
+    container = neuron_container("jax", get_instance_type("trn2.48xlarge"))
+    reference = cache.image(container).reference
+    assert only(stack, "AWS::ECR::PullThroughCacheRule") == {
+        "EcrRepositoryPrefix": "ecr-public",
+        "UpstreamRegistryUrl": "public.ecr.aws",
+    }
+    assert f"/ecr-public/neuron/{container.repository}:{container.tag}" in reference
+    assert container_of_reference(reference) == container
+
+
+def test_only_who_fills_the_cache_may_make_repositories(stack: cdk.Stack) -> None:
+    cache = PublicGalleryCache(stack, "Gallery", prefix="gallery")
+    assert cache.prefix == "gallery"
+    cache.grant_pull(iam.User(stack, "Node"))
+    cache.grant_fill(iam.User(stack, "Builder"))
+    policies = {
+        str(policy["Properties"]["Users"]): json.dumps(policy["Properties"]["PolicyDocument"])
+        for policy in of_type(stack, "AWS::IAM::Policy")
+    }
+    assert [("CreateRepository" in text, "Builder" in user) for user, text in sorted(policies.items())] == [
+        (True, True),
+        (False, False),
+    ]
+    assert all("repository/gallery/neuron/*" in text for text in policies.values())
+
+
+@pytest.mark.parametrize("prefix", ["a", "a" * 31, "Gallery", "a//b", "/a", "a-", ""])
+def test_refuses_a_prefix_that_ecr_would_refuse(prefix: str) -> None:
+    with pytest.raises(FindingsError, match=r"UC6339: prefix: got "):
+        PublicGalleryCache(new_stack(), "Gallery", prefix=prefix)
+
+
+@pytest.mark.parametrize("prefix", ["ab", "a" * 30, "a/b-c_d.e"])
+def test_takes_a_prefix_that_ecr_takes(prefix: str) -> None:
+    PublicGalleryCache(new_stack(), "Gallery", prefix=prefix)
+
+
+def test_refuses_to_remove_images_at_once() -> None:
+    with pytest.raises(FindingsError, match="UC6339: untagged_days"):
+        TrainingImageRepository(new_stack(), "Images", untagged_days=0)

@@ -1,0 +1,144 @@
+import dataclasses
+import json
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from tests.unit.ultracluster import builders as neighbours
+from tests.unit.ultracluster.builders import IMAGE, of_type
+
+from ultracluster import BakeOff, Contestant, NodeGroup, TrainingQueue
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+GPU_IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training-cuda:2026-11-20"
+
+
+def contestants(stack: cdk.Stack, **changes: Any) -> dict[str, Contestant]:
+    network = neighbours.network(stack)
+    queues = {
+        name: TrainingQueue(
+            stack,
+            f"Queue{name}",
+            nodes=NodeGroup(
+                stack,
+                f"Nodes{name}",
+                network=network,
+                instance_type=instance_type,
+                image_id="ami-0123456789abcdef0",
+            ),
+            max_nodes=4,
+        )
+        for name, instance_type in (("trn2", "trn2.48xlarge"), ("p5", "p5.48xlarge"))
+    }
+    return {
+        "trn2": Contestant(queue=queues["trn2"], image=IMAGE, node_count=2, price_per_node_hour=35.0),
+        "p5": Contestant(queue=queues["p5"], image=GPU_IMAGE, node_count=2, **changes),
+    }
+
+
+def bake_off(stack: cdk.Stack, **changes: Any) -> BakeOff:
+    given = {"contestants": contestants(stack), "command": ["train.py"], "figures": ["tokens_per_second"]}
+    return BakeOff(stack, "BakeOff", **given | changes)
+
+
+def containers(stack: cdk.Stack) -> list[dict[str, Any]]:
+    return [
+        each["Properties"]["NodeProperties"]["NodeRangeProperties"][0]["Container"]
+        for each in of_type(stack, "AWS::Batch::JobDefinition")
+    ]
+
+
+def test_both_run_the_same_command_on_their_own_machines(stack: cdk.Stack) -> None:
+    bake_off(stack, environment={"SEED": "1"})
+    trainium, gpu = containers(stack)
+    assert trainium["Command"] == gpu["Command"]
+    assert (trainium["Image"], gpu["Image"]) == (IMAGE, GPU_IMAGE)
+    assert (trainium["InstanceType"], gpu["InstanceType"]) == ("trn2.48xlarge", "p5.48xlarge")
+    variables = [{each["Name"]: each["Value"] for each in one["Environment"]} for one in (trainium, gpu)]
+    assert [each["SEED"] for each in variables] == ["1", "1"]
+    assert [each["UC_CONTESTANT"].rpartition("/")[2] for each in variables] == ["trn2", "p5"]
+
+
+def test_a_figure_of_each_becomes_a_metric_of_its_own_log(stack: cdk.Stack) -> None:
+    made = bake_off(stack)
+    filters = [each["Properties"] for each in of_type(stack, "AWS::Logs::MetricFilter")]
+    assert len(filters) == 2
+    for one, name in zip(filters, ("trn2", "p5"), strict=True):
+        (variables,) = [
+            {each["Name"]: each["Value"] for each in container["Environment"]}
+            for container in containers(stack)
+            if container["LogConfiguration"]["Options"]["awslogs-group"] == one["LogGroupName"]
+        ]
+        full = variables["UC_CONTESTANT"]
+        assert one["FilterPattern"] == f'{{ $.contestant = "{full}" && $.tokens_per_second = * }}'
+        (transformation,) = one["MetricTransformations"]
+        assert transformation["Dimensions"] == [{"Key": "Contestant", "Value": "$.contestant"}]
+        metric = made.metric("tokens_per_second", contestant=name)
+        assert (metric.namespace, metric.metric_name) == (
+            transformation["MetricNamespace"],
+            transformation["MetricName"],
+        )
+        assert metric.dimensions == {"Contestant": full}
+
+
+def test_one_table_shows_all_figures_and_what_a_dollar_buys(stack: cdk.Stack) -> None:
+    bake_off(stack, figures=["tokens_per_second", "loss"])
+    body = assertions.Template.from_stack(stack).find_resources("AWS::CloudWatch::Dashboard")
+    (dashboard,) = body.values()
+    parts = dashboard["Properties"]["DashboardBody"]["Fn::Join"][1]
+    (table,) = json.loads("".join(each if isinstance(each, str) else "x" for each in parts))["widgets"]
+    labels = [row[-1].get("label") for row in table["properties"]["metrics"]]
+    assert [label for label in labels if label] == [
+        "trn2: tokens_per_second",
+        "p5: tokens_per_second",
+        "trn2: tokens for a dollar",
+        "trn2: loss",
+        "p5: loss",
+    ]
+    expressions = [row[0]["expression"] for row in table["properties"]["metrics"] if "expression" in row[0]]
+    assert expressions == ["trn2_tokens_per_second * 3600 / 70.0"]  # two nodes at 35 dollars
+
+
+def test_a_contestant_without_a_price_has_no_figure_for_a_dollar(stack: cdk.Stack) -> None:
+    made = bake_off(stack)
+    with pytest.raises(KeyError, match="p5 has no price_per_node_hour"):
+        made.metric_per_dollar("tokens_per_second", contestant="p5")
+    assert set(made.jobs) == {"trn2", "p5"}
+
+
+def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
+    given = contestants(stack, price_per_node_hour=0.01)
+    BakeOff(stack, "Cheap", contestants=given, command=["train.py"])
+    free = dataclasses.replace(given["p5"], price_per_node_hour=0)
+    with pytest.raises(FindingsError, match=r"UC6162: contestants.p5.price_per_node_hour: got 0"):
+        BakeOff(stack, "Free", contestants=given | {"p5": free}, command=["train.py"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"figures": []}, r"UC6160: figures: got 0.*1 to 10"),
+        ({"figures": [f"f{index}" for index in range(11)]}, r"UC6160: figures: got 11"),
+        ({"contestants": {}}, r"UC6160: contestants: got 0.*2 to 10"),
+        ({"figures": ["Loss"]}, r"UC6161: figures: got 'Loss'"),
+        ({"figures": ["tokens/s"]}, r"UC6161: figures"),
+    ],
+)
+def test_refuses_what_makes_no_table(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:
+    with pytest.raises(FindingsError, match=code):
+        bake_off(stack, **changes)
+
+
+def test_every_contestant_starts_by_the_same_launcher(stack: cdk.Stack) -> None:
+    bake_off(stack, launcher="raw")
+    for container in containers(stack):
+        assert "torchrun" not in container["Command"][2]
+
+
+def test_a_metric_is_of_a_minute_unless_another_time_is_wanted(stack: cdk.Stack) -> None:
+    made = bake_off(stack)
+    assert made.metric("loss", contestant="p5").period.to_seconds() == 60
+    assert made.metric("loss", contestant="p5", period=cdk.Duration.hours(1)).period.to_seconds() == 3600

@@ -1,0 +1,139 @@
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import IMAGE, of_type, only, queue
+
+from ultracluster import CompileCache, FabricGate, MultiNodeJob, SmokeTrain
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def container(stack: cdk.Stack) -> dict[str, Any]:
+    (node_range,) = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"]
+    return dict(node_range["Container"])
+
+
+def arguments(stack: cdk.Stack) -> list[str]:
+    """What follows the launcher, without the text of the gate's own script."""
+    shell, option, _, name, *rest = container(stack)["Command"]
+    assert (shell, option, name) == ("bash", "-c", "ultracluster-launch")
+    return [each for each in rest if "\n" not in each]
+
+
+def timeout(stack: cdk.Stack) -> int:
+    return int(only(stack, "AWS::Batch::JobDefinition")["Timeout"]["AttemptDurationSeconds"])
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "interfaces", "ranks"),
+    [("trn2.48xlarge", "16", "64"), ("trn1.32xlarge", "8", "32"), ("p5.48xlarge", "32", "0")],
+)
+def test_a_fabric_gate_expects_what_the_type_has(
+    stack: cdk.Stack, instance_type: str, interfaces: str, ranks: str
+) -> None:
+    FabricGate(stack, "Gate", queue=queue(stack, instance_type=instance_type), image=IMAGE)
+    assert arguments(stack) == [
+        *["python3", "-c", "--efa-interfaces", interfaces, "--ranks-per-node", ranks, "--patience", "900"]
+    ]
+    assert timeout(stack) == 3 * 900
+
+
+def test_a_fabric_gate_looks_from_where_the_training_will(stack: cdk.Stack) -> None:
+    FabricGate(stack, "Gate", queue=queue(stack), image=IMAGE, node_count=2)
+    assert container(stack)["Image"] == IMAGE
+    assert len(container(stack)["LinuxParameters"]["Devices"]) == 32
+    properties = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]
+    assert (properties["NumNodes"], properties["MainNode"]) == (2, 0)
+    assert "NODE_RANK" in container(stack)["Command"][2]  # the raw launcher
+
+
+def test_a_fabric_gate_holds_the_bounds_that_are_given(stack: cdk.Stack) -> None:
+    waits = cdk.Duration.minutes(5)
+    FabricGate(
+        stack,
+        "Gate",
+        queue=queue(stack),
+        image=IMAGE,
+        least_bandwidth=40.5,
+        most_latency=1000,
+        patience=waits,
+    )
+    assert arguments(stack)[-6:] == [
+        *["--patience", "300", "--least-bandwidth", "40.5", "--most-latency", "1000"]
+    ]
+
+
+def test_a_gate_fits_into_a_job_definition(stack: cdk.Stack) -> None:
+    FabricGate(stack, "Gate", queue=queue(stack), image=IMAGE)
+    assert len(str(only(stack, "AWS::Batch::JobDefinition"))) < 24 * 1024  # AWS Batch quotas, read 2026-10
+
+
+def test_gates_follow_the_logical_neuroncores_of_the_job(stack: cdk.Stack) -> None:
+    FabricGate(
+        stack,
+        "Gate",
+        queue=queue(stack),
+        image=IMAGE,
+        neuron=NeuronSettings(logical_nc_config=1),
+    )
+    given = arguments(stack)
+    assert given[given.index("--ranks-per-node") + 1] == "128"
+
+
+def test_the_paid_job_waits_for_both_gates(stack: cdk.Stack) -> None:
+    training = queue(stack)
+    fabric = FabricGate(stack, "Fabric", queue=training, image=IMAGE)
+    smoke = SmokeTrain(stack, "Smoke", queue=training, image=IMAGE, after=[fabric])
+    MultiNodeJob(stack, "Pretrain", queue=training, image=IMAGE, command=["train.py"], after=[smoke])
+    tags = [each["Properties"].get("Tags") for each in of_type(stack, "AWS::Batch::JobDefinition")]
+    assert tags == [None, {"ultracluster:after": "Fabric"}, {"ultracluster:after": "Smoke"}]
+
+
+@pytest.mark.parametrize("name", ["least_bandwidth", "most_latency"])
+def test_a_bound_is_above_zero(stack: cdk.Stack, name: str) -> None:
+    training = queue(stack)
+    FabricGate(stack, "Least", queue=training, image=IMAGE, **{name: 0.001})
+    with pytest.raises(FindingsError, match=f"UC6151: {name}: got 0"):
+        FabricGate(stack, "Gate", queue=training, image=IMAGE, **{name: 0})
+
+
+def test_a_type_without_efa_has_no_fabric(stack: cdk.Stack) -> None:
+    training = queue(stack, instance_type="trn1.2xlarge", max_nodes=1)
+    with pytest.raises(FindingsError, match=r"UC6150: queue: trn1.2xlarge has no EFA"):
+        FabricGate(stack, "Gate", queue=training, image=IMAGE)
+    assert of_type(stack, "AWS::Batch::JobDefinition") == []
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "changes", "device"),
+    [
+        ("trn2.48xlarge", {}, "xla"),
+        ("p5.48xlarge", {}, "cuda"),
+        ("trn2.48xlarge", {"device": "neuron"}, "neuron"),
+    ],
+)
+def test_a_smoke_training_uses_the_device_of_the_type(
+    stack: cdk.Stack, instance_type: str, changes: dict[str, Any], device: str
+) -> None:
+    SmokeTrain(stack, "Smoke", queue=queue(stack, instance_type=instance_type), image=IMAGE, **changes)
+    assert arguments(stack) == [*["--no-python", "python3", "-c", "--device", device, "--steps", "5"]]
+    assert "exec torchrun" in container(stack)["Command"][2]
+    assert timeout(stack) == 30 * 60
+
+
+def test_a_smoke_training_runs_as_many_processes_and_uses_the_cache_as_the_job_will(stack: cdk.Stack) -> None:
+    cache = CompileCache(stack, "Cache")
+    SmokeTrain(
+        stack, "Smoke", queue=queue(stack), image=IMAGE, processes_per_node=8, compile_cache=cache, steps=2
+    )
+    variables = {each["Name"]: each["Value"] for each in container(stack)["Environment"]}
+    assert variables["UC_PROCESSES_PER_NODE"] == "8"
+    assert variables["NEURON_COMPILE_CACHE_URL"] == stack.resolve(cache.url)
+
+
+def test_one_step_would_not_show_what_a_collective_delivered(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"UC6152: steps: got 1;.*2 or more"):
+        SmokeTrain(stack, "Smoke", queue=queue(stack), image=IMAGE, steps=1)

@@ -1,0 +1,192 @@
+"""Every argument of every kind of job: each changes the definition, and a cluster passes each of them on."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import Duration, assertions
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, new_stack
+
+from ultracluster import FabricGate, MultiNodeJob, PrecompileJob, SingleNodeJob, SmokeTrain, UltraCluster
+from ultracluster.jobs.job import Job
+from ultracluster_catalog.names.submission_tags import QUEUE_TAG
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+COMMAND = ["train.py", "--steps", "10"]
+PROGRAM = {"environment": {"SEED": "1"}, "timeout": Duration.hours(5), "attempts": 7}
+NEURON = NeuronSettings(optlevel=1)
+ONE_CORE = NeuronSettings(logical_nc_config=1)
+
+GIVEN: Mapping[str, Mapping[str, Any]] = {
+    "multi_node": {"node_count": 2, "processes_per_node": 8, "neuron": NEURON, **PROGRAM},
+    "multi_node_jax": {"launcher": "jax"},
+    "single_node": {"processes_per_node": 8, "array_size": 3, "neuron": NEURON, **PROGRAM},
+    "single_node_raw": {"launcher": "raw"},
+    "precompile": {"processes_per_node": 8, "retries": 4, "neuron": NEURON, "phase": "collect", **PROGRAM},
+    "precompile_raw": {"launcher": "raw", "method": "first-steps"},
+    "fabric": {
+        "node_count": 2,
+        "neuron": ONE_CORE,
+        "least_bandwidth": 12.5,
+        "most_latency": 80.0,
+        "patience": Duration.minutes(4),
+    },
+    "smoke": {
+        "node_count": 2,
+        "processes_per_node": 8,
+        "neuron": NEURON,
+        "device": "neuron",
+        "steps": 9,
+        "timeout": Duration.minutes(50),
+    },
+}
+
+
+def multi_node(whole: UltraCluster, name: str, **given: Any) -> Job:
+    return whole.add_multi_node_job(name, image=IMAGE, command=COMMAND, **given)
+
+
+def single_node(whole: UltraCluster, name: str, **given: Any) -> Job:
+    return whole.add_single_node_job(name, image=IMAGE, command=COMMAND, **given)
+
+
+def precompile(whole: UltraCluster, name: str, **given: Any) -> Job:
+    return whole.add_precompile_job(name, image=IMAGE, command=COMMAND, **given)
+
+
+def fabric(whole: UltraCluster, name: str, **given: Any) -> Job:
+    return whole.add_fabric_gate(name, image=IMAGE, **given)
+
+
+def smoke(whole: UltraCluster, name: str, **given: Any) -> Job:
+    return whole.add_smoke_train(name, image=IMAGE, **given)
+
+
+def multi_node_alone(whole: UltraCluster, name: str, **given: Any) -> Job:
+    cache = whole.compile_cache
+    return MultiNodeJob(alone(whole), name, image=IMAGE, command=COMMAND, **{"compile_cache": cache} | given)
+
+
+def single_node_alone(whole: UltraCluster, name: str, **given: Any) -> Job:
+    cache = whole.compile_cache
+    return SingleNodeJob(alone(whole), name, image=IMAGE, command=COMMAND, **{"compile_cache": cache} | given)
+
+
+def precompile_alone(whole: UltraCluster, name: str, **given: Any) -> Job:
+    cache = whole.compile_cache
+    return PrecompileJob(alone(whole), name, image=IMAGE, command=COMMAND, **{"compile_cache": cache} | given)
+
+
+def fabric_alone(whole: UltraCluster, name: str, **given: Any) -> Job:
+    return FabricGate(alone(whole), name, image=IMAGE, **given)
+
+
+def smoke_alone(whole: UltraCluster, name: str, **given: Any) -> Job:
+    cache = whole.compile_cache
+    return SmokeTrain(alone(whole), name, image=IMAGE, **{"compile_cache": cache} | given)
+
+
+Add = Callable[..., Job]
+KINDS: Mapping[str, tuple[Add, Add]] = {
+    "multi_node": (multi_node, multi_node_alone),
+    "multi_node_jax": (multi_node, multi_node_alone),
+    "single_node": (single_node, single_node_alone),
+    "single_node_raw": (single_node, single_node_alone),
+    "precompile": (precompile, precompile_alone),
+    "precompile_raw": (precompile, precompile_alone),
+    "fabric": (fabric, fabric_alone),
+    "smoke": (smoke, smoke_alone),
+}
+
+
+def alone(whole: UltraCluster) -> cdk.Stack:
+    return cdk.Stack.of(whole)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Made:
+    """The jobs of one stack: of the cluster, alone, and alone without one of the arguments."""
+
+    resources: Mapping[str, Any]
+    stack: cdk.Stack
+    jobs: Mapping[tuple[str, ...], Job]
+
+    def definition(self, *name: str) -> dict[str, Any]:
+        """Properties of the definition of a job, without what its own name decides."""
+        job = self.jobs[name]
+        logical_id = self.stack.resolve(job.job_definition_arn)["Ref"]
+        text = json.dumps(self.resources[logical_id]["Properties"]).replace(f'"{job.node.id}"', '"ITSELF"')
+        properties: dict[str, Any] = json.loads(text, object_hook=_without_roles)
+        properties["Tags"] = {key: tag for key, tag in properties.pop("Tags", {}).items() if key != QUEUE_TAG}
+        return properties
+
+
+def _without_roles(properties: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in properties.items() if key not in {"JobRoleArn", "ExecutionRoleArn"}}
+
+
+@pytest.fixture(scope="module")
+def made() -> Made:
+    stack = new_stack()
+    whole = UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=block(),
+    )
+    queue = whole.add_queue("urgent", priority=9)
+    before = whole.add_multi_node_job("Before", image=IMAGE, command=COMMAND, queue=queue)
+    jobs: dict[tuple[str, ...], Job] = {}
+    for kind, (of_cluster, by_itself) in KINDS.items():
+        given = {"queue": queue, "after": [before], **GIVEN[kind]}
+        jobs[kind, "of the cluster"] = of_cluster(whole, f"{kind}-of-cluster", **given)
+        jobs[kind, "alone"] = by_itself(whole, f"{kind}-alone", **given)
+        for left_out in given.keys() - {"queue"}:
+            rest = {key: value for key, value in given.items() if key != left_out}
+            jobs[kind, "without", left_out] = by_itself(whole, f"{kind}-without-{left_out}", **rest)
+    return Made(
+        resources=assertions.Template.from_stack(stack).to_json()["Resources"], stack=stack, jobs=jobs
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_job_of_a_cluster_is_what_its_construct_makes_of_the_same_arguments(made: Made, kind: str) -> None:
+    assert made.definition(kind, "of the cluster") == made.definition(kind, "alone")
+
+
+@pytest.mark.parametrize(
+    ("kind", "argument"), [(kind, argument) for kind in KINDS for argument in ("after", *GIVEN[kind])]
+)
+def test_each_argument_changes_the_definition(made: Made, kind: str, argument: str) -> None:
+    assert made.definition(kind, "alone") != made.definition(kind, "without", argument)
+
+
+def test_a_job_of_another_queue_says_which(made: Made) -> None:
+    for kind in KINDS:
+        job = made.jobs[kind, "of the cluster"]
+        assert job.queue is made.jobs[kind, "alone"].queue
+        logical_id = made.stack.resolve(job.job_definition_arn)["Ref"]
+        tags = made.resources[logical_id]["Properties"].get("Tags", {})
+        assert tags[QUEUE_TAG] == made.stack.resolve(job.queue.job_queue_arn)
+
+
+def test_several_nodes_without_efa_are_refused_unless_they_are_meant(stack: cdk.Stack) -> None:
+    whole = UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="inf2.48xlarge",
+        node_count=2,
+        image_id=IMAGE_ID,
+        zone_id="use2-az1",
+    )
+    with pytest.raises(FindingsError, match="UC6102"):
+        multi_node(whole, "Refused")
+    assert multi_node(whole, "Meant", without_efa=True).environment["FI_PROVIDER"] == "tcp"

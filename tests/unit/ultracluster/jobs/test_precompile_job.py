@@ -1,0 +1,146 @@
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk.assertions import Annotations, Match, Template
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, network, of_type
+
+import ultracluster as uc
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def training_queue(stack: cdk.Stack, instance_type: str, name: str = "Cluster") -> uc.TrainingQueue:
+    scope = stack.node.try_find_child("Network") or network(stack)
+    assert isinstance(scope, uc.ClusterNetwork)
+    nodes = uc.NodeGroup(stack, f"{name}Nodes", network=scope, instance_type=instance_type, image_id=IMAGE_ID)
+    return uc.TrainingQueue(stack, f"{name}Queue", nodes=nodes, max_nodes=2)
+
+
+def precompile(stack: cdk.Stack, queue: uc.TrainingQueue, **changes: Any) -> uc.PrecompileJob:
+    cache = changes.pop("compile_cache", None) or uc.CompileCache(stack, "Cache")
+    given = {"queue": queue, "image": IMAGE, "command": ["train.py", "--steps", "10"], "compile_cache": cache}
+    return uc.PrecompileJob(stack, "Precompile", **given | changes)
+
+
+def container(stack: cdk.Stack) -> dict[str, Any]:
+    (found,) = (
+        each["Properties"]
+        for each in of_type(stack, "AWS::Batch::JobDefinition")
+        if each["Properties"]["Type"] == "container"
+    )
+    return dict(found["ContainerProperties"])
+
+
+def doubts(stack: cdk.Stack) -> list[str]:
+    found = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("UC6115"))
+    return [str(entry.entry.data) for entry in found]
+
+
+def test_collects_and_compiles_the_graphs_of_a_short_run_into_the_cache(stack: cdk.Stack) -> None:
+    queue = training_queue(stack, "trn1.2xlarge")
+    made = precompile(stack, queue)
+    command = container(stack)["Command"]
+    assert command[:3] == ["neuron_parallel_compile", "bash", "-c"]
+    assert command[4:] == ["ultracluster-launch", "train.py", "--steps", "10"]
+    assert made.environment["NEURON_PARALLEL_COMPILE_MAX_RETRIES"] == "1"
+    assert made.environment["NEURON_COMPILE_CACHE_URL"].endswith("/neuron")
+    assert made.workers == 2
+    # The command line finds the queue by the tag: it is not the cluster's own.
+    Template.from_stack(stack).has_resource_properties(
+        "AWS::Batch::JobDefinition",
+        {"Tags": {"ultracluster:queue": stack.resolve(queue.job_queue_arn)}},
+    )
+
+
+def test_the_first_steps_of_the_program_fill_any_cache(stack: cdk.Stack) -> None:
+    made = precompile(stack, training_queue(stack, "trn1.2xlarge"), method="first-steps")
+    assert container(stack)["Command"][:2] == ["bash", "-c"]
+    assert "NEURON_PARALLEL_COMPILE_MAX_RETRIES" not in made.environment
+
+
+def test_a_phase_alone_can_be_run(stack: cdk.Stack) -> None:
+    precompile(stack, training_queue(stack, "trn1.2xlarge"), phase="collect")
+    assert container(stack)["Command"][:3] == ["neuron_parallel_compile", "--command", "collect"]
+
+
+def test_refuses_a_phase_of_what_has_none(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match="UC6112: phase"):
+        precompile(stack, training_queue(stack, "trn1.2xlarge"), method="first-steps", phase="compile")
+
+
+@pytest.mark.parametrize("phase", ["all", "collect"])
+def test_refuses_to_collect_graphs_for_chips_that_the_node_does_not_have(
+    stack: cdk.Stack, phase: str
+) -> None:
+    with pytest.raises(FindingsError, match=r"UC6114: .*trn2\.48xlarge.*trn1\.2xlarge"):
+        precompile(
+            stack, training_queue(stack, "trn1.2xlarge"), phase=phase, for_instance_type="trn2.48xlarge"
+        )
+
+
+def test_compiles_collected_graphs_for_another_family(stack: cdk.Stack) -> None:
+    queue = training_queue(stack, "trn1.2xlarge")
+    made = precompile(stack, queue, phase="compile", for_instance_type="trn2.48xlarge")
+    assert made.environment["NEURON_PLATFORM_TARGET_OVERRIDE"] == "trn2"
+
+
+def test_leaves_the_target_to_the_chips_that_it_is_for(stack: cdk.Stack) -> None:
+    made = precompile(stack, training_queue(stack, "trn1.2xlarge"), for_instance_type="trn1.32xlarge")
+    assert "NEURON_PLATFORM_TARGET_OVERRIDE" not in made.environment
+
+
+def trainer(stack: cdk.Stack, queue: uc.TrainingQueue, before: uc.PrecompileJob, **changes: Any) -> None:
+    given: dict[str, Any] = {"queue": queue, "image": IMAGE, "command": ["train.py"], "after": [before]}
+    uc.MultiNodeJob(stack, "Train", **given | changes)
+
+
+def test_has_no_doubts_about_a_job_with_the_same_graphs(stack: cdk.Stack) -> None:
+    cache = uc.CompileCache(stack, "Cache")
+    settings = NeuronSettings(model_type="transformer")
+    before = precompile(
+        stack, training_queue(stack, "trn1.2xlarge", "Small"), compile_cache=cache, neuron=settings
+    )
+    cluster = training_queue(stack, "trn1.32xlarge")
+    trainer(stack, cluster, before, node_count=1, processes_per_node=2, compile_cache=cache, neuron=settings)
+    assert doubts(stack) == []
+
+
+def test_what_was_only_compiled_here_has_the_workers_of_where_it_was_collected(stack: cdk.Stack) -> None:
+    cache = uc.CompileCache(stack, "Cache")
+    before = precompile(
+        stack, training_queue(stack, "trn1.2xlarge", "Small"), compile_cache=cache, phase="compile"
+    )
+    trainer(stack, training_queue(stack, "trn1.32xlarge"), before, compile_cache=cache)
+    assert doubts(stack) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"node_count": 2, "processes_per_node": 32}, "2 workers, not 64"),
+        ({"neuron": NeuronSettings(optlevel=1)}, "NEURON_CC_FLAGS is another one"),
+        ({"compile_cache": None}, "NEURON_COMPILE_CACHE_URL is another one"),
+        ({"image": f"{IMAGE}-2"}, "the image is another one"),
+    ],
+)
+def test_warns_of_graphs_that_the_job_will_not_find(
+    stack: cdk.Stack, changes: dict[str, Any], said: str
+) -> None:
+    cache = uc.CompileCache(stack, "Cache")
+    before = precompile(stack, training_queue(stack, "trn1.2xlarge", "Small"), compile_cache=cache)
+    same = {"node_count": 1, "processes_per_node": 2, "compile_cache": cache}
+    trainer(stack, training_queue(stack, "trn1.32xlarge"), before, **same | changes)
+    (warning,) = doubts(stack)
+    assert said in warning
+
+
+def test_warns_of_a_job_on_other_chips(stack: cdk.Stack) -> None:
+    cache = uc.CompileCache(stack, "Cache")
+    before = precompile(stack, training_queue(stack, "trn1.2xlarge", "Small"), compile_cache=cache)
+    cluster = training_queue(stack, "trn2.48xlarge")
+    trainer(stack, cluster, before, node_count=1, processes_per_node=2, compile_cache=cache)
+    (warning,) = doubts(stack)
+    assert "it compiles for trn1, not for trn2.48xlarge" in warning

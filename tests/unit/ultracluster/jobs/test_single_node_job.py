@@ -1,0 +1,137 @@
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import IMAGE, only, queue
+
+from ultracluster import CompileCache, SingleNodeJob
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def job(stack: cdk.Stack, name: str = "Evaluate", **changes: Any) -> SingleNodeJob:
+    given = {"queue": changes.pop("queue", None) or queue(stack), "image": IMAGE, "command": ["evaluate.py"]}
+    return SingleNodeJob(stack, name, **given | changes)
+
+
+def definition(stack: cdk.Stack) -> dict[str, Any]:
+    return only(stack, "AWS::Batch::JobDefinition")
+
+
+def test_is_one_container_that_has_a_whole_node(stack: cdk.Stack) -> None:
+    made = job(stack, queue=queue(stack, instance_type="trn1.32xlarge"))
+    properties = definition(stack)
+    container = properties["ContainerProperties"]
+    assert properties["Type"] == "container"
+    assert "NodeProperties" not in properties
+    # "This parameter isn't applicable to single-node container jobs": ContainerProperties, AWS Batch API Reference.
+    assert "InstanceType" not in container
+    requirements = {each["Type"]: int(each["Value"]) for each in container["ResourceRequirements"]}
+    assert requirements == {"VCPU": 128, "MEMORY": 507_821}
+    assert len([d for d in container["LinuxParameters"]["Devices"] if "neuron" in d["HostPath"]]) == 16
+    assert container["Command"][3:] == ["ultracluster-launch", "evaluate.py"]
+    assert made.workers == 32
+    assert "Tags" not in properties
+
+
+def test_a_lost_host_is_tried_again_and_a_failed_program_is_not(stack: cdk.Stack) -> None:
+    job(stack)
+    assert definition(stack)["RetryStrategy"] == {
+        "Attempts": 3,
+        "EvaluateOnExit": [
+            {"Action": "RETRY", "OnStatusReason": "Host EC2*"},
+            {"Action": "EXIT", "OnReason": "*"},
+        ],
+    }
+
+
+@pytest.mark.parametrize("size", [1, 0, -5, 10_001])
+def test_refuses_arrays_that_aws_batch_refuses(stack: cdk.Stack, size: int) -> None:
+    with pytest.raises(FindingsError, match=r"UC6111: array_size: .* Allowed: 2 to 10,000"):
+        job(stack, array_size=size)
+
+
+@pytest.mark.parametrize("size", [2, 10_000])
+def test_the_size_of_an_array_waits_in_a_tag_for_the_submission(stack: cdk.Stack, size: int) -> None:
+    job(stack, array_size=size)
+    assert definition(stack)["Tags"] == {"ultracluster:array-size": str(size)}
+
+
+def test_settings_and_cache_and_environment_become_one_set_of_variables(stack: cdk.Stack) -> None:
+    made = job(
+        stack,
+        compile_cache=CompileCache(stack, "Cache"),
+        neuron=NeuronSettings(logical_nc_config=1, optlevel=1, exec_timeout_seconds=60),
+        environment={"NEURON_CC_FLAGS": "-O1 --retry_failed_compilation --verbose=info", "SEED": "1"},
+    )
+    variables = {
+        each["Name"]: each["Value"] for each in definition(stack)["ContainerProperties"]["Environment"]
+    }
+    assert variables["NEURON_CC_FLAGS"] == (
+        "--retry_failed_compilation --logical-nc-config=1 --optlevel=1 --verbose=info"
+    )
+    assert variables.items() >= {"NEURON_LOGICAL_NC_CONFIG": "1", "NEURON_RT_EXEC_TIMEOUT": "60"}.items()
+    # Twice the 64 of a trn2.48xlarge with two physical cores in each.
+    assert variables["UC_PROCESSES_PER_NODE"] == "128"
+    assert made.workers == 128
+    assert made.environment["SEED"] == "1"
+
+
+def test_everything_that_is_wrong_is_told_at_once(stack: cdk.Stack) -> None:
+    settings: Any = {"optlevel": 7, "auto_cast_type": "bf16"}
+    with pytest.raises(FindingsError) as caught:
+        job(
+            stack,
+            array_size=1,
+            attempts=11,
+            neuron=NeuronSettings(**settings),
+            environment={"AWS_BATCH_X": "1"},
+        )
+    assert [finding.code for finding in caught.value.findings] == [
+        "UC6111",
+        "UC6109",
+        "UC6011",
+        "UC6012",
+        "UC6104",
+    ]
+
+
+def test_warnings_of_the_settings_are_shown_and_stop_nothing(stack: cdk.Stack) -> None:
+    made = job(stack, neuron=NeuronSettings(async_requests=4))
+    warnings = cdk.assertions.Annotations.from_stack(stack).find_warning(
+        "/Test/Evaluate", cdk.assertions.Match.string_like_regexp("UC6013")
+    )
+    assert len(warnings) == 1
+    assert made.environment["NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"] == "4"
+
+
+def test_names_the_jobs_that_come_before_it_for_the_submission(stack: cdk.Stack) -> None:
+    training = queue(stack)
+    before = [job(stack, name, queue=training) for name in ("Fetch", "Clean")]
+    made = job(stack, queue=training, after=before)
+    assert made.after == tuple(before)
+    template = cdk.assertions.Template.from_stack(stack)
+    template.has_resource_properties(
+        "AWS::Batch::JobDefinition", {"Tags": {"ultracluster:after": "Fetch Clean"}}
+    )
+
+
+def test_refuses_to_wait_for_more_jobs_than_aws_batch_takes(stack: cdk.Stack) -> None:
+    training = queue(stack)
+    before = [job(stack, f"J{index}", queue=training) for index in range(21)]
+    with pytest.raises(FindingsError, match=r"UC6113: after: got 21 jobs"):
+        job(stack, queue=training, after=before)
+    with pytest.raises(FindingsError, match="UC6113"):
+        job(stack, "Again", queue=training, after=[before[0], before[0]])
+    assert len(job(stack, "Last", queue=training, after=before[:20]).after) == 20
+
+
+def test_refuses_names_that_one_tag_cannot_hold(stack: cdk.Stack) -> None:
+    training = queue(stack)
+    before = [job(stack, letter * 127, queue=training) for letter in "AB"]
+    third = job(stack, "C" * 10, queue=training)
+    assert job(stack, "Fits", queue=training, after=before).after  # 255 of 256 characters
+    with pytest.raises(FindingsError, match="UC6113"):
+        job(stack, "Long", queue=training, after=[*before, third])

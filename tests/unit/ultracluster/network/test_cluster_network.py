@@ -1,0 +1,171 @@
+import ipaddress
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_ec2 as ec2
+from tests.unit.ultracluster.builders import ZONE, network, of_type, only
+
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+# VPC endpoints that AWS's guides demand of ECS container instances without a way out: Amazon ECS and Amazon ECR
+# Developer Guides (VPC endpoints), CloudWatch Logs, Systems Manager (Session Manager); read 2026-10.
+REQUIRED = {
+    "ecr.api",
+    "ecr.dkr",
+    "ecs",
+    "ecs-agent",
+    "ecs-telemetry",
+    "logs",
+    "monitoring",
+    "ssm",
+    "ssmmessages",
+}
+
+
+def test_has_one_private_subnet_in_the_zone_of_the_capacity(stack: cdk.Stack) -> None:
+    network(stack)
+    subnet = only(stack, "AWS::EC2::Subnet")
+    assert subnet["AvailabilityZoneId"] == ZONE
+    assert subnet["MapPublicIpOnLaunch"] is False
+    assert "AvailabilityZone" not in subnet
+
+
+@pytest.mark.parametrize("way_out", ["InternetGateway", "NatGateway", "EgressOnlyInternetGateway", "Route"])
+def test_has_no_way_out(stack: cdk.Stack, way_out: str) -> None:
+    network(stack)
+    assert of_type(stack, f"AWS::EC2::{way_out}") == []
+
+
+def test_reaches_every_service_that_a_node_needs_by_an_endpoint(stack: cdk.Stack) -> None:
+    network(stack)
+    endpoints = [resource["Properties"] for resource in of_type(stack, "AWS::EC2::VPCEndpoint")]
+    interface = {each["ServiceName"] for each in endpoints if each["VpcEndpointType"] == "Interface"}
+    gateway = {each["ServiceName"] for each in endpoints if each["VpcEndpointType"] == "Gateway"}
+    assert interface == {f"com.amazonaws.us-east-2.{service}" for service in REQUIRED}
+    assert gateway == {"com.amazonaws.us-east-2.s3"}
+    assert all(each["PrivateDnsEnabled"] for each in endpoints if each["VpcEndpointType"] == "Interface")
+
+
+def test_efa_rules_name_the_group_itself_in_both_directions(stack: cdk.Stack) -> None:
+    group = stack.resolve(network(stack).security_group.security_group_id)
+    ingress = [
+        each["Properties"]
+        for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
+        if each["Properties"]["IpProtocol"] == "-1"
+    ]
+    egress = [each["Properties"] for each in of_type(stack, "AWS::EC2::SecurityGroupEgress")]
+    assert {"IpProtocol": "-1", "GroupId": group, "SourceSecurityGroupId": group}.items() <= ingress[
+        0
+    ].items()
+    assert {"IpProtocol": "-1", "GroupId": group, "DestinationSecurityGroupId": group}.items() <= egress[
+        0
+    ].items()
+
+
+def test_nothing_outside_may_come_in(stack: cdk.Stack) -> None:
+    network(stack)
+    for group in of_type(stack, "AWS::EC2::SecurityGroup"):
+        assert "SecurityGroupIngress" not in group["Properties"]
+    for rule in of_type(stack, "AWS::EC2::SecurityGroupIngress"):
+        assert not {"CidrIp", "CidrIpv6"} & rule["Properties"].keys()
+
+
+def test_every_group_says_what_may_leave_it(stack: cdk.Stack) -> None:
+    # EC2 gives a group without egress rules of its own one that allows everything.
+    network(stack)
+    for group in of_type(stack, "AWS::EC2::SecurityGroup"):
+        for rule in group["Properties"]["SecurityGroupEgress"]:
+            assert rule["IpProtocol"] != "-1"
+
+
+def test_descriptions_of_groups_do_not_hold_the_construct_path(stack: cdk.Stack) -> None:
+    # A changed description replaces the group, and what hangs on it.
+    network(stack)
+    for group in of_type(stack, "AWS::EC2::SecurityGroup"):
+        assert "Test/" not in group["Properties"]["GroupDescription"]
+
+
+@pytest.mark.parametrize(
+    ("node_count", "nic_layout", "prefix"),
+    [
+        (4, "batch", 20),
+        # 4,096 addresses less AWS's 5, 9 endpoints and 128 for the file system are 3,954: two for each node.
+        (1000, "batch", 20),
+        (1977, "batch", 20),
+        (1978, "batch", 19),
+        # 17 for each node with all-efa.
+        (232, "all-efa", 20),
+        (233, "all-efa", 19),
+    ],
+)
+def test_the_subnet_holds_all_addresses_and_stays_the_same_while_the_cluster_grows(
+    stack: cdk.Stack, node_count: int, nic_layout: str, prefix: int | None
+) -> None:
+    network(stack, node_count=node_count, nic_layout=nic_layout)
+    subnet = ipaddress.ip_network(only(stack, "AWS::EC2::Subnet")["CidrBlock"])
+    assert subnet.prefixlen == prefix
+
+
+def test_takes_a_chosen_prefix_that_is_large_enough(stack: cdk.Stack) -> None:
+    network(stack, prefix=23)
+    assert only(stack, "AWS::EC2::Subnet")["CidrBlock"] == "10.0.0.0/23"
+
+
+@pytest.mark.parametrize(
+    ("cidr", "prefix"), [("10.0.0.0/16", 25), ("10.0.0.0/25", None), ("10.0.0.0/20", 19)]
+)
+def test_refuses_a_subnet_that_does_not_hold_the_cluster(
+    stack: cdk.Stack, cidr: str, prefix: int | None
+) -> None:
+    with pytest.raises(FindingsError, match="UC3105"):
+        network(stack, cidr=cidr, prefix=prefix)
+
+
+@pytest.mark.parametrize("cidr", ["10.0.0.7/16", "10.0.0.0/33", "ten", "fd00::/56"])
+def test_refuses_what_is_no_ipv4_network(stack: cdk.Stack, cidr: str) -> None:
+    with pytest.raises(FindingsError, match="UC3103"):
+        network(stack, cidr=cidr)
+
+
+def test_refuses_before_anything_is_defined(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match="UC4001"):
+        network(stack, instance_type="trn2.96xlarge")
+    assert stack.node.try_find_child("Network") is None
+
+
+def test_others_can_be_let_in(stack: cdk.Stack) -> None:
+    cluster = network(stack)
+    cluster.connections.allow_from(ec2.Peer.ipv4("10.1.0.0/16"), ec2.Port.tcp(22), "a bastion")
+    opened = [
+        each["Properties"]
+        for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
+        if "CidrIp" in each["Properties"]
+    ]
+    nodes = stack.resolve(cluster.security_group_id)
+    assert [(each["CidrIp"], each["FromPort"], each["GroupId"]) for each in opened] == [
+        ("10.1.0.0/16", 22, nodes)
+    ]
+
+
+def test_what_others_are_given_is_the_network_itself(stack: cdk.Stack) -> None:
+    cluster = network(stack)
+    assert cluster.vpc is cluster.vpc
+    assert cluster.security_group is cluster.security_group
+    assert stack.resolve([cluster.vpc.vpc_id, cluster.security_group.security_group_id]) == stack.resolve(
+        [cluster.vpc_id, cluster.security_group_id]
+    )
+    assert [each.subnet_id for each in cluster.vpc.isolated_subnets] == [cluster.subnet_id]
+    assert len(of_type(stack, "AWS::EC2::VPC")) == 1
+    assert len(of_type(stack, "AWS::EC2::SecurityGroup")) == 2
+
+
+def test_others_may_be_reached_from_the_nodes(stack: cdk.Stack) -> None:
+    # A group that the CDK thinks lets everything out gets no outbound rule, without a word.
+    cluster = network(stack)
+    cluster.connections.allow_to(ec2.Peer.ipv4("10.1.0.0/16"), ec2.Port.tcp(5432), "a database")
+    assert any(
+        each["Properties"].get("CidrIp") == "10.1.0.0/16"
+        for each in of_type(stack, "AWS::EC2::SecurityGroupEgress")
+    )

@@ -1,0 +1,180 @@
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import assertions
+from aws_cdk import aws_ec2 as ec2
+from tests.cfn_lint import lint
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, REGION, ZONE, block, nodes, of_type, only
+
+import ultracluster as uc
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly, destroy_assembly
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+SUBNET = "subnet-0123456789abcdef0"
+VPC = "vpc-0123456789abcdef0"
+GROUP = "sg-0123456789abcdef0"
+
+
+def existing(
+    stack: cdk.Stack, *, vpc_id: str = VPC, subnet_id: str = SUBNET, **changes: Any
+) -> uc.ClusterNetwork:
+    given = {
+        "vpc": ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id=vpc_id, availability_zones=["us-east-2c"]),
+        "subnet": ec2.Subnet.from_subnet_id(stack, "Subnet", subnet_id),
+        "zone_id": ZONE,
+        "instance_type": "trn2.48xlarge",
+        "node_count": 4,
+    }
+    return uc.ClusterNetwork.from_subnet(stack, "Network", **given | changes)
+
+
+def given_group(stack: cdk.Stack) -> ec2.ISecurityGroup:
+    return ec2.SecurityGroup.from_security_group_id(stack, "Group", GROUP)
+
+
+def warnings(stack: cdk.Stack, code: str) -> list[Any]:
+    return assertions.Annotations.from_stack(stack).find_warning(
+        "*", assertions.Match.string_like_regexp(f".*{code}.*")
+    )
+
+
+def test_adds_a_security_group_to_the_existing_vpc_and_nothing_else(stack: cdk.Stack) -> None:
+    existing(stack)
+    resources = assertions.Template.from_stack(stack).to_json()["Resources"].values()
+    assert sorted(each["Type"] for each in resources) == [
+        "AWS::EC2::SecurityGroup",
+        "AWS::EC2::SecurityGroupEgress",
+        "AWS::EC2::SecurityGroupIngress",
+    ]
+    assert only(stack, "AWS::EC2::SecurityGroup")["VpcId"] == VPC
+
+
+def test_takes_the_subnet_of_a_vpc_of_the_same_app(stack: cdk.Stack) -> None:
+    vpc = ec2.Vpc(stack, "Own", max_azs=1)
+    subnet = vpc.private_subnets[0]
+    network = existing(stack, vpc=vpc, subnet=subnet)
+    assert stack.resolve(network.subnet_id) == stack.resolve(subnet.subnet_id)
+
+
+def test_whole_cluster_stands_in_the_given_subnet_with_the_given_group(stack: cdk.Stack) -> None:
+    cluster = uc.UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=block(),
+        network=existing(stack, security_group=given_group(stack)),
+    )
+    cluster.add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+    data = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+    assert {tuple(each["Groups"]) for each in data["NetworkInterfaces"]} == {(GROUP,)}
+    compute = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
+    assert (compute["Subnets"], compute["SecurityGroupIds"]) == ([SUBNET], [GROUP])
+    assert only(stack, "AWS::FSx::FileSystem")["SubnetIds"] == [SUBNET]
+    assert of_type(stack, "AWS::EC2::VPC") == []
+    # The nodes' rules for Lustre go to the given group; the other ends are in the file system's own.
+    assert [
+        each
+        for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
+        if each["Properties"]["GroupId"] == GROUP
+    ]
+
+
+def test_warns_that_the_rules_of_a_given_group_are_not_known(stack: cdk.Stack) -> None:
+    existing(stack, security_group=given_group(stack))
+    assert len(warnings(stack, "UC3106")) == 1
+    assert of_type(stack, "AWS::EC2::SecurityGroupIngress") == []
+
+
+def test_adds_both_efa_rules_to_a_given_group_when_asked(stack: cdk.Stack) -> None:
+    existing(stack, security_group=given_group(stack), add_efa_rules=True)
+    ingress = only(stack, "AWS::EC2::SecurityGroupIngress")
+    egress = only(stack, "AWS::EC2::SecurityGroupEgress")
+    assert (ingress["IpProtocol"], ingress["GroupId"], ingress["SourceSecurityGroupId"]) == (
+        "-1",
+        GROUP,
+        GROUP,
+    )
+    assert (egress["IpProtocol"], egress["GroupId"], egress["DestinationSecurityGroupId"]) == (
+        "-1",
+        GROUP,
+        GROUP,
+    )
+    assert warnings(stack, "UC3106") == []
+
+
+def test_a_group_of_our_own_needs_no_warning(stack: cdk.Stack) -> None:
+    existing(stack)
+    assert warnings(stack, "UC3106") == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "needed"),
+    [
+        # Two addresses a node (one of its own, one of its task), and 128 for file systems.
+        ({}, 136),
+        ({"file_system_interfaces": 0}, 8),
+        # 16 network cards with an address each, and the task.
+        ({"nic_layout": "all-efa", "file_system_interfaces": 3}, 4 * 17 + 3),
+    ],
+)
+def test_refuses_one_free_address_too_few(stack: cdk.Stack, changes: dict[str, Any], needed: int) -> None:
+    with pytest.raises(FindingsError, match=f"UC3002.*need {needed}; got {needed - 1}"):
+        existing(stack, free_addresses=needed - 1, **changes)
+    assert stack.node.try_find_child("Network") is None
+
+
+@pytest.mark.parametrize("free_addresses", [136, None])
+def test_takes_a_subnet_with_just_enough_or_unknown_room(
+    stack: cdk.Stack, free_addresses: int | None
+) -> None:
+    assert existing(stack, free_addresses=free_addresses, node_count=4).zone_id == ZONE
+
+
+def test_refuses_capacity_in_another_zone_than_the_existing_subnet(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match="UC4021"):
+        nodes(stack, network=existing(stack, zone_id="use2-az1"), capacity=block())
+
+
+@pytest.mark.deploy
+def test_a_cluster_in_an_existing_subnet_deploys_and_goes_again(local_aws: LocalAws, tmp_path: Path) -> None:
+    client = local_aws.client("ec2", REGION)
+    vpc_id = client.create_vpc(CidrBlock="10.7.0.0/16")["Vpc"]["VpcId"]
+    subnet = client.create_subnet(VpcId=vpc_id, CidrBlock="10.7.0.0/20", AvailabilityZoneId=ZONE)["Subnet"]
+    app = cdk.App(
+        analytics_reporting=False, outdir=str(tmp_path / "cdk.out"), tree_metadata=False, stack_traces=False
+    )
+    stack = cdk.Stack(app, "Existing", env=cdk.Environment(region=REGION))
+    network = existing(
+        stack,
+        vpc_id=vpc_id,
+        subnet_id=subnet["SubnetId"],
+        free_addresses=subnet["AvailableIpAddressCount"],
+    )
+    uc.UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=block(),
+        network=network,
+    )
+    directory = Path(app.synth().directory)
+    template = (directory / "Existing.template.json").read_text()
+    assert [str(match) for match in lint(template, regions=[REGION])] == []
+    (deployed,) = deploy_assembly(local_aws, directory)
+    assert (deployed.status, deployed.reason) == ("CREATE_COMPLETE", "")
+    (environment,) = local_aws.client("batch", REGION).describe_compute_environments()["computeEnvironments"]
+    assert environment["computeResources"]["subnets"] == [subnet["SubnetId"]]
+    (gone,) = destroy_assembly(local_aws, directory)
+    assert gone.status == "DELETE_COMPLETE"
+    assert [
+        each["SubnetId"] for each in client.describe_subnets(SubnetIds=[subnet["SubnetId"]])["Subnets"]
+    ] == [subnet["SubnetId"]]

@@ -1,0 +1,175 @@
+import gzip
+import json
+from email import message_from_string
+from importlib import resources
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, allowed, block, network, nodes, only
+
+from ultracluster import CapacityBlock, CapacityReservation, ClusterPlacement, SharedFileSystem
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def launch_template(stack: cdk.Stack) -> dict[str, Any]:
+    return only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+
+
+def user_data(stack: cdk.Stack) -> str:
+    encoded = launch_template(stack)["UserData"]["Fn::Base64"]
+    if isinstance(encoded, str):
+        return encoded
+    return "".join(part if isinstance(part, str) else "TOKEN" for part in encoded["Fn::Join"][1])
+
+
+@pytest.mark.parametrize(
+    "instance_type", ["trn1.32xlarge", "trn1n.32xlarge", "trn2.48xlarge", "trn2u.48xlarge"]
+)
+def test_attaches_one_efa_interface_to_every_network_card_that_ec2_reports(
+    stack: cdk.Stack, instance_type: str
+) -> None:
+    data = gzip.decompress(
+        resources.files("moto.ec2").joinpath("resources/instance_types.json.gz").read_bytes()
+    )
+    reported = json.loads(data)[instance_type]["NetworkInfo"]
+    nodes(stack, instance_type=instance_type)
+    interfaces = launch_template(stack)["NetworkInterfaces"]
+    efa = [each["NetworkCardIndex"] for each in interfaces if each["InterfaceType"] != "interface"]
+    assert efa == list(range(reported["EfaInfo"]["MaximumEfaInterfaces"]))
+    for each in interfaces:
+        card = reported["NetworkCards"][each["NetworkCardIndex"]]
+        assert each["DeviceIndex"] < card["MaximumNetworkInterfaces"]
+        assert each["DeleteOnTermination"] is True
+
+
+def test_every_interface_is_in_the_group_of_the_cluster_and_none_is_public(stack: cdk.Stack) -> None:
+    group = stack.resolve(nodes(stack).network.security_group.security_group_id)
+    for each in launch_template(stack)["NetworkInterfaces"]:
+        assert each["Groups"] == [group]
+        assert "AssociatePublicIpAddress" not in each
+    # EC2 refuses groups of the instance beside those of its interfaces.
+    assert "SecurityGroupIds" not in launch_template(stack)
+
+
+def test_a_block_is_bought_capacity_and_its_target_and_nothing_places_the_nodes(stack: cdk.Stack) -> None:
+    nodes(stack, capacity=block())
+    data = launch_template(stack)
+    assert data["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
+    assert data["CapacityReservationSpecification"] == {
+        "CapacityReservationTarget": {"CapacityReservationId": RESERVATION}
+    }
+    assert "Placement" not in data
+
+
+def test_on_demand_nodes_name_no_market_and_no_target(stack: cdk.Stack) -> None:
+    nodes(stack)
+    assert not {"InstanceMarketOptions", "CapacityReservationSpecification"} & launch_template(stack).keys()
+
+
+def test_a_reservation_is_a_target_without_a_market(stack: cdk.Stack) -> None:
+    nodes(stack, capacity=CapacityReservation.from_reservation_id(RESERVATION, zone_id="use2-az3"))
+    data = launch_template(stack)
+    assert "InstanceMarketOptions" not in data
+    assert data["CapacityReservationSpecification"]["CapacityReservationTarget"] == {
+        "CapacityReservationId": RESERVATION
+    }
+
+
+def test_refuses_a_block_in_a_placement_group(stack: cdk.Stack) -> None:
+    placement = ClusterPlacement(stack, "Placement")
+    with pytest.raises(FindingsError, match="UC4020"):
+        nodes(stack, capacity=block(), placement=placement)
+
+
+def test_refuses_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> None:
+    other = CapacityBlock.from_reservation_id(RESERVATION, zone_id="use2-az1")
+    with pytest.raises(FindingsError, match="UC4021: capacity: the capacity is in 'use2-az1'"):
+        nodes(stack, capacity=other)
+
+
+@pytest.mark.parametrize("image_id", ["latest", "ami-xyz", "ami-0123456789abcdef", "ami-0123456789abcdef01"])
+def test_refuses_what_is_no_ami_id(stack: cdk.Stack, image_id: str) -> None:
+    with pytest.raises(FindingsError, match="UC4110"):
+        nodes(stack, image_id=image_id)
+
+
+def test_says_everything_that_is_wrong_at_once(stack: cdk.Stack) -> None:
+    other = CapacityBlock.from_reservation_id(RESERVATION, zone_id="use2-az1")
+    with pytest.raises(FindingsError) as caught:
+        nodes(stack, capacity=other, image_id="latest", placement=ClusterPlacement(stack, "Placement"))
+    assert [finding.code for finding in caught.value.findings] == ["UC4020", "UC4110", "UC4021"]
+
+
+def test_takes_an_image_that_is_known_at_deployment_only(stack: cdk.Stack) -> None:
+    nodes(stack, image_id=cdk.Fn.import_value("image"))
+    assert launch_template(stack)["ImageId"] == {"Fn::ImportValue": "image"}
+
+
+def test_credentials_of_the_node_are_behind_imdsv2_and_out_of_reach_of_containers(stack: cdk.Stack) -> None:
+    nodes(stack)
+    assert launch_template(stack)["MetadataOptions"] == {
+        "HttpEndpoint": "enabled",
+        "HttpPutResponseHopLimit": 1,
+        "HttpTokens": "required",
+    }
+
+
+def test_the_root_volume_is_encrypted_gp3_that_goes_with_the_node(stack: cdk.Stack) -> None:
+    nodes(stack, root_volume_gib=300)
+    (mapping,) = launch_template(stack)["BlockDeviceMappings"]
+    assert mapping["Ebs"].items() >= {"Encrypted": True, "VolumeType": "gp3", "VolumeSize": 300}.items()
+    assert mapping["Ebs"]["DeleteOnTermination"] is True
+
+
+def test_tags_reach_instances_volumes_and_interfaces(stack: cdk.Stack) -> None:
+    nodes(stack, tags={"team": "vision"})
+    specifications = launch_template(stack)["TagSpecifications"]
+    assert {each["ResourceType"] for each in specifications} == {"instance", "volume", "network-interface"}
+    assert all(each["Tags"] == [{"Key": "team", "Value": "vision"}] for each in specifications)
+
+
+def test_the_role_can_do_nothing_by_wildcard_and_nothing_of_the_jobs(stack: cdk.Stack) -> None:
+    nodes(stack)
+    statements = allowed(stack, "Nodes of the cluster")
+    actions = {
+        action
+        for each in statements
+        for action in ([each["Action"]] if isinstance(each["Action"], str) else each["Action"])
+    }
+    assert {action.split(":")[0] for action in actions} == {"ecs", "ssm", "ssmmessages"}
+    assert not [action for action in actions if "*" in action]
+
+
+def test_user_data_is_mime_as_aws_batch_demands_and_fits(stack: cdk.Stack) -> None:
+    cluster = network(stack)
+    file_system = SharedFileSystem(stack, "FileSystem", network=cluster)
+    nodes(stack, network=cluster, file_system=file_system)
+    message = message_from_string(user_data(stack))
+    (part,) = message.get_payload()
+    assert message.get_content_type() == "multipart/mixed"
+    assert part.get_content_type() == "text/x-shellscript"
+    assert part.get_payload().startswith("#!/bin/bash\n")
+    assert len(user_data(stack)) < 16 * 1024
+    # AWS Batch writes the cluster of the agent itself.
+    assert "ECS_CLUSTER" not in part.get_payload()
+
+
+def test_user_data_expects_every_device_of_the_type(stack: cdk.Stack) -> None:
+    nodes(stack)
+    assert "export UC_NEURON_DEVICES='16'\nexport UC_EFA_DEVICES='16'\n" in user_data(stack)
+    assert "UC_FILE_SYSTEM_DNS='" not in user_data(stack)
+
+
+def test_user_data_downloads_nothing(stack: cdk.Stack) -> None:
+    nodes(stack)
+    for word in ("curl", "wget", "dnf", "yum", "apt", "pip install", "git clone"):
+        assert word not in user_data(stack)
+
+
+def test_image_and_type_are_those_asked_for(stack: cdk.Stack) -> None:
+    group = nodes(stack)
+    assert launch_template(stack)["ImageId"] == IMAGE_ID
+    assert (group.instance_type.name, group.image_id) == ("trn2.48xlarge", IMAGE_ID)

@@ -1,0 +1,154 @@
+import ast
+import subprocess
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_logs as logs
+from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, allowed, of_type, only
+
+from ultracluster import ClusterNetwork, NodeGroup, NodeMetrics
+from ultracluster.nodes.user_data import metrics_script
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+SCRIPTS = Path(__file__).parents[4] / "constructs/ultracluster/scripts"
+
+
+def without_docstrings(source: str) -> str:
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and ast.get_docstring(node) is not None
+        ):
+            node.body = node.body[1:]
+    return ast.dump(tree)
+
+
+def embedded_source() -> str:
+    return metrics_script().split("UC_SOURCE' || return\n")[1].split("UC_SOURCE\n")[0]
+
+
+def nodes(stack: cdk.Stack, metrics: NodeMetrics | None) -> str:
+    """User data of nodes with everything, with one character for each token."""
+    network = ClusterNetwork(stack, "Net", zone_id=ZONE, instance_type="trn2.48xlarge", node_count=4)
+    NodeGroup(
+        stack,
+        "Nodes",
+        network=network,
+        instance_type="trn2.48xlarge",
+        image_id=IMAGE_ID,
+        scratch_path="/scratch",
+        metrics=metrics,
+    )
+    data = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["UserData"]["Fn::Base64"]
+    return (
+        data
+        if isinstance(data, str)
+        else "".join(each if isinstance(each, str) else "?" for each in data["Fn::Join"][1])
+    )
+
+
+def test_nodes_publish_to_the_log_group_and_may_do_nothing_more(stack: cdk.Stack) -> None:
+    text = nodes(stack, NodeMetrics(stack, "Metrics", cluster_name="pretrain"))
+    assert "export UC_CLUSTER='pretrain'" in text
+    assert text.index("start_metrics ||") < text.index(
+        "wait_for Neuron"
+    )  # also nodes that refuse to join report
+    statements = allowed(stack, "Nodes of the cluster")
+    (log_group,) = cdk.assertions.Template.from_stack(stack).find_resources("AWS::Logs::LogGroup")
+    assert statements[-1] == {
+        "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
+        "Effect": "Allow",
+        "Resource": {"Fn::GetAtt": [log_group, "Arn"]},
+        "Sid": "Log",
+    }
+
+
+def test_log_events_are_kept_when_the_stack_goes(stack: cdk.Stack) -> None:
+    NodeMetrics(stack, "Metrics", cluster_name="pretrain")
+    (group,) = of_type(stack, "AWS::Logs::LogGroup")
+    assert (group["DeletionPolicy"], group["Properties"]["RetentionInDays"]) == ("Retain", 90)
+
+
+def test_without_metrics_nodes_are_as_they_were(stack: cdk.Stack) -> None:
+    text = nodes(stack, None)
+    assert "metrics" not in text
+    assert not of_type(stack, "AWS::Logs::LogGroup")
+
+
+def test_user_data_leaves_room_for_what_aws_batch_adds_to_its_16_kib(stack: cdk.Stack) -> None:
+    text = nodes(stack, NodeMetrics(stack, "Metrics", cluster_name="x" * 100))
+    tokens = 4 * 100  # file system, log group and Region, each shorter than that
+    assert len(text) + tokens < 15_360
+
+
+def test_what_is_left_out_of_the_source_changes_nothing_that_runs() -> None:
+    source = (SCRIPTS / "node_metrics.py").read_text()
+    assert without_docstrings(embedded_source()) == without_docstrings(source)
+    assert len(embedded_source()) < 0.8 * len(source)
+
+
+def test_the_service_is_written_and_started_by_the_boot_script(tmp_path: Path) -> None:
+    (tmp_path / "etc/systemd/system").mkdir(parents=True)
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "systemctl").write_text(f'#!/bin/sh\necho "$@" >>"{tmp_path}/calls"\n')
+    (commands / "systemctl").chmod(0o755)
+    done = subprocess.run(
+        ["bash", "-c", metrics_script() + "\necho booted\n"],
+        env={"PATH": f"{commands}:/usr/bin:/bin", "UC_ROOT": str(tmp_path), "UC_CLUSTER": "pretrain"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "booted\n"
+    place = tmp_path / "usr/local/lib/ultracluster"
+    assert (place / "node_metrics.py").read_text() == embedded_source()
+    assert "UC_CLUSTER=pretrain\n" in (place / "environment").read_text()
+    unit = (tmp_path / "etc/systemd/system/ultracluster-metrics.service").read_text()
+    assert f"ExecStart=/usr/bin/python3 {place}/node_metrics.py\n" in unit
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "daemon-reload",
+        "enable --now --no-block ultracluster-metrics.service",
+    ]
+
+
+def test_a_node_whose_metrics_cannot_start_boots_all_the_same(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", metrics_script() + "\necho booted\n"],
+        env={"PATH": "/usr/bin:/bin", "UC_ROOT": str(tmp_path / "file")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.endswith("were not started\nbooted\n")
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a b", "a'b", "x" * 101, "ä"])
+def test_refuses_a_name_that_a_shell_or_cloudwatch_would_read_otherwise(stack: cdk.Stack, name: str) -> None:
+    with pytest.raises(FindingsError, match="UC6441"):
+        NodeMetrics(stack, "Metrics", cluster_name=name)
+
+
+def test_gives_metrics_of_the_catalogue_only(stack: cdk.Stack) -> None:
+    metrics = NodeMetrics(stack, "Metrics", cluster_name="a" * 100)
+    metric = metrics.metric("StepSeconds", statistic="Maximum")
+    assert (metric.namespace, metric.dimensions, metric.statistic) == (
+        "UltraCluster",
+        {"Cluster": "a" * 100},
+        "Maximum",
+    )
+    with pytest.raises(FindingsError, match="UC6442"):
+        metrics.metric("stepseconds")
+
+
+@pytest.mark.parametrize("days", [None, 7])
+def test_log_events_are_kept_for_three_months_unless_said(stack: cdk.Stack, days: int | None) -> None:
+    if days:
+        NodeMetrics(stack, "Metrics", cluster_name="a", log_retention=logs.RetentionDays.ONE_WEEK)
+    else:
+        NodeMetrics(stack, "Metrics", cluster_name="a")
+    assert only(stack, "AWS::Logs::LogGroup")["RetentionInDays"] == (days or 90)

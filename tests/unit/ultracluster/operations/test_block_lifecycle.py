@@ -1,0 +1,294 @@
+import gzip
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import botocore
+import pytest
+from aws_cdk import aws_sns as sns
+from tests.cfn_lint import lint
+from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, ZONE, block, of_type, only, queue
+
+from ultracluster import BlockLifecycle, CapacityBlock, CapacityReservation, UltraCluster
+from ultracluster._foundation import function_code
+from ultracluster.operations import block_lifecycle
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def lifecycle(stack: cdk.Stack, **changes: Any) -> BlockLifecycle:
+    if "queue" not in changes:
+        changes["queue"] = queue(stack, capacity=block())
+    return BlockLifecycle(stack, "Lifecycle", **{"block": block()} | changes)
+
+
+def statements(stack: cdk.Stack) -> dict[str, dict[str, Any]]:
+    """What the function may do, by sid."""
+    logical_id = only(stack, "AWS::Lambda::Function")["Role"]["Fn::GetAtt"][0]
+    template = cdk.assertions.Template.from_stack(stack)
+    role = template.find_resources("AWS::IAM::Role")[logical_id]["Properties"]
+    assert "ManagedPolicyArns" not in role
+    # No other policy adds to it.
+    assert {"Ref": logical_id} not in [
+        each for policy in of_type(stack, "AWS::IAM::Policy") for each in policy["Properties"]["Roles"]
+    ]
+    (policy,) = role["Policies"]
+    return {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+
+
+def actions(statement: dict[str, Any]) -> list[str]:
+    action = statement["Action"]
+    return list(action) if isinstance(action, list) else [action]
+
+
+def test_wakes_up_every_minute_and_at_every_event_under_both_of_its_names(stack: cdk.Stack) -> None:
+    lifecycle(stack)
+    clock, at_events = sorted(
+        (each["Properties"] for each in of_type(stack, "AWS::Events::Rule")),
+        key=lambda rule: "EventPattern" in rule,
+    )
+    assert clock["ScheduleExpression"] == "rate(1 minute)"
+    assert at_events["EventPattern"] == {
+        "source": ["aws.ec2"],
+        "detail-type": [
+            "Capacity Block Delivered",
+            "Capacity Block Reservation Delivered",
+            "Capacity Block Expiration Warning",
+            "Capacity Block Reservation Expiration Warning",
+        ],
+        "detail": {"capacity-reservation-id": [RESERVATION]},
+    }
+    function = {"Fn::GetAtt": [next(iter(function_ids(stack))), "Arn"]}
+    assert [rule["Targets"][0]["Arn"] for rule in (clock, at_events)] == [function, function]
+
+
+def test_only_its_own_rules_may_call_it(stack: cdk.Stack) -> None:
+    lifecycle(stack)
+    (function,) = function_ids(stack)
+    rules = cdk.assertions.Template.from_stack(stack).find_resources("AWS::Events::Rule")
+    allowed = [each["Properties"] for each in of_type(stack, "AWS::Lambda::Permission")]
+    assert {each["SourceArn"]["Fn::GetAtt"][0] for each in allowed} == rules.keys()
+    assert len(allowed) == len(rules)
+    for each in allowed:
+        assert each["Principal"] == "events.amazonaws.com"
+        assert each["Action"] == "lambda:InvokeFunction"
+        assert each["FunctionName"] == {"Fn::GetAtt": [function, "Arn"]}
+
+
+def test_others_are_given_the_function_itself(stack: cdk.Stack) -> None:
+    made = lifecycle(stack)
+    assert made.function is made.function
+    alarm = made.function.metric_throttles().create_alarm(stack, "Mine", threshold=1, evaluation_periods=1)
+    arn, name = stack.resolve([made.function.function_arn, made.function.function_name])
+    (function,) = function_ids(stack)
+    assert arn == {"Fn::GetAtt": [function, "Arn"]}
+    mine = cdk.assertions.Template.from_stack(stack).find_resources("AWS::CloudWatch::Alarm")[
+        stack.get_logical_id(alarm.node.default_child)
+    ]
+    assert mine["Properties"]["Dimensions"] == [{"Name": "FunctionName", "Value": name}]
+
+
+def function_ids(stack: cdk.Stack) -> list[str]:
+    template = cdk.assertions.Template.from_stack(stack)
+    return list(template.find_resources("AWS::Lambda::Function"))
+
+
+def test_the_function_is_alone_and_old_wake_ups_are_dropped(stack: cdk.Stack) -> None:
+    lifecycle(stack)
+    function = only(stack, "AWS::Lambda::Function")
+    assert function["ReservedConcurrentExecutions"] == 1
+    assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
+    assert function["Timeout"] == 120
+    asynchronous = only(stack, "AWS::Lambda::EventInvokeConfig")
+    assert (asynchronous["MaximumRetryAttempts"], asynchronous["MaximumEventAgeInSeconds"]) == (0, 60)
+    assert of_type(stack, "AWS::Logs::LogGroup")[1]["Properties"]["RetentionInDays"] == 90
+
+
+def test_the_function_knows_its_cluster(stack: cdk.Stack) -> None:
+    made = lifecycle(stack, checkpoint_lead=cdk.Duration.minutes(45))
+    variables = only(stack, "AWS::Lambda::Function")["Environment"]["Variables"]
+    assert variables["UC_RESERVATION_ID"] == RESERVATION
+    assert variables["UC_CHECKPOINT_LEAD_SECONDS"] == "2700"
+    assert variables["UC_TOPIC"] == stack.resolve(made.topic.topic_arn)
+    parameter = only(stack, "AWS::SSM::Parameter")
+    assert (parameter["Type"], parameter["Value"], "Name" in parameter) == ("String", "{}", False)
+
+
+def test_it_may_do_exactly_what_it_does_and_buy_nothing(stack: cdk.Stack) -> None:
+    lifecycle(stack)
+    allowed = {action for each in statements(stack).values() for action in actions(each)}
+    assert not [action for action in allowed if "*" in action or "Purchase" in action]
+    # The calls that the tests of the function see it make.
+    assert allowed - {"logs:CreateLogStream", "logs:PutLogEvents"} == {
+        "batch:DescribeComputeEnvironments",
+        "batch:DescribeJobQueues",
+        "batch:DescribeJobs",
+        "batch:ListJobs",
+        "batch:TerminateJob",
+        "batch:UpdateComputeEnvironment",
+        "batch:UpdateJobQueue",
+        "ec2:DescribeCapacityBlockExtensionHistory",
+        "ec2:DescribeCapacityBlockExtensionOfferings",
+        "ec2:DescribeCapacityReservations",
+        "ec2:DescribeInstances",
+        "ec2:DescribeLaunchTemplateVersions",
+        "ecs:DescribeContainerInstances",
+        "sns:Publish",
+        "ssm:GetParameter",
+        "ssm:PutParameter",
+        "ssm:SendCommand",
+    }
+    for action in allowed:
+        service, name = action.split(":")
+        assert name in operations(service), f"{service} has no call {name}"
+
+
+def operations(service: str) -> set[str]:
+    """The calls of a service by botocore's model."""
+    model = max(Path(botocore.__file__).parent.glob(f"data/{service}/*/service-2.json.gz"))
+    return set(json.loads(gzip.decompress(model.read_bytes()))["operations"])
+
+
+def test_what_it_changes_is_named_or_limited_to_its_own_nodes(stack: cdk.Stack) -> None:
+    training = queue(stack, capacity=block())
+    lifecycle(stack, queue=training)
+    may = statements(stack)
+    assert may["OpenAndCloseEnvironment"]["Resource"] == stack.resolve(training.compute_environment_arn)
+    assert may["OpenAndCloseQueue"]["Resource"] == stack.resolve(training.job_queue_arn)
+    assert may["OnNodesOfTheBlock"]["Condition"] == {
+        "StringEquals": {"ssm:resourceTag/ultracluster:capacity-reservation": RESERVATION}
+    }
+    assert [sid for sid, each in may.items() if each["Resource"] == "*"] == ["Look"]
+    assert all(action.split(":")[1].startswith(("Describe", "List")) for action in actions(may["Look"]))
+    # The nodes carry what the condition asks for.
+    (tags,) = [
+        each["Tags"]
+        for each in only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["TagSpecifications"]
+        if each["ResourceType"] == "instance"
+    ]
+    assert {"Key": "ultracluster:capacity-reservation", "Value": RESERVATION} in tags
+
+
+def test_silence_and_failure_raise_an_alarm_that_may_reach_the_topic(stack: cdk.Stack) -> None:
+    made = lifecycle(stack)
+    alarm = only(stack, "AWS::CloudWatch::Alarm")
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Lambda", "Errors")
+    assert (alarm["Period"], alarm["EvaluationPeriods"], alarm["TreatMissingData"]) == (60, 5, "breaching")
+    assert alarm["AlarmActions"] == [stack.resolve(made.topic.topic_arn)]
+    policy = {
+        each["Sid"]: each for each in only(stack, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
+    }
+    assert policy["Alarm"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert {each["Effect"] for each in policy.values()} == {"Allow", "Deny"}
+
+
+def test_uses_the_topic_that_it_is_given(stack: cdk.Stack) -> None:
+    given = sns.Topic(stack, "Given")
+    made = lifecycle(stack, topic=given)
+    assert made.topic is given
+    assert len(of_type(stack, "AWS::SNS::Topic")) == 1
+
+
+@pytest.mark.parametrize(
+    "capacity",
+    [
+        None,
+        CapacityBlock.from_reservation_id("cr-0123456789abcdef1", zone_id=ZONE),
+        CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE),
+    ],
+)
+def test_refuses_a_queue_whose_nodes_are_not_of_the_block(stack: cdk.Stack, capacity: object) -> None:
+    training = queue(stack, capacity=capacity)
+    with pytest.raises(FindingsError, match="UC4116"):
+        lifecycle(stack, queue=training)
+    assert stack.node.try_find_child("Lifecycle") is None
+
+
+@pytest.mark.parametrize(("hours", "refused"), [(12, False), (13, True)])
+def test_a_lead_has_an_upper_bound(stack: cdk.Stack, hours: int, refused: bool) -> None:
+    training = queue(stack, capacity=block())
+    if not refused:
+        lifecycle(stack, queue=training, checkpoint_lead=cdk.Duration.hours(hours))
+        return
+    with pytest.raises(FindingsError, match="UC4117: checkpoint_lead: got 13 hours"):
+        lifecycle(stack, queue=training, checkpoint_lead=cdk.Duration.hours(hours))
+
+
+CLUSTER: dict[str, Any] = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID}
+
+
+def test_a_cluster_in_a_block_is_looked_after(stack: cdk.Stack) -> None:
+    made = UltraCluster(
+        stack, "Cluster", capacity=block(), **CLUSTER, checkpoint_lead=cdk.Duration.minutes(0)
+    )
+    assert made.block_lifecycle is not None
+    variables = only(stack, "AWS::Lambda::Function")["Environment"]["Variables"]
+    assert variables["UC_CHECKPOINT_LEAD_SECONDS"] == "0"
+
+
+def test_other_clusters_have_no_function(stack: cdk.Stack) -> None:
+    assert UltraCluster(stack, "Cluster", zone_id=ZONE, **CLUSTER).block_lifecycle is None
+    assert of_type(stack, "AWS::Lambda::Function") == []
+
+
+@pytest.fixture
+def assembly(tmp_path: Path) -> Path:
+    app = cdk.App(
+        analytics_reporting=False, outdir=str(tmp_path / "cdk.out"), tree_metadata=False, stack_traces=False
+    )
+    lifecycle(cdk.Stack(app, "Test", env=cdk.Environment(region="us-east-2")))
+    return Path(app.synth().directory)
+
+
+def asset_of(assembly: Path) -> Path:
+    (asset,) = assembly.glob("asset.*")
+    return asset
+
+
+def test_the_template_is_clean_and_names_no_purchase(assembly: Path) -> None:
+    text = (assembly / "Test.template.json").read_text()
+    assert [str(match) for match in lint(text, regions=["us-east-2"])] == []
+    assert "purchase" not in text.lower()
+
+
+def test_the_asset_holds_what_the_function_needs_and_nothing_else(assembly: Path) -> None:
+    asset = asset_of(assembly)
+    files = {str(path.relative_to(asset)) for path in asset.rglob("*") if path.is_file()}
+    assert len(files) == 15
+    assert all(name.endswith(".py") and "__init__" not in name for name in files)
+    # Alone, as on Lambda: no site-packages but boto3's. Whatever one of the modules imports must be there.
+    boto3_home = Path(botocore.__file__).parents[1]
+    only_boto3 = assembly.parent / "layer"
+    only_boto3.mkdir()
+    for name in ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six.py", "urllib3"):
+        (only_boto3 / name).symlink_to(boto3_home / name)
+    program = (
+        f"import sys; sys.path[:0] = [{str(asset)!r}, {str(only_boto3)!r}]\n"
+        "import ultracluster_runtime.lifecycle.handler as handler, pathlib\n"
+        "ours = {m.__file__ for n, m in sys.modules.items() if n.startswith('ultracluster_') and m.__file__}\n"
+        "print(len(ours), handler.__file__)\n"
+        f"assert all(pathlib.Path(f).is_relative_to({str(asset)!r}) for f in ours), ours\n"
+        f"assert ours == {{str(p) for p in pathlib.Path({str(asset)!r}).rglob('*.py')}}\n"
+    )
+    done = subprocess.run([sys.executable, "-ISBc", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_change_of_any_module_is_a_new_asset(tmp_path: Path) -> None:
+    root = Path(find_spec("ultracluster_runtime").origin).parents[1]  # type: ignore[union-attr,arg-type]
+    for module in block_lifecycle._MODULES:
+        (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / module).write_bytes((root / module).read_bytes())
+    before = function_code._fingerprint(root, block_lifecycle._MODULES)
+    assert function_code._fingerprint(tmp_path, block_lifecycle._MODULES) == before
+    seen = {before}
+    for module in block_lifecycle._MODULES:
+        with (tmp_path / module).open("a") as file:
+            file.write("# changed\n")
+        seen.add(function_code._fingerprint(tmp_path, block_lifecycle._MODULES))
+    assert len(seen) == 1 + len(block_lifecycle._MODULES)

@@ -1,0 +1,286 @@
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_sns as sns
+from tests.unit.ultracluster.builders import (
+    IMAGE_ID,
+    RESERVATION,
+    ZONE,
+    block,
+    network,
+    new_stack,
+    nodes,
+    of_type,
+    only,
+)
+
+from ultracluster import (
+    AlarmSettings,
+    ClusterAlarms,
+    ClusterWatch,
+    NodeMetrics,
+    SharedFileSystem,
+    TrainingQueue,
+    UltraCluster,
+)
+from ultracluster._foundation.cluster_name import cluster_name
+from ultracluster.operations import cluster_watch
+from ultracluster_catalog import AlarmThresholds
+from ultracluster_catalog.observability.alarms import REMINDING_ALARMS
+from ultracluster_cli.rollout.stack_status import alarms_of
+
+pytestmark = pytest.mark.synth
+
+IDS = {
+    "CacheMisses",
+    "CollectiveShare",
+    "DrainComing",
+    "Ecc",
+    "EfaMissing",
+    "FileSystemFull",
+    "Idle",
+    "JobWaits",
+    "NeuronMissing",
+    "NodeLost",
+    "QueueBlocked",
+    "StepStalled",
+    "TcpFallback",
+    "Unused",
+    "WatchSilent",
+}
+
+
+def cluster(stack: cdk.Stack, **settings: Any) -> UltraCluster:
+    return UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=block(),
+        alarms=AlarmSettings(cluster_name="pretrain", **settings),
+    )
+
+
+@pytest.fixture(scope="module")
+def watched() -> cdk.Stack:
+    stack = new_stack()
+    thresholds = AlarmThresholds(idle_percent=20, idle_minutes=30, free_percent=50, collective_percent=40)
+    made = cluster(stack, emails=("a@example.com", "b@example.com"), thresholds=thresholds)
+    made.add_queue("urgent")
+    assert made.alarms
+    assert set(made.alarms.alarms) == IDS
+    return stack
+
+
+def alarm(stack: cdk.Stack, construct_id: str, *, of: str = "ClusterAlarms") -> dict[str, Any]:
+    template = cdk.assertions.Template.from_stack(stack)
+    (found,) = [
+        each["Properties"]
+        for name, each in template.find_resources("AWS::CloudWatch::Alarm").items()
+        if name[:-8] == f"{of}{construct_id}"
+    ]
+    return dict(found)
+
+
+def test_every_alarm_says_what_it_means_and_tells_the_topic_when_it_comes_and_goes(
+    watched: cdk.Stack,
+) -> None:
+    template = cdk.assertions.Template.from_stack(watched)
+    (topic,) = (
+        each for each in template.find_resources("AWS::SNS::Topic") if each.startswith("ClusterAlarms")
+    )
+    for construct_id in IDS:
+        shown = alarm(watched, construct_id)
+        assert shown["AlarmDescription"].startswith("Cluster pretrain: ")
+        assert len(shown["AlarmDescription"]) <= 1024  # AWS::CloudWatch::Alarm, its schema in cfn-lint
+        assert shown["AlarmActions"] == shown["OKActions"] == [{"Ref": topic}]
+
+
+def test_a_rollout_looks_at_every_alarm_but_the_reminders(watched: cdk.Stack) -> None:
+    resources = cdk.assertions.Template.from_stack(watched).to_json()["Resources"]
+    listed = [
+        {"ResourceType": each["Type"], "LogicalResourceId": name, "PhysicalResourceId": name}
+        for name, each in resources.items()
+    ]
+    cloudformation = Mock()
+    cloudformation.get_paginator.return_value.paginate.return_value = [{"StackResourceSummaries": listed}]
+    looked_at = {name[:-8] for name in alarms_of(Mock(stacks=[Mock()]), client=lambda *_: cloudformation)}
+    assert looked_at == {f"ClusterAlarms{each}" for each in IDS - REMINDING_ALARMS} | {
+        "ClusterBlockLifecycleAlarm"
+    }
+    assert REMINDING_ALARMS < IDS
+
+
+def test_thresholds_are_those_that_were_asked_for(watched: cdk.Stack) -> None:
+    idle = alarm(watched, "Idle")
+    assert (idle["Threshold"], idle["EvaluationPeriods"], idle["Statistic"]) == (20, 30, "Minimum")
+    assert alarm(watched, "FileSystemFull")["Threshold"] == 4800 * 1024**3 / 2
+    assert alarm(watched, "CollectiveShare")["Threshold"] == 0.4
+    assert alarm(watched, "JobWaits")["Threshold"] == 3600
+
+
+def test_missing_data_is_good_except_where_nobody_looks(watched: cdk.Stack) -> None:
+    assert {each for each in IDS if alarm(watched, each)["TreatMissingData"] != "notBreaching"} == {
+        "WatchSilent"
+    }
+
+
+def test_people_are_subscribed_and_cloudwatch_may_publish(watched: cdk.Stack) -> None:
+    addresses = {each["Properties"]["Endpoint"] for each in of_type(watched, "AWS::SNS::Subscription")}
+    assert addresses == {"a@example.com", "b@example.com"}
+    statements = [
+        each
+        for policy in of_type(watched, "AWS::SNS::TopicPolicy")
+        for each in policy["Properties"]["PolicyDocument"]["Statement"]
+    ]
+    (allowed,) = [each for each in statements if each["Sid"] == "Alarms"]
+    assert allowed["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert allowed["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+
+
+def test_the_watch_only_reads_and_looks_at_every_queue(watched: cdk.Stack) -> None:
+    template = cdk.assertions.Template.from_stack(watched)
+    (function,) = [
+        each["Properties"]
+        for name, each in template.find_resources("AWS::Lambda::Function").items()
+        if name.startswith("ClusterWatch")
+    ]
+    variables = function["Environment"]["Variables"]
+    assert variables["UC_RESERVATIONS"] == RESERVATION
+    assert variables["UC_WITHOUT_RESERVATION"] == "no"
+    queues = [
+        each["Fn::GetAtt"][0] for each in variables["UC_JOB_QUEUES"]["Fn::Join"][1] if isinstance(each, dict)
+    ]
+    assert set(queues) == set(template.find_resources("AWS::Batch::JobQueue"))
+    (role,) = [
+        each["Properties"]
+        for name, each in template.find_resources("AWS::IAM::Role").items()
+        if name.startswith("ClusterWatch")
+    ]
+    (policy,) = role["Policies"]
+    actions = {name for each in policy["PolicyDocument"]["Statement"] for name in each["Action"]}
+    assert actions == {
+        "batch:ListJobs",
+        "cloudwatch:GetMetricData",
+        "ec2:DescribeCapacityReservations",
+        "ec2:DescribeInstances",
+        "logs:CreateLogStream",
+        "logs:PutLogEvents",
+    }
+
+
+def test_the_code_of_the_watch_is_all_that_it_imports(tmp_path: Path) -> None:
+    import shutil
+    import subprocess
+    import sys
+
+    import boto3
+
+    root = Path(cluster_watch.__file__).parents[1]
+    for module in cluster_watch._MODULES:
+        (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / module, tmp_path / module)
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    for name in ("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "urllib3", "six.py"):
+        (packages / name).symlink_to(Path(boto3.__file__).parents[1] / name)
+    script = (
+        f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(packages)!r}]\n"
+        "import ultracluster_runtime.watch.handler, pathlib\n"
+        "ours = {m.__file__ for n, m in sys.modules.items() if n.startswith('ultracluster') and m.__file__}\n"
+        f"print(sorted(str(pathlib.Path(f).relative_to({str(tmp_path)!r})) for f in ours))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-ISc", script], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.strip() == str(sorted(cluster_watch._MODULES))
+
+
+def test_without_alarms_a_cluster_is_as_it_was(stack: cdk.Stack) -> None:
+    made = UltraCluster(
+        stack, "Cluster", instance_type="trn2.48xlarge", node_count=4, image_id=IMAGE_ID, capacity=block()
+    )
+    assert (made.alarms, made.metrics) == (None, None)
+    assert not of_type(stack, "AWS::CloudWatch::CompositeAlarm")
+    assert len(of_type(stack, "AWS::CloudWatch::Alarm")) == 1  # that of the block's life cycle
+    assert "UC_CLUSTER" not in str(of_type(stack, "AWS::EC2::LaunchTemplate"))
+
+
+def test_an_own_topic_is_told_and_nothing_else_is_made(stack: cdk.Stack) -> None:
+    topic = sns.Topic.from_topic_arn(stack, "Own", "arn:aws:sns:us-east-2:123456789012:own")
+    made = cluster(stack, topic=topic)
+    assert made.alarms
+    assert made.alarms.topic.topic_arn == topic.topic_arn
+    assert alarm(stack, "Idle")["AlarmActions"] == [topic.topic_arn]
+    assert not of_type(stack, "AWS::SNS::Subscription")
+
+
+def test_alarms_stand_alone_beside_somebody_elses_topic_and_file_system(stack: cdk.Stack) -> None:
+    there = network(stack)
+    theirs = SharedFileSystem.from_attributes(
+        stack,
+        "FileSystem",
+        network=there,
+        file_system_id="fs-0123456789abcdef0",
+        mount_name="abcdefgh",
+        zone_id=ZONE,
+    )
+    topic = sns.Topic.from_topic_arn(stack, "Own", "arn:aws:sns:us-east-2:123456789012:own")
+    metrics = NodeMetrics(stack, "Metrics", cluster_name="pretrain")
+    ours = SharedFileSystem(stack, "New", network=there)
+    told = ClusterAlarms(stack, "Alarms", metrics=metrics, file_system=ours, topic=topic)
+    # How large an existing one is, is not known.
+    unsized = ClusterAlarms(stack, "Unsized", metrics=metrics, file_system=theirs, topic=topic)
+    bare = ClusterAlarms(
+        stack,
+        "Bare",
+        metrics=metrics,
+        emails=["jane@example.com"],
+        thresholds=AlarmThresholds(idle_percent=7),
+    )
+
+    full = alarm(stack, "FileSystemFull", of="Alarms")
+    assert full["Dimensions"] == [{"Name": "FileSystemId", "Value": stack.resolve(ours.file_system_id)}]
+    assert full["AlarmActions"] == [topic.topic_arn]
+    assert (set(told.alarms), set(unsized.alarms), set(bare.alarms)) == (
+        IDS,
+        IDS - {"FileSystemFull"},
+        IDS - {"FileSystemFull"},
+    )
+    assert [each["Properties"]["Endpoint"] for each in of_type(stack, "AWS::SNS::Subscription")] == [
+        "jane@example.com"
+    ]
+    assert [alarm(stack, "Idle", of=name)["Threshold"] for name in ("Alarms", "Bare")] == [
+        AlarmThresholds().idle_percent,
+        7,
+    ]
+
+
+def test_the_watch_looks_at_the_queue_and_the_reservations_that_it_is_given(stack: cdk.Stack) -> None:
+    reserved = nodes(stack, capacity=block())
+    queue = TrainingQueue(stack, "Queue", nodes=reserved, max_nodes=4)
+    metrics = NodeMetrics(stack, "Metrics", cluster_name="pretrain")
+    ClusterWatch(stack, "Watch", metrics=metrics, queue=queue, node_groups=[reserved])
+
+    variables = str(only(stack, "AWS::Lambda::Function")["Environment"]["Variables"])
+    assert RESERVATION in variables
+    assert str(stack.resolve(queue.job_queue_arn)) in variables
+    assert "pretrain" in variables
+
+
+def test_nodes_and_jobs_publish_under_one_name(stack: cdk.Stack) -> None:
+    made = UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=block(),
+        alarms=AlarmSettings(),
+    )
+    assert made.metrics
+    assert made.metrics.cluster_name == cluster_name(made) == "Test"

@@ -1,0 +1,197 @@
+import json
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_sns as sns
+from tests.unit.ultracluster.builders import new_stack, of_type, only
+
+from ultracluster import ClusterBudget, UltraCluster
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def cluster(stack: cdk.Stack) -> UltraCluster:
+    return UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn1.32xlarge",
+        node_count=2,
+        image_id="ami-0123456789abcdef0",
+        zone_id="use2-az3",
+    )
+
+
+@pytest.fixture(scope="module")
+def stack() -> cdk.Stack:
+    stack = new_stack()
+    ClusterBudget(
+        stack,
+        "Budget",
+        monthly_usd=5000,
+        tag_value="train",
+        emails=["jane@example.com"],
+        actual_percents=[50, 90],
+        forecast_percents=[110],
+        closes=[cluster(stack).queue],
+        close_at_percent=90,
+    )
+    return stack
+
+
+def all_of(stack: cdk.Stack, resource_type: str) -> list[dict[str, Any]]:
+    return [each.get("Properties") or {} for each in of_type(stack, resource_type)]
+
+
+def budget(stack: cdk.Stack) -> dict[str, Any]:
+    return dict(only(stack, "AWS::Budgets::Budget"))
+
+
+def test_counts_what_carries_the_tag_in_the_region(stack: cdk.Stack) -> None:
+    said = budget(stack)["Budget"]
+
+    assert said["CostFilters"] == {
+        "TagKeyValue": ["user:ultracluster:cluster$train"],
+        "Region": ["us-east-2"],
+    }
+    assert said["BudgetLimit"] == {"Amount": 5000, "Unit": "USD"}
+    assert (said["BudgetType"], said["TimeUnit"]) == ("COST", "MONTHLY")
+    assert said["CostTypes"] == {"IncludeCredit": False, "IncludeRefund": False}
+
+
+def test_tells_people_at_each_threshold_and_the_function_at_one(stack: cdk.Stack) -> None:
+    told = {
+        (each["Notification"]["NotificationType"], each["Notification"]["Threshold"]): each["Subscribers"]
+        for each in budget(stack)["NotificationsWithSubscribers"]
+    }
+
+    assert set(told) == {("ACTUAL", 50), ("ACTUAL", 90), ("FORECASTED", 110)}
+    assert all(
+        each[1] == {"SubscriptionType": "EMAIL", "Address": "jane@example.com"} for each in told.values()
+    )
+    topics = {key: each[0]["Address"]["Ref"] for key, each in told.items()}
+    assert topics["ACTUAL", 50] == topics["FORECASTED", 110] != topics["ACTUAL", 90]
+    (subscription,) = all_of(stack, "AWS::SNS::Subscription")
+    assert subscription["TopicArn"]["Ref"] == topics["ACTUAL", 90]
+    assert subscription["Protocol"] == "lambda"
+
+
+def test_the_function_may_close_these_queues_and_nothing_else(stack: cdk.Stack) -> None:
+    (role,) = [each for each in all_of(stack, "AWS::IAM::Role") if "budget" in each.get("Description", "")]
+    (policy,) = role["Policies"]
+    allowed = {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+
+    assert {sid: each["Action"] for sid, each in allowed.items()} == {
+        "Close": ["batch:TagResource", "batch:UpdateJobQueue"],
+        "Tell": "sns:Publish",
+        "Log": ["logs:CreateLogStream", "logs:PutLogEvents"],
+    }
+    assert all(
+        each["Effect"] == "Allow" and "*" not in json.dumps(each["Resource"]) for each in allowed.values()
+    )
+    assert "ClusterQueue" in json.dumps(allowed["Close"]["Resource"])
+    assert "ManagedPolicyArns" not in role
+
+
+def test_only_aws_budgets_of_this_account_publishes_to_what_closes(stack: cdk.Stack) -> None:
+    statements = {
+        each["Sid"]: each
+        for policy in all_of(stack, "AWS::SNS::TopicPolicy")
+        for each in policy["PolicyDocument"]["Statement"]
+        if each.get("Sid") == "Budgets"
+    }
+
+    assert len(of_type(stack, "AWS::SNS::TopicPolicy")) == 2
+    (statement,) = statements.values()
+    assert statement["Principal"] == {"Service": "budgets.amazonaws.com"}
+    assert statement["Condition"]["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
+    assert ":budgets::" in json.dumps(statement["Condition"]["ArnLike"]["aws:SourceArn"])
+
+
+def test_somebody_is_told_when_the_queues_could_not_be_closed(stack: cdk.Stack) -> None:
+    (alarm,) = [
+        each
+        for each in all_of(stack, "AWS::CloudWatch::Alarm")
+        if each["Namespace"] == "AWS/Lambda" and "budget" in each["AlarmDescription"]
+    ]
+
+    assert alarm["MetricName"] == "Errors"
+    assert len(alarm["AlarmActions"]) == 1
+
+
+def test_without_queues_there_is_no_function() -> None:
+    stack = new_stack()
+    topic = sns.Topic.from_topic_arn(stack, "Mine", "arn:aws:sns:us-east-2:123456789012:costs")
+
+    found = ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", topic=topic)
+
+    assert (found.function, found.topic) == (None, topic)
+    assert found.budget_name
+    assert not of_type(stack, "AWS::Lambda::Function")
+    assert not of_type(stack, "AWS::SNS::Topic")
+    notifications = budget(stack)["NotificationsWithSubscribers"]
+    assert [each["Notification"]["Threshold"] for each in notifications] == [50, 80, 100, 100]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "codes"),
+    [
+        ({"monthly_usd": 0}, ["UC6360"]),
+        ({"monthly_usd": float("nan")}, ["UC1030"]),
+        ({"actual_percents": [0]}, ["UC6361"]),
+        ({"actual_percents": [50, 50]}, ["UC6361"]),
+        ({"actual_percents": [], "forecast_percents": []}, ["UC6361"]),
+        ({"actual_percents": list(range(1, 11))}, ["UC6361"]),
+        ({"forecast_percents": [1_000_001]}, ["UC6361"]),
+        ({"emails": ["jane"]}, ["UC6362"]),
+        ({"emails": [f"j{n}@example.com" for n in range(11)]}, ["UC6362"]),
+        ({"monthly_usd": -1, "emails": ["a b@c.d"], "actual_percents": [-1]}, ["UC6360", "UC6361", "UC6362"]),
+    ],
+)
+def test_refuses_what_aws_budgets_would_refuse(arguments: dict[str, Any], codes: list[str]) -> None:
+    with pytest.raises(FindingsError) as refused:
+        ClusterBudget(new_stack(), "Budget", **{"monthly_usd": 1, "tag_value": "a", **arguments})
+
+    assert [each.code for each in refused.value.findings] == codes
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"monthly_usd": 0.01},
+        {"actual_percents": list(range(1, 10))},
+        {"actual_percents": [0.1], "forecast_percents": [1_000_000]},
+        {"emails": [f"j{n}@example.com" for n in range(10)]},
+    ],
+)
+def test_takes_what_is_just_allowed(arguments: dict[str, Any]) -> None:
+    ClusterBudget(new_stack(), "Budget", **{"monthly_usd": 1, "tag_value": "a", **arguments})
+
+
+def test_refuses_a_queue_that_is_named_twice() -> None:
+    stack = new_stack()
+    queue = cluster(stack).queue
+
+    with pytest.raises(FindingsError, match="UC6363"):
+        ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", closes=[queue, queue])
+
+
+@pytest.mark.parametrize(
+    ("changes", "counted"),
+    [({}, "user:ultracluster:cluster$a"), ({"tag_key": "cost centre"}, "user:cost centre$a")],
+)
+def test_counts_what_carries_the_tag(changes: dict[str, str], counted: str) -> None:
+    stack = new_stack()
+    ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", **changes)
+    assert counted in json.dumps(budget(stack))
+
+
+def test_a_topic_of_ones_own_may_have_no_policy_yet() -> None:
+    stack = new_stack()
+    topic = sns.Topic(stack, "Mine")
+
+    ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", topic=topic)
+
+    (made,) = of_type(stack, "AWS::Budgets::Budget")
+    assert "DependsOn" not in made

@@ -1,0 +1,201 @@
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_iam as iam
+from tests.unit.ultracluster.builders import new_stack, of_type, only
+
+from ultracluster import QuotaShare, SageMakerTrainingQueue
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+TRN2 = "ml.trn2.48xlarge"
+PLAN = "arn:aws:sagemaker:us-east-2:123456789012:training-plan/pretrain"
+
+
+@pytest.fixture(scope="module")
+def deployed() -> cdk.Stack:
+    stack = new_stack()
+    queue = SageMakerTrainingQueue(
+        stack,
+        "Queue",
+        instances={TRN2: 4, "ml.trn1.32xlarge": 8},
+        shares=[
+            QuotaShare(name="research", instances={TRN2: 4}),
+            QuotaShare(
+                name="evaluation",
+                instances={"ml.trn1.32xlarge": 8, TRN2: 1},
+                sharing="LEND_AND_BORROW",
+                borrow_limit_percent=-1,
+                preempt_within=True,
+            ),
+        ],
+        training_plan_arn=PLAN,
+    )
+    queue.grant_submit(iam.User(stack, "User"))
+    assert queue.share_names == ("research", "evaluation")
+    assert queue.training_plan_arn == PLAN
+    return stack
+
+
+def queue(**changes: Any) -> SageMakerTrainingQueue:
+    return SageMakerTrainingQueue(new_stack(), "Queue", **{"instances": {TRN2: 4}} | changes)
+
+
+def codes(**changes: Any) -> list[str]:
+    with pytest.raises(FindingsError) as caught:
+        queue(**changes)
+    return [f"{finding.code} {finding.path}" for finding in caught.value.findings]
+
+
+def test_only_the_named_types_can_run(deployed: cdk.Stack) -> None:
+    environment = only(deployed, "AWS::Batch::ServiceEnvironment")
+    assert environment["CapacityLimits"] == [
+        {"CapacityUnit": TRN2, "MaxCapacity": 4},
+        {"CapacityUnit": "ml.trn1.32xlarge", "MaxCapacity": 8},
+    ]
+    assert environment["ServiceEnvironmentType"] == "SAGEMAKER_TRAINING"
+
+
+def test_the_queue_shares_out_by_quota_and_ends_no_waiting_job(deployed: cdk.Stack) -> None:
+    properties = only(deployed, "AWS::Batch::JobQueue")
+    assert properties["JobQueueType"] == "SAGEMAKER_TRAINING"
+    assert len(properties["ServiceEnvironmentOrder"]) == 1
+    assert "JobStateTimeLimitActions" not in properties
+    assert only(deployed, "AWS::Batch::SchedulingPolicy") == {
+        "QuotaSharePolicy": {"IdleResourceAssignmentStrategy": "FIFO"}
+    }
+
+
+def test_each_team_has_its_share(deployed: cdk.Stack) -> None:
+    shares = {
+        one["Properties"]["QuotaShareName"]: one["Properties"]
+        for one in of_type(deployed, "AWS::Batch::QuotaShare")
+    }
+    assert shares["research"]["ResourceSharingConfiguration"] == {"Strategy": "RESERVE"}
+    assert shares["research"]["PreemptionConfiguration"] == {"InSharePreemption": "DISABLED"}
+    assert shares["evaluation"]["ResourceSharingConfiguration"] == {
+        "Strategy": "LEND_AND_BORROW",
+        "BorrowLimit": -1,
+    }
+    assert shares["evaluation"]["PreemptionConfiguration"] == {"InSharePreemption": "ENABLED"}
+    assert shares["evaluation"]["CapacityLimits"][1] == {"CapacityUnit": TRN2, "MaxCapacity": 1}
+
+
+def test_without_shares_there_is_one_with_everything() -> None:
+    made = queue()
+    stack = cdk.Stack.of(made)
+    assert made.share_names == ("default",)
+    assert only(stack, "AWS::Batch::QuotaShare")["CapacityLimits"] == [
+        {"CapacityUnit": TRN2, "MaxCapacity": 4}
+    ]
+
+
+def test_submitters_hand_over_the_execution_role_to_sagemaker_only(deployed: cdk.Stack) -> None:
+    (policy,) = [
+        one["Properties"]["PolicyDocument"]["Statement"]
+        for one in of_type(deployed, "AWS::IAM::Policy")
+        if "Users" in one["Properties"]
+    ]
+    actions = {str(statement["Action"]): statement for statement in policy}
+    assert len(actions["batch:SubmitServiceJob"]["Resource"]) == 2
+    passed = actions["iam:PassRole"]
+    assert passed["Condition"] == {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
+    assert passed["Resource"]["Fn::GetAtt"][0].startswith("QueueExecutionRole")
+
+
+def test_the_execution_role_is_for_sagemaker_of_this_account_and_for_logs_and_metrics(
+    deployed: cdk.Stack,
+) -> None:
+    role = only(deployed, "AWS::IAM::Role")["AssumeRolePolicyDocument"]["Statement"][0]
+    assert role["Principal"] == {"Service": "sagemaker.amazonaws.com"}
+    assert role["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+    statements = [
+        statement
+        for one in of_type(deployed, "AWS::IAM::Policy")
+        for statement in one["Properties"]["PolicyDocument"]["Statement"]
+    ]
+    everywhere = [one for one in statements if one["Resource"] == "*"]
+    assert [one.get("Sid") for one in everywhere if one.get("Sid")] == ["Metrics"]
+    assert everywhere[0]["Condition"] == {
+        "StringEquals": {"cloudwatch:namespace": "/aws/sagemaker/TrainingJobs"}
+    }
+
+
+@pytest.mark.parametrize(
+    ("instances", "expected"),
+    [
+        ({"trn2.48xlarge": 1}, ["UC6334 instances"]),
+        ({"ml.trn2.3xlarge": 1}, ["UC6334 instances"]),
+        ({}, ["UC6335 instances", "UC6336 shares[0].instances"]),
+        ({TRN2: 0}, [f"UC6335 instances.{TRN2}", f"UC6336 shares[0].instances.{TRN2}"]),
+        (
+            dict.fromkeys(
+                [
+                    TRN2,
+                    "ml.trn1.2xlarge",
+                    "ml.trn1.32xlarge",
+                    "ml.p5.48xlarge",
+                    "ml.p4d.24xlarge",
+                    "ml.p5e.48xlarge",
+                ],
+                1,
+            ),
+            ["UC6335 instances"],
+        ),
+    ],
+)
+def test_refuses_instances_that_cannot_train(instances: dict[str, int], expected: list[str]) -> None:
+    assert codes(instances=instances) == expected
+
+
+def test_takes_five_types_and_one_instance() -> None:
+    queue(
+        instances=dict.fromkeys(
+            [TRN2, "ml.trn1.2xlarge", "ml.trn1.32xlarge", "ml.p5.48xlarge", "ml.p4d.24xlarge"], 1
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (QuotaShare(name="a b", instances={TRN2: 1}), ["UC6336 shares[0].name"]),
+        (QuotaShare(name="a" * 129, instances={TRN2: 1}), ["UC6336 shares[0].name"]),
+        (QuotaShare(name="a", instances={TRN2: 5}), [f"UC6336 shares[0].instances.{TRN2}"]),
+        (
+            QuotaShare(name="a", instances={"ml.p5.48xlarge": 1}),
+            ["UC6336 shares[0].instances.ml.p5.48xlarge"],
+        ),
+        (QuotaShare(name="a", instances={}), ["UC6336 shares[0].instances"]),
+        (
+            QuotaShare(name="a", instances={TRN2: 1}, borrow_limit_percent=1),
+            ["UC6336 shares[0].borrow_limit_percent"],
+        ),
+        (
+            QuotaShare(name="a", instances={TRN2: 1}, sharing="LEND_AND_BORROW", borrow_limit_percent=-2),
+            ["UC6336 shares[0].borrow_limit_percent"],
+        ),
+    ],
+)
+def test_refuses_a_share_that_batch_would_refuse(share: QuotaShare, expected: list[str]) -> None:
+    assert codes(shares=[share]) == expected
+
+
+def test_refuses_no_shares_and_two_of_one_name() -> None:
+    share = QuotaShare(name="a" * 128, instances={TRN2: 4})
+    assert codes(shares=[]) == ["UC6336 shares"]
+    assert codes(shares=[share, share]) == ["UC6336 shares[1].name"]
+    queue(shares=[share])
+
+
+@pytest.mark.parametrize("plan", ["pretrain", PLAN.replace("us-east-2", "us-east-1"), f"{PLAN}/"])
+def test_refuses_a_plan_that_is_none_of_this_region(plan: str) -> None:
+    assert codes(training_plan_arn=plan) == ["UC6337 training_plan_arn"]
+
+
+def test_refuses_a_type_that_no_plan_reserves_only_with_a_plan() -> None:
+    assert codes(instances={"ml.trn1.2xlarge": 1}, training_plan_arn=PLAN) == ["UC6334 instances"]
+    queue(instances={"ml.trn1.2xlarge": 1})
+    queue(training_plan_arn=cdk.Token.as_string({"Ref": "Plan"}))

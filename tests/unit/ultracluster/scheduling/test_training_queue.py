@@ -1,0 +1,137 @@
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_logs as logs
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, network, nodes, of_type, only, queue
+
+from ultracluster import ClusterPlacement, FairShare, MultiNodeJob, NodeGroup, OnDemandCapacity, TrainingQueue
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def resources_of_environment(stack: cdk.Stack) -> dict[str, object]:
+    return dict(only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"])
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "max_nodes", "vcpus"),
+    [("trn2.48xlarge", 4, 4 * 192), ("trn1.32xlarge", 2, 2 * 128), ("trn2.48xlarge", 1000, 192_000)],
+)
+def test_the_environment_holds_exactly_the_nodes_asked_for(
+    stack: cdk.Stack, instance_type: str, max_nodes: int, vcpus: int
+) -> None:
+    queue(stack, max_nodes=max_nodes, instance_type=instance_type)
+    assert resources_of_environment(stack)["MaxvCpus"] == vcpus
+    assert resources_of_environment(stack)["MinvCpus"] == 0
+    assert resources_of_environment(stack)["InstanceTypes"] == [instance_type]
+
+
+@pytest.mark.parametrize("max_nodes", [0, -1, 1001])
+def test_refuses_a_number_of_nodes_that_no_job_can_have(stack: cdk.Stack, max_nodes: int) -> None:
+    with pytest.raises(FindingsError, match="UC4101"):
+        queue(stack, max_nodes=max_nodes)
+
+
+def test_a_new_launch_template_reaches_the_environment_without_replacing_it(stack: cdk.Stack) -> None:
+    queue(stack)
+    properties = only(stack, "AWS::Batch::ComputeEnvironment")
+    version = resources_of_environment(stack)["LaunchTemplate"]["Version"]
+    assert version["Fn::GetAtt"][1] == "LatestVersionNumber"
+    assert properties["ReplaceComputeEnvironment"] is False
+    # Only these strategies can be updated in place; BEST_FIT cannot.
+    assert resources_of_environment(stack)["AllocationStrategy"] == "BEST_FIT_PROGRESSIVE"
+    # A name, tags or a role of its own would make later changes replace it.
+    assert not {"ComputeEnvironmentName", "Tags", "ServiceRole"} & properties.keys()
+
+
+def test_an_update_does_not_end_running_jobs(stack: cdk.Stack) -> None:
+    queue(stack)
+    assert only(stack, "AWS::Batch::ComputeEnvironment")["UpdatePolicy"] == {
+        "TerminateJobsOnUpdate": False,
+        "JobExecutionTimeoutMinutes": 7200,
+    }
+
+
+def test_tasks_get_the_group_of_the_cluster(stack: cdk.Stack) -> None:
+    training = queue(stack)
+    group = stack.resolve(training.nodes.network.security_group.security_group_id)
+    assert resources_of_environment(stack)["SecurityGroupIds"] == [group]
+
+
+def test_the_pinned_image_wins(stack: cdk.Stack) -> None:
+    queue(stack)
+    assert resources_of_environment(stack)["Ec2Configuration"] == [
+        {"ImageType": "ECS_AL2023", "ImageIdOverride": IMAGE_ID}
+    ]
+
+
+def test_on_demand_nodes_are_placed_and_those_of_a_block_are_not(stack: cdk.Stack) -> None:
+    placement = ClusterPlacement(stack, "Placement")
+    TrainingQueue(stack, "Queue", nodes=nodes(stack, placement=placement), max_nodes=2)
+    assert resources_of_environment(stack)["PlacementGroup"] == stack.resolve(placement.placement_group_name)
+
+
+def test_a_block_has_no_placement_group(stack: cdk.Stack) -> None:
+    queue(stack, capacity=block())
+    assert "PlacementGroup" not in resources_of_environment(stack)
+
+
+def test_the_queue_shares_fairly_and_cancels_nothing_that_waits(stack: cdk.Stack) -> None:
+    queue(stack)
+    properties = only(stack, "AWS::Batch::JobQueue")
+    assert properties["SchedulingPolicyArn"]
+    assert "JobStateTimeLimitActions" not in properties
+    assert len(properties["ComputeEnvironmentOrder"]) == 1
+
+
+def test_logs_are_kept_for_three_months_and_survive_the_stack(stack: cdk.Stack) -> None:
+    queue(stack)
+    (group,) = of_type(stack, "AWS::Logs::LogGroup")
+    assert group["Properties"] == {"RetentionInDays": 90}
+    assert group["DeletionPolicy"] == "Retain"
+
+
+@pytest.mark.parametrize(("changes", "days"), [({}, 90), ({"log_retention": logs.RetentionDays.ONE_WEEK}, 7)])
+def test_logs_are_kept_for_a_while(stack: cdk.Stack, changes: dict[str, Any], days: int) -> None:
+    TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, **changes)
+    assert only(stack, "AWS::Logs::LogGroup")["RetentionInDays"] == days
+
+
+def test_somebody_elses_log_group_is_used_and_none_is_made(stack: cdk.Stack) -> None:
+    theirs = logs.LogGroup.from_log_group_name(stack, "Theirs", "/their/training")
+    queue = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, log_group=theirs)
+    MultiNodeJob(stack, "Pretrain", queue=queue, image=IMAGE, command=["train.py"])
+    assert of_type(stack, "AWS::Logs::LogGroup") == []
+    (each,) = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"]
+    assert each["Container"]["LogConfiguration"]["Options"]["awslogs-group"] == "/their/training"
+
+
+def test_uses_the_sources_that_it_is_told_in_their_order(stack: cdk.Stack) -> None:
+    there = network(stack)
+    groups = [
+        NodeGroup(
+            stack,
+            f"Nodes{name}",
+            network=there,
+            instance_type="trn2.48xlarge",
+            image_id=IMAGE_ID,
+            capacity=OnDemandCapacity(name=name, max_nodes=1),
+        )
+        for name in ("one", "two", "three")
+    ]
+    queue = TrainingQueue(stack, "Queue", nodes=groups, sources=["three", "one"])
+    assert [each.source_name for each in queue.environments] == ["three", "one"]
+    assert [each.source_name for each in queue.own_environments] == ["one", "two", "three"]
+    with pytest.raises(FindingsError, match="UC6312"):
+        TrainingQueue(stack, "Other", nodes=groups, sources=["four"])
+
+
+def test_a_queue_divides_its_nodes_as_it_is_told(stack: cdk.Stack) -> None:
+    share = FairShare(parts={"research": 4}, decay=cdk.Duration.hours(6))
+    TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, fair_share=share)
+    assert only(stack, "AWS::Batch::SchedulingPolicy")["FairsharePolicy"] == {
+        "ShareDecaySeconds": 6 * 3600,
+        "ShareDistribution": [{"ShareIdentifier": "research", "WeightFactor": 0.25}],
+    }

@@ -1,0 +1,101 @@
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import network, of_type, only
+
+from ultracluster import CheckpointBucket, SharedFileSystem
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def file_system(stack: cdk.Stack, **changes: object) -> SharedFileSystem:
+    return SharedFileSystem(stack, "FileSystem", network=network(stack), **changes)
+
+
+def test_is_persistent_2_of_lustre_2_15_with_metadata_and_compression(stack: cdk.Stack) -> None:
+    file_system(stack)
+    properties = only(stack, "AWS::FSx::FileSystem")
+    assert properties["FileSystemTypeVersion"] == "2.15"
+    assert properties["StorageCapacity"] == 4800
+    assert properties["LustreConfiguration"] == {
+        "DeploymentType": "PERSISTENT_2",
+        "PerUnitStorageThroughput": 250,
+        "DataCompressionType": "LZ4",
+        "MetadataConfiguration": {"Mode": "AUTOMATIC"},
+    }
+
+
+def test_leaves_compression_out_when_told(stack: cdk.Stack) -> None:
+    file_system(stack, data_compression=False)
+    assert only(stack, "AWS::FSx::FileSystem")["LustreConfiguration"]["DataCompressionType"] == "NONE"
+
+
+def test_is_kept_when_it_is_deleted_or_replaced(stack: cdk.Stack) -> None:
+    bucket = CheckpointBucket(stack, "Checkpoints").bucket
+    file_system(stack, checkpoint_bucket=bucket)
+    for resource_type in ("AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"):
+        (resource,) = of_type(stack, resource_type)
+        assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
+
+
+def test_goes_with_the_stack_when_that_was_typed(stack: cdk.Stack) -> None:
+    file_system(stack, removal_policy=cdk.RemovalPolicy.DESTROY)
+    assert of_type(stack, "AWS::FSx::FileSystem")[0]["DeletionPolicy"] == "Delete"
+
+
+def test_a_file_removed_on_lustre_stays_in_the_bucket(stack: cdk.Stack) -> None:
+    file_system(stack, checkpoint_bucket=CheckpointBucket(stack, "Checkpoints").bucket)
+    association = only(stack, "AWS::FSx::DataRepositoryAssociation")
+    assert association["FileSystemPath"] == "/checkpoints"
+    for policy in ("AutoImportPolicy", "AutoExportPolicy"):
+        assert association["S3"][policy] == {"Events": ["NEW", "CHANGED"]}
+
+
+def test_joins_no_bucket_unless_asked(stack: cdk.Stack) -> None:
+    file_system(stack)
+    assert of_type(stack, "AWS::FSx::DataRepositoryAssociation") == []
+
+
+@pytest.mark.parametrize(("capacity", "throughput"), [(1200, 125), (2400, 1000), (4800, 500)])
+def test_takes_the_sizes_that_fsx_takes(stack: cdk.Stack, capacity: int, throughput: int) -> None:
+    file_system(stack, storage_capacity_gib=capacity, per_unit_storage_throughput=throughput)
+    assert only(stack, "AWS::FSx::FileSystem")["StorageCapacity"] == capacity
+
+
+@pytest.mark.parametrize(("capacity", "throughput"), [(1199, 250), (3600, 250), (4800, 200), (4800, 1001)])
+def test_refuses_the_sizes_that_fsx_refuses(stack: cdk.Stack, capacity: int, throughput: int) -> None:
+    with pytest.raises(FindingsError, match="UC5"):
+        file_system(stack, storage_capacity_gib=capacity, per_unit_storage_throughput=throughput)
+
+
+def test_lustre_ports_are_open_within_the_file_system_and_to_the_nodes_both_ways(stack: cdk.Stack) -> None:
+    storage = file_system(stack)
+    nodes = stack.resolve(storage.node.scope.node.find_child("Network").security_group.security_group_id)
+    own = stack.resolve(storage.connections.security_groups[0].security_group_id)
+    expected = {
+        (str(source), str(destination), first, last)
+        for source, destination in ((own, own), (nodes, own), (own, nodes))
+        for first, last in ((988, 988), (1018, 1023))
+    }
+    ingress = {
+        (str(each["SourceSecurityGroupId"]), str(each["GroupId"]), each["FromPort"], each["ToPort"])
+        for each in (resource["Properties"] for resource in of_type(stack, "AWS::EC2::SecurityGroupIngress"))
+        if each["IpProtocol"] == "tcp" and each["FromPort"] != 443
+    }
+    egress = {
+        (str(each["GroupId"]), str(each["DestinationSecurityGroupId"]), each["FromPort"], each["ToPort"])
+        for each in (resource["Properties"] for resource in of_type(stack, "AWS::EC2::SecurityGroupEgress"))
+        if each["IpProtocol"] == "tcp"
+    }
+    assert ingress == expected
+    assert egress == expected
+
+
+def test_the_ports_are_open_before_the_file_system_is_made(stack: cdk.Stack) -> None:
+    file_system(stack)
+    rules = [
+        *of_type(stack, "AWS::EC2::SecurityGroupIngress"),
+        *of_type(stack, "AWS::EC2::SecurityGroupEgress"),
+    ]
+    lustre = [rule for rule in rules if rule["Properties"]["Description"] == "Lustre"]
+    assert len(of_type(stack, "AWS::FSx::FileSystem")[0]["DependsOn"]) == len(lustre) == 12
