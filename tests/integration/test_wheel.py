@@ -16,6 +16,7 @@ PACKAGES = {
     "ultracluster",
     "ultracluster_catalog",
     "ultracluster_checks",
+    "ultracluster_rules",
     "ultracluster_cli",
     "ultracluster_local",
     "ultracluster_runtime",

@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 
 TOP_LEVEL_FILES = {
+    ".editorconfig",
     ".gitignore",
     ".npmrc",
+    ".pre-commit-config.yaml",
     "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
     "LICENSE",
     "Makefile",
     "README.md",
+    "SECURITY.md",
     "app.py",
     "cdk.json",
     "package-lock.json",
@@ -24,6 +28,7 @@ TOP_LEVEL_FILES = {
 }
 TOP_LEVEL_FOLDERS = {
     ".ci",
+    ".github",
     "benchmarks",
     "cli",
     "constructs",
@@ -49,6 +54,7 @@ def test_no_folder_of_tests_is_called_constructs(root: Path) -> None:
 def test_the_top_level_holds_what_it_should_and_nothing_else(root: Path, ignored: frozenset[str]) -> None:
     entries = {path.name: path.is_dir() for path in root.iterdir() if path.name not in ignored}
 
+    entries.pop("PKG-INFO", None)  # a source distribution has it
     assert {name for name, is_folder in entries.items() if not is_folder} == TOP_LEVEL_FILES
     assert {name for name, is_folder in entries.items() if is_folder} <= TOP_LEVEL_FOLDERS
 
@@ -58,7 +64,7 @@ def test_every_package_is_typed(root: Path) -> None:
         path.parent for path in root.glob("*/*/__init__.py") if path.parent.name.startswith("ultracluster")
     ]
 
-    assert len(packages) == 7
+    assert len(packages) == 8
     assert [package.name for package in packages if not (package / "py.typed").exists()] == []
 
 

@@ -7,6 +7,7 @@ __all__ = ["PARTS", "Part"]
 
 _RUNTIME: Final = "constructs/ultracluster_runtime"
 _CATALOG: Final = "constructs/ultracluster_catalog"
+_RULES: Final = "constructs/ultracluster_rules"
 _CONFIG: Final = "stacks/ultracluster_stacks/config"
 _CONFIG_TESTS: Final = "tests/unit/stacks/config"
 
@@ -32,7 +33,7 @@ class Part:
 PARTS: Final = {
     "purchase": Part(
         files=tuple(
-            f"{_RUNTIME}/{name}.py"
+            f"{_RUNTIME}/purchasing/{name}.py"
             for name in (
                 "purchase",
                 "quotes",
@@ -89,49 +90,53 @@ PARTS: Final = {
         slow_tests=("tests/unit/runtime/lifecycle/test_driver.py",),
     ),
     "checks": Part(
-        files=tuple(
-            f"{_CATALOG}/{name}.py"
-            for name in (
-                "addresses",
-                "alarms",
-                "budgets",
-                "capacity_blocks",
-                "cluster_subnet",
-                "compiler_flags",
-                "credentials",
-                "lustre_associations",
-                "lustre_checks",
-                "lustre_tiers",
-                "neuron_settings",
-                "nic_layouts",
-                "queues",
-            )
+        files=(
+            *(
+                f"{_CATALOG}/{name}.py"
+                for name in (
+                    "capacity/capacity_blocks",
+                    "limits/budgets",
+                    "limits/queues",
+                    "lustre/lustre_associations",
+                    "lustre/lustre_tiers",
+                    "machines/nic_layouts",
+                    "neuron/compiler_flags",
+                    "neuron/neuron_settings",
+                    "observability/alarms",
+                    "places/addresses",
+                    "places/cluster_subnet",
+                )
+            ),
+            *(f"{_RULES}/{name}.py" for name in ("credentials", "lustre_checks")),
         ),
-        tests=("tests/unit/catalog",),
+        tests=("tests/unit/catalog", "tests/unit/rules"),
     ),
     "rules": Part(
-        files=(f"{_CONFIG}/*_rules.py", *(f"{_CONFIG}/{name}.py" for name in ("scalars", "yaml_source"))),
+        files=(
+            f"{_CONFIG}/rules/*.py",
+            *(f"{_CONFIG}/reading/{name}.py" for name in ("scalars", "yaml_source")),
+        ),
         # Without those that load very many files or start processes: every one of them calls every rule.
         tests=tuple(
-            f"{_CONFIG_TESTS}/test_{name}.py"
+            f"{_CONFIG_TESTS}/{name}.py"
             for name in (
-                "alarms_config",
-                "bad_rollouts",
-                "boundaries",
-                "buckets",
-                "budget",
-                "capacity_and_queues",
-                "file_system",
-                "gates",
-                "image_places",
-                "job_images",
-                "job_kinds",
-                "machines",
-                "network",
-                "rollout_rules",
-                "scalars",
-                "versions",
-                "yaml_source",
+                "editing/test_image_references",
+                "loading/test_bad_rollouts",
+                "loading/test_versions",
+                "models/test_alarms",
+                "models/test_boundaries",
+                "models/test_buckets",
+                "models/test_budget",
+                "models/test_capacity_and_queues",
+                "models/test_file_system",
+                "models/test_gates",
+                "models/test_job_images",
+                "models/test_job_kinds",
+                "models/test_machine",
+                "models/test_network",
+                "reading/test_scalars",
+                "reading/test_yaml_source",
+                "rules/test_rollout_rules",
             )
         ),
         every=8,

@@ -12,4 +12,4 @@ def shipped(path: str) -> Path:
         path: Its path from the root of the repository; pyproject.toml lists those that the wheel has.
     """
     inside = Path(__file__).with_name("shipped_files")
-    return (inside if inside.is_dir() else Path(__file__).parents[2]) / path
+    return (inside if inside.is_dir() else Path(__file__).parents[3]) / path

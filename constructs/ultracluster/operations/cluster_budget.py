@@ -205,4 +205,4 @@ def _source() -> str:
     spec = find_spec("ultracluster_runtime")
     if spec is None or spec.origin is None:
         raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
-    return Path(spec.origin).with_name("close_queues.py").read_text("utf-8")
+    return Path(spec.origin).with_name("functions").joinpath("close_queues.py").read_text("utf-8")

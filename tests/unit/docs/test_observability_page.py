@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_catalog import METRICS, AlarmThresholds
+from ultracluster_catalog.observability.alarms import AlarmThresholds
+from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_stacks.config import load_rollout
 
 ROOT = Path(__file__).parents[3]

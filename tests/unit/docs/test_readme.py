@@ -44,8 +44,8 @@ def test_every_app_synthesizes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")],
-    ids=lambda page: page.name,
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
 )
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target, _, heading in (one.partition("#") for one in re.findall(r"\]\(([^)]+)\)", page.read_text())):

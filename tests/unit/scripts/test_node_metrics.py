@@ -21,7 +21,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from ultracluster_catalog import METRICS
+from ultracluster_catalog.observability.metrics import METRICS
 
 SOURCE = Path(__file__).parents[3] / "constructs/ultracluster/scripts/node_metrics.py"
 Write = Callable[[str, str], None]

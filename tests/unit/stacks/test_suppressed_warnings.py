@@ -5,7 +5,7 @@ from pathlib import Path
 import aws_cdk as cdk
 import pytest
 from constructs import IConstruct
-from tests.unit.ultracluster import builders as neighbours
+from tests.unit.ultracluster import builders
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_stacks.config import load_rollout
@@ -53,7 +53,7 @@ def test_what_a_rollout_file_suppresses_is_acknowledged(
 
 @pytest.mark.parametrize("before", [True, False])
 def test_an_app_acknowledges_our_warnings_by_their_id(*, before: bool) -> None:
-    stack = neighbours.new_stack()
+    stack = builders.new_stack()
     rule = cdk.Acknowledgment(id="ultracluster:UC4016", reason="two cards are enough for this test")
     interfaces = [
         NetworkInterface(card=0, device=0, interface_type="efa"),
@@ -61,7 +61,7 @@ def test_an_app_acknowledges_our_warnings_by_their_id(*, before: bool) -> None:
     ]
     if before:
         cdk.Validations.of(stack).acknowledge(rule)
-    neighbours.nodes(stack, nic_layout=interfaces)
+    builders.nodes(stack, nic_layout=interfaces)
     if not before:
         assert "UC4016" in shown(stack)
         cdk.Validations.of(stack).acknowledge(rule)

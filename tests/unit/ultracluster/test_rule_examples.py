@@ -1,5 +1,7 @@
 """Every example in Python of a rule is executed: one breaks the rule, and its neighbour keeps it."""
 
+import importlib
+import pkgutil
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -9,10 +11,12 @@ import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from tests.unit.ultracluster import builders as neighbours
+from tests.unit.ultracluster import builders
 
 import ultracluster as uc
-import ultracluster_catalog as catalog
+import ultracluster_catalog
+import ultracluster_rules
+from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.rule_notes import all_rule_notes
 
@@ -20,15 +24,18 @@ pytestmark = pytest.mark.synth
 
 _EXAMPLES: Final = {code: note for code, note in all_rule_notes().items() if note.kind == "python"}
 _TYPE: Final = "trn2.48xlarge"
+_CATALOG: Final = [
+    importlib.import_module(module.name)
+    for package in (ultracluster_catalog, ultracluster_rules)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+]
 
 # What an example may name beside `ultracluster`, the catalogue and its own stack; made when it is named.
 _PREPARED: Final[dict[str, Callable[["Names"], Any]]] = {
-    "block": lambda _: neighbours.block(),
-    "image": lambda _: neighbours.IMAGE,
-    "network": lambda names: neighbours.network(names["stack"]),
-    "nodes": lambda names: neighbours.nodes(
-        names["stack"], network=names["network"], capacity=names["block"]
-    ),
+    "block": lambda _: builders.block(),
+    "image": lambda _: builders.IMAGE,
+    "network": lambda names: builders.network(names["stack"]),
+    "nodes": lambda names: builders.nodes(names["stack"], network=names["network"], capacity=names["block"]),
     "queue": lambda names: uc.TrainingQueue(
         names["stack"], "PreparedQueue", nodes=names["nodes"], max_nodes=4
     ),
@@ -40,10 +47,10 @@ _PREPARED: Final[dict[str, Callable[["Names"], Any]]] = {
         "PreparedCluster",
         instance_type=_TYPE,
         node_count=4,
-        image_id=neighbours.IMAGE_ID,
+        image_id=builders.IMAGE_ID,
         capacity=names["block"],
     ),
-    "parent": lambda _: catalog.NeuronImage(kind="ecs-neuron", image_id=neighbours.IMAGE_ID),
+    "parent": lambda _: NeuronImage(kind="ecs-neuron", image_id=builders.IMAGE_ID),
     "ledger": lambda names: uc.CapacityLedger(names["stack"], "PreparedLedger"),
     "account": lambda _: iam.AccountPrincipal("123456789012"),
     "cdk": lambda _: cdk,
@@ -60,7 +67,7 @@ class Names(dict[str, Any]):
         if name in _PREPARED:
             self[name] = _PREPARED[name](self)
             return self[name]
-        for module in (uc, catalog):
+        for module in (uc, *_CATALOG):
             if name in module.__all__:
                 return getattr(module, name)
         raise KeyError(name)
@@ -73,7 +80,7 @@ def app() -> cdk.App:
 
 def codes(app: cdk.App, name: str, example: str) -> set[str]:
     """The codes of what is found when the example runs in a stack of its own: raised, given back, or shown by the CDK."""
-    stack = cdk.Stack(app, name, env=cdk.Environment(region=neighbours.REGION))
+    stack = cdk.Stack(app, name, env=cdk.Environment(region=builders.REGION))
     try:
         given = eval(example, {}, Names(stack=stack))  # noqa: S307 - a text of our own package
     except FindingsError as error:

@@ -15,7 +15,13 @@ __all__ = ["synthesis_fingerprint"]
 _PACKAGES = ("aws-cdk-lib", "constructs", "jsii", "pydantic")
 
 # ultracluster_runtime is deployed as an asset.
-_SOURCES = ("ultracluster", "ultracluster_catalog", "ultracluster_runtime", "ultracluster_stacks")
+_SOURCES = (
+    "ultracluster",
+    "ultracluster_catalog",
+    "ultracluster_rules",
+    "ultracluster_runtime",
+    "ultracluster_stacks",
+)
 
 # They say which clusters are synthesized and by whom, and not into what.
 _SELECTING = {"cache", "processes", "rollout", "wave"}

@@ -1,6 +1,7 @@
 import pytest
 
-from ultracluster_catalog import check_scratch, get_instance_type
+from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_catalog.machines.scratch import check_scratch
 
 TRN2 = get_instance_type("trn2.48xlarge")
 

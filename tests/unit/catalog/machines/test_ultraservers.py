@@ -1,6 +1,7 @@
 import pytest
 
-from ultracluster_catalog import check_job_ultraservers, check_whole_ultraservers, get_instance_type
+from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_catalog.machines.ultraservers import check_job_ultraservers, check_whole_ultraservers
 
 TRN2U = get_instance_type("trn2u.48xlarge")
 TRN2 = get_instance_type("trn2.48xlarge")

@@ -1,6 +1,7 @@
 import pytest
 
-from ultracluster_catalog import METRICS, THRESHOLD_BOUNDS, AlarmThresholds
+from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
+from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime import training_metrics
 

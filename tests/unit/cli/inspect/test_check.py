@@ -7,7 +7,7 @@ import pytest
 
 from ultracluster_cli.main import FINDINGS_EXIT_CODE, main
 
-FOREIGN = Path(__file__).parents[1] / "checks" / "foreign"
+FOREIGN = Path(__file__).parents[2] / "checks" / "foreign"
 
 
 @pytest.fixture

@@ -204,7 +204,7 @@ def test_every_function_of_our_templates_is_tried() -> None:
 
 def test_no_other_construct_makes_a_function() -> None:
     trees = {
-        path.stem: ast.parse(path.read_text()) for path in (ROOT / "constructs/ultracluster").glob("*.py")
+        path.stem: ast.parse(path.read_text()) for path in (ROOT / "constructs/ultracluster").rglob("*.py")
     }
     makes = {
         name

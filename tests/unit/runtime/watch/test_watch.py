@@ -6,7 +6,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_catalog import METRICS
+from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_runtime.lifecycle.observations import Reservation
 from ultracluster_runtime.watch.describe import Clients, Watched, look
 from ultracluster_runtime.watch.figures import BOOT_TIME, Seen, Step, WaitingJob, figures

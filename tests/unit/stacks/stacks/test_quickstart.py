@@ -145,6 +145,6 @@ def test_a_mistake_in_the_rollout_ends_in_its_line_and_not_in_a_traceback(
 def test_stacks_are_wiring(assembly: Path) -> None:
     del assembly
     for name in ("network", "storage", "cluster"):
-        source = (ROOT / f"stacks/ultracluster_stacks/{name}_stack.py").read_text()
+        source = (ROOT / f"stacks/ultracluster_stacks/stacks/{name}_stack.py").read_text()
         body = source.split("def __init__", 1)[1]
         assert len(body.splitlines()) < 60

@@ -11,7 +11,7 @@ from tests.unit.ultracluster.nodes.test_node_group import user_data
 
 import ultracluster as uc
 from ultracluster.nodes.user_data import boot_script
-from ultracluster_catalog import get_instance_type
+from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth

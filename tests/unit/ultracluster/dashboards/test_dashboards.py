@@ -7,7 +7,8 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from tests.unit.ultracluster.builders import IMAGE_ID, block, new_stack, only
 
 from ultracluster import AlarmSettings, ClusterDashboard, RegionsDashboard, UltraCluster
-from ultracluster_catalog import METRICS, PANELS
+from ultracluster_catalog.observability.metrics import METRICS
+from ultracluster_catalog.observability.panels import PANELS
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth

@@ -5,7 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
-from tests.unit.ultracluster import builders as neighbours
+from tests.unit.ultracluster import builders
 from tests.unit.ultracluster.builders import IMAGE, of_type
 
 from ultracluster import BakeOff, Contestant, NodeGroup, TrainingQueue
@@ -17,7 +17,7 @@ GPU_IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training-cuda:2026-11-
 
 
 def contestants(stack: cdk.Stack, **changes: Any) -> dict[str, Contestant]:
-    network = neighbours.network(stack)
+    network = builders.network(stack)
     queues = {
         name: TrainingQueue(
             stack,

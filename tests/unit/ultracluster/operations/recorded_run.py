@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from ultracluster_catalog import METRICS, NAMESPACE
+from ultracluster_catalog.observability.metrics import METRICS, NAMESPACE
 from ultracluster_local.alarms.series import Metric, Series
 from ultracluster_runtime.lifecycle.observations import Reservation
 from ultracluster_runtime.watch.figures import Seen, Step, WaitingJob, figures

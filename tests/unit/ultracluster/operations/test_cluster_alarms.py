@@ -28,8 +28,7 @@ from ultracluster import (
 )
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster.operations import cluster_watch
-from ultracluster_catalog import AlarmThresholds
-from ultracluster_catalog.observability.alarms import REMINDING_ALARMS
+from ultracluster_catalog.observability.alarms import REMINDING_ALARMS, AlarmThresholds
 from ultracluster_cli.rollout.stack_status import alarms_of
 
 pytestmark = pytest.mark.synth
@@ -180,7 +179,7 @@ def test_the_code_of_the_watch_is_all_that_it_imports(tmp_path: Path) -> None:
 
     import boto3
 
-    root = Path(cluster_watch.__file__).parents[1]
+    root = Path(cluster_watch.__file__).parents[2]
     for module in cluster_watch._MODULES:
         (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(root / module, tmp_path / module)

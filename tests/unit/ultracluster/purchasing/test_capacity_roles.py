@@ -181,7 +181,7 @@ def modules_of_the_commands() -> set[Path]:
     """Modules of the runtime that the commands which find and buy capacity import, directly or through others."""
     root = Path(ultracluster_runtime.__file__).parent
     found: set[Path] = set()
-    waiting = sorted((root.parents[1] / "cli/ultracluster_cli").glob("capacity*.py"))
+    waiting = sorted((root.parents[1] / "cli/ultracluster_cli/capacity").glob("*.py"))
     assert len(waiting) > 5
     while waiting:
         for node in ast.walk(ast.parse(waiting.pop().read_text())):

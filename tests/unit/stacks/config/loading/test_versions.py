@@ -1,6 +1,6 @@
 """Files that people wrote for earlier releases: each form of the file that was ever published loads, or says what to do.
 
-`written_before` has ready rollouts as they were when they were published. They are never edited: add one for each new
+`compatibility` has ready rollouts as they were when they were published. They are never edited: add one for each new
 version, and before a version goes, a command that rewrites it.
 """
 
@@ -13,7 +13,7 @@ from tests.unit.stacks.config.conftest import VALID
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import RolloutConfig, load_rollout
 
-WRITTEN = sorted((Path(__file__).parent / "written_before").glob("*.yaml"))
+WRITTEN = sorted((Path(__file__).parent / "compatibility").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)

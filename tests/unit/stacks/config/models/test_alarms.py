@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracluster_catalog import THRESHOLD_BOUNDS, AlarmThresholds
+from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
 from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config import LoadedRollout
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
