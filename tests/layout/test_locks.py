@@ -55,10 +55,23 @@ def test_the_cdk_cli_is_locked_by_integrity_to_the_version_of_package_json(root:
     assert all(package["integrity"].startswith("sha512-") for package in packages.values())
 
 
+def test_ultracluster_local_is_required_in_the_version_of_this_checkout_and_not_locked(root: Path) -> None:
+    version = tomllib.loads((root / "localaws/pyproject.toml").read_text())["project"]["version"]
+
+    extra = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]["local"]
+    assert extra == [f"ultracluster-local=={version}"]
+    assert "ultracluster-local" not in _locked(root)
+
+
 def _declared(root: Path) -> list[Requirement]:
-    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
-    return [Requirement(line) for line in [*project["dependencies"], *extras]]
+    """What both distributions require of others."""
+    projects = [
+        tomllib.loads((root / name).read_text())["project"]
+        for name in ("pyproject.toml", "localaws/pyproject.toml")
+    ]
+    lines = [line for project in projects for line in project["dependencies"]]
+    lines += [line for lines in projects[0]["optional-dependencies"].values() for line in lines]
+    return [each for each in map(Requirement, lines) if each.name != "ultracluster-local"]
 
 
 def _locked(root: Path, name: str = "requirements.lock") -> dict[str, tuple[str, list[str]]]:

@@ -9,7 +9,7 @@ import botocore.exceptions
 import pytest
 from tests.unit.stacks.conftest import QUICKSTART
 
-from ultracluster_cli._aws import targets
+from ultracluster_cli._aws import local_target
 from ultracluster_cli._aws.targets import account, local_aws
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.seeding.seed_client import SeedContainerImage
@@ -96,8 +96,8 @@ def test_images_of_jobs_in_registries_of_the_local_account_are_seeded(
     rollout.write_text(text.replace(image, f"{ACCOUNT}.{registry}/training:1"))
     (wave,) = load_rollout(rollout).config.waves
     seeded: dict[str, Any] = {}
-    monkeypatch.setattr(targets, "status", lambda _: SimpleNamespace(endpoint="http://127.0.0.1:1"))
-    monkeypatch.setattr(targets, "seed", lambda **wanted: seeded.update(wanted))
+    monkeypatch.setattr(local_target, "status", lambda _: SimpleNamespace(endpoint="http://127.0.0.1:1"))
+    monkeypatch.setattr(local_target, "seed", lambda **wanted: seeded.update(wanted))
 
     with local_aws(wave.clusters, background=tmp_path, temporary=tmp_path, steps={}):
         pass
