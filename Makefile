@@ -122,7 +122,7 @@ golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 f
 	"$(BIN)/python" -m tests.golden.write $(VERSION)
 
 scale: env ## Write docs/scale.md: what 100,000 chips need, break and lose
-	"$(BIN)/ultracluster" scale --chips 100000 > docs/scale.md
+	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/scale.md
 
 lock: env ## Write requirements.lock from both pyproject.toml files, and that of `make audit`: versions and hashes, no addresses
 	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \

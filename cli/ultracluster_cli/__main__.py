@@ -1,4 +1,4 @@
-"""`python -m ultracluster_cli`: the command line where the script `ultracluster` is not on the search path."""
+"""Run the command line as `python -m ultracluster_cli`, where the script `ultracluster` is not on the search path."""
 
 import sys
 

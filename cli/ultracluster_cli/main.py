@@ -1,50 +1,87 @@
-"""The entry point: reads the command line, loads the one command that is named, and turns findings into exit code 2."""
+"""The entry point of the command line: load the command that is named, and turn findings into an exit code."""
 
 import gc
 import importlib
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 
+from ultracluster_cli.exit_codes import ExitCode, exit_code_of
 from ultracluster_rules.findings import FindingsError
 
-__all__ = ["COMMANDS", "FINDINGS_EXIT_CODE", "app", "main"]
+__all__ = ["COMMANDS", "Command", "app", "main"]
+
+
+class Command(NamedTuple):
+    """A command, or a group of commands.
+
+    Attributes:
+        module: Module with a `typer.Typer` called `app`, imported when the command is named.
+        help: One line for the list of commands; the first paragraph of the command's own help.
+    """
+
+    module: str
+    help: str
+
 
 COMMANDS = {
-    "advise": "ultracluster_cli.metrics.advise",
-    "ami": "ultracluster_cli.ami.command",
-    "capacity": "ultracluster_cli.capacity.command",
-    "check": "ultracluster_cli.inspect.check",
-    "cost": "ultracluster_cli.cost.command",
-    "dashboard": "ultracluster_cli.metrics.dashboard",
-    "demo": "ultracluster_cli.local.demo",
-    "deploy": "ultracluster_cli.deploy.command",
-    "explain": "ultracluster_cli.inspect.explain",
-    "export": "ultracluster_cli.export.command",
-    "init": "ultracluster_cli.project.init",
-    "jobs": "ultracluster_cli.jobs.command",
-    "local": "ultracluster_cli.local.command",
-    "plan": "ultracluster_cli.plan.command",
-    "preflight": "ultracluster_cli.preflight.command",
-    "rollout": "ultracluster_cli.rollout.command",
-    "rules": "ultracluster_cli.inspect.rules",
-    "scale": "ultracluster_cli.scale",
-    "validate": "ultracluster_cli.inspect.validate",
+    "advise": Command("ultracluster_cli.metrics.advise", "Find capacity you pay for but do not use."),
+    "ami": Command("ultracluster_cli.ami.command", "Find AMIs and pin rollouts to their IDs."),
+    "capacity": Command(
+        "ultracluster_cli.capacity.command",
+        "Find Capacity Blocks, buy each at most once, and verify their use.",
+    ),
+    "check": Command(
+        "ultracluster_cli.inspect.check",
+        "Check CloudFormation templates for waste, data loss and open access.",
+    ),
+    "cost": Command(
+        "ultracluster_cli.cost.command", "Estimate what clusters will cost, or show what they did cost."
+    ),
+    "dashboard": Command(
+        "ultracluster_cli.metrics.dashboard",
+        "Draw the metrics of a cluster as a page, or save them as a recording.",
+    ),
+    "demo": Command(
+        "ultracluster_cli.local.demo",
+        "Buy capacity with fake money and deploy a rollout on it, on a local AWS.",
+    ),
+    "deploy": Command(
+        "ultracluster_cli.deploy.command", "Deploy a rollout with the CDK CLI and show the result."
+    ),
+    "explain": Command(
+        "ultracluster_cli.inspect.explain", "Show each setting of a cluster and where its value comes from."
+    ),
+    "export": Command(
+        "ultracluster_cli.export.command",
+        "Export CloudFormation templates for teams that deploy without the CDK.",
+    ),
+    "init": Command("ultracluster_cli.project.init", "Create a project: app, rollout file, tests and CI."),
+    "jobs": Command("ultracluster_cli.jobs.command", "Submit, list, explain, follow and stop jobs."),
+    "local": Command(
+        "ultracluster_cli.local.command", "Run a local AWS on this machine: no account, no cost."
+    ),
+    "plan": Command(
+        "ultracluster_cli.plan.command",
+        "Show what a deployment would add, change, replace, retain and remove.",
+    ),
+    "preflight": Command(
+        "ultracluster_cli.preflight.command", "Check whether an account is ready for a rollout."
+    ),
+    "rollout": Command(
+        "ultracluster_cli.rollout.command", "Deploy a rollout wave by wave, with gates in between."
+    ),
+    "rules": Command("ultracluster_cli.inspect.rules", "Explain rules by their codes, or list them all."),
+    "validate": Command(
+        "ultracluster_cli.inspect.validate", "Validate a rollout file and list its clusters."
+    ),
 }
-"""The module of each command or group of commands, which offers a `typer.Typer` called `app`.
+"""The commands by name. Listing them in the help imports none of their modules."""
 
-A module is imported when its command is named, or to list it in the help. So it imports nothing heavy (boto3,
-pydantic, moto, rich) at its top, but inside the function that needs it; tests/unit/cli/test_start_up.py holds it to that.
-"""
-
-FINDINGS_EXIT_CODE = 2
-"""What the process ends with when a rule was broken; the findings are then on stderr, one line each."""
-
-_INTERRUPTED_EXIT_CODE = 130
 _OBJECTS_BEFORE_COLLECTION = 100_000
 
 
@@ -52,7 +89,7 @@ class _LazyCommands(Mapping[str, Any]):
     """The commands by name, each imported when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:
-        command = typer.main.get_command(importlib.import_module(COMMANDS[name]).app)
+        command = typer.main.get_command(importlib.import_module(COMMANDS[name].module).app)
         command.name = name
         return command
 
@@ -75,10 +112,13 @@ class _Commands(TyperGroup):
         return sorted(COMMANDS)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List what each command does, as the first paragraph of its help says it; click would cut it to one line."""
-        helps = {name: self.commands[name].help or "" for name in self.list_commands(ctx)}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text.partition("\n\n")[0]) for name, text in helps.items()])
+            formatter.write_dl([(name, COMMANDS[name].help) for name in self.list_commands(ctx)])
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        del ctx
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code.value), code.meaning) for code in ExitCode])
 
 
 app = typer.Typer(
@@ -86,7 +126,7 @@ app = typer.Typer(
     cls=_Commands,
     help="AWS Trainium UltraClusters: validate a rollout, deploy it to a real account or to a local AWS.",
     no_args_is_help=True,
-    rich_markup_mode=None,  # importing what draws boxes takes as long as all the rest of this help
+    rich_markup_mode=None,  # rich doubles the time of the help
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
@@ -115,27 +155,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: What follows the program's name. Default: the arguments of this process.
+        arguments: The arguments after the program's name. Default: those of this process.
 
     Returns:
-        The exit code: 0 for success, 1 for a command that was given up, 2 for findings and for a wrong command line,
-        130 after Ctrl-C.
+        The exit code; see `ExitCode`.
     """
-    # What a command imports and reads stays to its end; looking through it for garbage again and again is a fifth of the
-    # time of a deployment to a local AWS.
+    # What a command imports and reads lives until it ends; repeated garbage collections take a fifth of the time of a
+    # deployment to a local AWS.
     gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
-    # A plugin of pydantic that is installed beside us could change what a rollout gives; to look for one takes 5 ms.
+    # An installed plugin of pydantic could change the models; looking for one takes 5 ms.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         app(arguments, prog_name="ultracluster")
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 0
+        return end.code if isinstance(end.code, int) else ExitCode.DONE
     except FindingsError as error:
         sys.stdout.flush()
         sys.stderr.write(f"{error}\n")
-        if sys.stderr.isatty():  # a program that reads findings gets nothing but findings
+        if sys.stderr.isatty():  # programs that read findings get nothing else
             sys.stderr.write(f"`ultracluster rules {error.findings[0].code}` explains a rule.\n")
-        return FINDINGS_EXIT_CODE
+        return exit_code_of(error.findings)
     except KeyboardInterrupt:
-        return _INTERRUPTED_EXIT_CODE
-    return 0
+        return ExitCode.INTERRUPTED
+    return ExitCode.DONE

@@ -1,4 +1,4 @@
-"""The options that several commands share: what does the same has the same name and the same words everywhere."""
+"""Options shared by several commands, so that the same option has the same name and help everywhere."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,10 +11,12 @@ __all__ = [
     "AllowOption",
     "ClusterOption",
     "ClustersOption",
+    "FallbackRegionOption",
     "FileSystemOption",
     "JsonOption",
     "LedgerOption",
     "LedgerRegionOption",
+    "LocalOption",
     "LookBackOption",
     "MetricsClusterOption",
     "OptionalRolloutArgument",
@@ -24,6 +26,8 @@ __all__ = [
     "RolloutProfileOption",
     "SkipOption",
     "WaveOption",
+    "WriteOption",
+    "YesOption",
 ]
 
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
@@ -45,26 +49,24 @@ AllowOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WHAT",
-        help="Allow one thing that stops the plan, as `plan` writes it, such as "
+        help="Allow one change that stops the plan, as `plan` names it, such as "
         "replace:STACK/LOGICAL_ID; may be repeated.",
     ),
 ]
 SkipOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="CODE", help="Leave out this check of preflight; may be repeated."),
+    typer.Option(metavar="CODE", help="Skip this preflight check; may be repeated."),
 ]
-ProfileOption = Annotated[
-    str | None, typer.Option(help="Profile of the AWS configuration. Default: that of the shell.")
-]
+ProfileOption = Annotated[str | None, typer.Option(help="AWS profile. Default: that of the shell.")]
 RolloutProfileOption = Annotated[
     str | None,
     typer.Option(
         "--profile",
-        help="Profile of the AWS configuration. Default: that of the cluster, else that of the shell.",
+        help="AWS profile. Default: that of the cluster, else that of the shell.",
     ),
 ]
 LedgerOption = Annotated[
-    str | None, typer.Option(help="Table of the ledger.", envvar=LEDGER_VARIABLE, show_envvar=True)
+    str | None, typer.Option(help="DynamoDB table of the ledger.", envvar=LEDGER_VARIABLE, show_envvar=True)
 ]
 LedgerRegionOption = Annotated[
     str | None,
@@ -77,8 +79,19 @@ RecordingOption = Annotated[
 MetricsClusterOption = Annotated[
     str | None, typer.Option("--cluster", help="Read the metrics of this cluster from CloudWatch.")
 ]
-LookBackOption = Annotated[float, typer.Option("--hours", help="How far to look back in CloudWatch.")]
+LookBackOption = Annotated[float, typer.Option("--hours", help="Hours to look back in CloudWatch.")]
 FileSystemOption = Annotated[
-    str | None, typer.Option(metavar="fs-…", help="File system whose free space is looked at as well.")
+    str | None, typer.Option(metavar="fs-…", help="File system whose free space to include.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")]
+FallbackRegionOption = Annotated[
+    str | None,
+    typer.Option(metavar="REGION", help="Use the price of this Region where the cluster's own is unknown."),
+]
+LocalOption = Annotated[
+    bool, typer.Option("--local", help="Use a local AWS on this machine: no account, no cost.")
+]
+WriteOption = Annotated[
+    bool, typer.Option("--write", help="Write the result into the rollout. Default: only show it.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before a real account is changed.")]

@@ -1,9 +1,13 @@
-"""How commands print: tables and JSON on stdout, findings and what is going on on stderr."""
+"""Print tables and JSON on stdout, findings and progress on stderr."""
 
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from ultracluster_rules.findings import Finding
 
@@ -11,13 +15,13 @@ __all__ = ["print_findings", "print_json", "print_table", "say"]
 
 
 def say(text: str) -> None:
-    """Tell the person at the terminal what is going on, without disturbing what stdout carries."""
+    """Print a line to stderr, so that stdout carries only results."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
 
 def print_findings(findings: Iterable[Finding]) -> None:
-    """Print findings that do not stop the work to stderr, one line each."""
+    """Print warnings to stderr, one line each."""
     for finding in findings:
         say(f"warning: {finding}")
 
@@ -35,9 +39,6 @@ def print_table(*, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], ti
         rows: What to show; numbers are set to the right, and None is an empty cell.
         title: Line above the table. Default: none.
     """
-    from rich.console import Console  # noqa: PLC0415 - only what prints a table pays for rich
-    from rich.table import Table  # noqa: PLC0415
-
     table = Table(title=title or None, title_justify="left", header_style="bold")
     cells = [[row.get(column) for column in columns] for row in rows]
     for number, column in enumerate(columns):
@@ -51,8 +52,6 @@ def print_table(*, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], ti
 
 
 def _text(cell: Any) -> str:
-    from rich.markup import escape  # noqa: PLC0415 - as above
-
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, int):

@@ -544,12 +544,6 @@ RULES: dict[str, Rule] = {
     "UC9612": Rule("An exported template needs nothing that only the CDK's bootstrap has."),
     "UC9660": Rule("Every cluster that is placed gets an offering that keeps the constraints."),
     "UC9661": Rule("A wave that is placed has clusters without a reservation."),
-    # UC964, layouts of very many chips
-    "UC9640": Rule("A layout is asked for one chip to a million."),
-    "UC9641": Rule("A layout of Capacity Blocks is of a type that is sold in them."),
-    "UC9642": Rule("A layout has Regions, and knows them."),
-    "UC9643": Rule("An assumption of a layout is within its bounds."),
-    "UC9644": Rule("An assumption that is given on the command line has a known name and a number."),
     # UC965, limits of stacks
     "UC9650": Rule("A stack has no more resources, outputs and bytes than CloudFormation takes."),
     "UC9651": Rule("A stack has room for more resources, outputs and bytes.", "warning"),

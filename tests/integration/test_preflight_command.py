@@ -52,7 +52,7 @@ def test_a_want_is_told_and_can_be_left_out(
     preflight: Preflight, local_aws: LocalAws, capsys: pytest.CaptureFixture[str]
 ) -> None:
     local_aws.client("ssm", "us-east-2").delete_parameter(Name="/cdk-bootstrap/hnb659fds/version")
-    assert preflight() == 1
+    assert preflight() == 4
     answer = capsys.readouterr()
     assert "FAIL UC9405 us-east-2: us-east-2 is not bootstrapped" in answer.err
     rows = {row["code"]: row for row in json.loads(answer.out)["results"]}

@@ -173,7 +173,7 @@ def story(project: Project) -> Story:
 
 
 def test_a_canary_with_an_alarm_stops_the_rollout_and_production_is_untouched(story: Story) -> None:
-    assert story.canary_failed.returncode == 3
+    assert story.canary_failed.returncode == 4
     assert f"UC9609: {CANARY}: alarms: alarm" in story.canary_failed.stderr
     assert "set by a test" in story.canary_failed.stderr
     assert "Not touched: production." in story.canary_failed.stderr

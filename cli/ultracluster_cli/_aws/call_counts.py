@@ -1,4 +1,4 @@
-"""How often each call to AWS was sent: what a command costs of the limits on requests."""
+"""Count the requests that a command sends to AWS."""
 
 import threading
 from collections import Counter
@@ -9,7 +9,7 @@ __all__ = ["CallCounts"]
 
 
 class CallCounts:
-    """Counts what clients send, repetitions by back-off included; threads may send."""
+    """Count the requests of clients, including retries. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -17,12 +17,12 @@ class CallCounts:
 
     @property
     def sent(self) -> Mapping[str, int]:
-        """How often each call was sent, such as ``ec2:DescribeVpcs``, most often first."""
+        """Number of requests by call, such as ``ec2:DescribeVpcs``, the most frequent first."""
         with self._lock:
             return dict(self._sent.most_common())
 
     def counted(self, make: Callable[..., Any]) -> Callable[..., Any]:
-        """Count what the clients of a function send; it may give the same client again.
+        """Count the requests of the clients that a function returns; it may return the same client again.
 
         Args:
             make: Gives boto3 clients.

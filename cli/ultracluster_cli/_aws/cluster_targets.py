@@ -1,4 +1,4 @@
-"""Where each cluster of a rollout goes: the account of its profile, that of the shell's credentials, or a local AWS."""
+"""Map the clusters of a rollout to accounts, or all of them to a local AWS."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ ProfileTarget = Callable[[str | None], AbstractContextManager[Target]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterTargets:
-    """Where the clusters of a rollout go.
+    """Where each cluster of a rollout is deployed.
 
     Attributes:
         profiles: The profile of each cluster, by name and Region such as ``training-a-us-east-2``.
@@ -28,7 +28,7 @@ class ClusterTargets:
     targets: Mapping[str | None, Target]
 
     def of(self, cluster: str) -> Target:
-        """Give where a cluster goes.
+        """Return the target of a cluster.
 
         Args:
             cluster: Its name and Region.
@@ -45,38 +45,38 @@ class ClusterTargets:
         raise FindingsError([Finding(code="UC9665", problem=problem, remedy=remedy)])
 
     def clusters(self, profile: str | None) -> tuple[str, ...]:
-        """Name the clusters of a profile."""
+        """Return the names of the clusters of a profile."""
         return tuple(name for name, one in self.profiles.items() if one == profile)
 
     def only(self, clusters: Iterable[str]) -> "ClusterTargets":
-        """Leave out where none of some clusters goes."""
+        """Return only the targets of some clusters."""
         profiles = dict.fromkeys(self.profiles.get(cluster) for cluster in clusters)
         return replace(self, targets={one: self.targets[one] for one in profiles if one in self.targets})
 
     @property
     def name(self) -> str:
-        """What to call them when speaking to people."""
+        """Description of the targets for messages."""
         return "; ".join(dict.fromkeys(each.name for each in self.targets.values()))
 
     @property
     def account(self) -> str:
-        """The accounts, or the local AWS, which a rollout that is resumed goes to again."""
+        """The accounts, or the local AWS, that a resumed rollout must use again."""
         return ", ".join(dict.fromkeys(each.account or each.name for each in self.targets.values()))
 
     @property
     def calls(self) -> Mapping[str, int]:
-        """How often each call was sent to all of them, such as ``ec2:DescribeVpcs``; not by the CDK CLI."""
+        """Number of requests sent to all targets by call, such as ``ec2:DescribeVpcs``, without those of the CDK CLI."""
         return sum((Counter(each.calls.sent) for each in self.targets.values()), Counter())
 
     @property
     def local(self) -> bool:
-        """Whether all is on this machine."""
+        """Whether every target is on this machine."""
         return all(each.local for each in self.targets.values())
 
 
 @contextmanager
 def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget) -> Iterator[ClusterTargets]:
-    """Reach the account of every profile, before anything is done in one of them.
+    """Connect to the account of every profile before anything is done in one of them.
 
     Args:
         clusters: The clusters.
@@ -96,5 +96,5 @@ def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget
 
 
 def one_target(target: Target) -> ClusterTargets:
-    """Let every cluster go to one target, whatever its profile: a local AWS has one account."""
+    """Deploy every cluster to one target, whatever its profile: a local AWS has one account."""
     return ClusterTargets(profiles={}, targets={None: target})

@@ -1,4 +1,4 @@
-"""What CloudFormation has of one stack: its status and its template."""
+"""Read the status and the template of a stack from CloudFormation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ EMPTY_STATES = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COM
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeployedTemplate:
-    """A stack as CloudFormation has it.
+    """A stack in CloudFormation.
 
     Attributes:
         status: Its status. None if it is not there.

@@ -1,13 +1,11 @@
-"""The clusters of a rollout: all, those of one wave, or those of some names."""
+"""Select the clusters of a rollout by wave or by name."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
-
-if TYPE_CHECKING:  # pydantic; not for the help
-    from ultracluster_stacks.config import ClusterConfig, RolloutConfig
+from ultracluster_stacks.config import ClusterConfig, RolloutConfig
 
 __all__ = ["called", "clusters_of"]
 
@@ -20,7 +18,7 @@ class _Named(Protocol):
 _Cluster = TypeVar("_Cluster", bound=_Named)
 
 
-def clusters_of(config: "RolloutConfig", wave: str | None) -> "list[ClusterConfig]":
+def clusters_of(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
     """Return the clusters of a wave.
 
     Args:
@@ -38,7 +36,7 @@ def clusters_of(config: "RolloutConfig", wave: str | None) -> "list[ClusterConfi
 
 
 def called(clusters: Sequence[_Cluster], names: Sequence[str], *, rollout: Path) -> list[_Cluster]:
-    """Return the clusters of some names; one name may be there in several Regions.
+    """Return the clusters with some names; one name may occur in several Regions.
 
     Args:
         clusters: The clusters.

@@ -1,4 +1,4 @@
-"""Which stacks a cloud assembly holds, by cluster: read from cdk.out after the CDK CLI has written it."""
+"""Read the stacks of a cloud assembly by cluster."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ def inside(directory: Path, name: str) -> Path:
 
 
 def artifacts(directory: Path, *, kind: str) -> Iterator[tuple[str, Any]]:
-    """Give the artifacts of one kind of an assembly, without its stages, by name.
+    """Return the artifacts of one kind by name, without those of stages.
 
     Args:
         directory: The cloud assembly, or the folder of a stage in one.

@@ -1,4 +1,4 @@
-"""Runs `cdk synth` into a folder of its own, so that cdk.out stays what was last deployed."""
+"""Run `cdk synth` into a separate folder, so that cdk.out stays what was last deployed."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,10 +1,11 @@
-"""A long command as a child that cannot outlive us."""
+"""Run a long command as a child process that cannot outlive this one."""
 
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -22,7 +23,7 @@ def run_logged(
     log: Path,
     on_line: Callable[[str], None],
 ) -> int:
-    """Run a command that asks nothing, in a process group of its own.
+    """Run a non-interactive command in its own process group.
 
     The group ends with this call: also when `on_line` raises, at Ctrl-C, and when this process is killed.
 
@@ -36,37 +37,22 @@ def run_logged(
     Returns:
         The exit code; 128 + n if signal n ended it.
     """
-    watched, held = os.pipe()
-    try:
-        with (
-            log.open("w", encoding="utf-8") as written,
-            subprocess.Popen(
-                [*_supervisor(watched), *command],
-                cwd=directory,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                encoding="utf-8",
-                errors="replace",
-                pass_fds=[watched],
-                start_new_session=True,
-            ) as process,
-        ):
-            try:
-                _copy_lines(process.stdout, written, on_line)
-                return process.wait()
-            finally:
-                _end_group(process)
-    finally:
-        os.close(watched)
-        os.close(held)
+    with (
+        _watched_pipe() as watched,
+        log.open("w", encoding="utf-8") as written,
+        _started(command, watched, directory, environment, stderr=subprocess.STDOUT) as process,
+    ):
+        try:
+            _copy_lines(process.stdout, written, on_line)
+            return process.wait()
+        finally:
+            _end_group(process)
 
 
 def run_captured(
     command: Sequence[str], *, directory: Path, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """Run a short command that asks nothing, in a process group of its own, and keep what it prints.
+    """Run a short non-interactive command in its own process group, and capture its output.
 
     The group ends with this call: also at Ctrl-C, and when this process is killed.
 
@@ -78,32 +64,19 @@ def run_captured(
     Returns:
         The exit code, 128 + n if signal n ended it, and both outputs.
     """
-    watched, held = os.pipe()
-    try:
-        with subprocess.Popen(
-            [*_supervisor(watched), *command],
-            cwd=directory,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-            pass_fds=[watched],
-            start_new_session=True,
-        ) as process:
-            try:
-                stdout, stderr = process.communicate()
-            finally:
-                _end_group(process)
-        return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
-    finally:
-        os.close(watched)
-        os.close(held)
+    with (
+        _watched_pipe() as watched,
+        _started(command, watched, directory, environment, stderr=subprocess.PIPE) as process,
+    ):
+        try:
+            stdout, stderr = process.communicate()
+        finally:
+            _end_group(process)
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
 def run_in_terminal(command: Sequence[str], *, directory: Path, environment: Mapping[str, str]) -> int:
-    """Run a command that may ask the person at the terminal; it reads and prints there itself.
+    """Run an interactive command, which reads and prints at the terminal itself.
 
     Args:
         command: Program and arguments.
@@ -113,19 +86,45 @@ def run_in_terminal(command: Sequence[str], *, directory: Path, environment: Map
     Returns:
         The exit code; 128 + n if signal n ended it.
     """
+    with (
+        _watched_pipe() as watched,
+        subprocess.Popen(
+            [*_supervisor(watched), *command], cwd=directory, env=environment, pass_fds=[watched]
+        ) as process,
+    ):
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                continue  # the terminal has sent it to the command too, which ends in its own way
+
+
+@contextmanager
+def _watched_pipe() -> Iterator[int]:
+    """Open the pipe whose end tells the supervisor that this process is gone."""
     watched, held = os.pipe()
     try:
-        with subprocess.Popen(
-            [*_supervisor(watched), *command], cwd=directory, env=environment, pass_fds=[watched]
-        ) as process:
-            while True:
-                try:
-                    return process.wait()
-                except KeyboardInterrupt:
-                    continue  # the terminal has sent it to the command too, which ends in its own way
+        yield watched
     finally:
         os.close(watched)
         os.close(held)
+
+
+def _started(
+    command: Sequence[str], watched: int, directory: Path, environment: Mapping[str, str], *, stderr: int
+) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*_supervisor(watched), *command],
+        cwd=directory,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        encoding="utf-8",
+        errors="replace",
+        pass_fds=[watched],
+        start_new_session=True,
+    )
 
 
 def _supervisor(watched: int) -> list[str]:

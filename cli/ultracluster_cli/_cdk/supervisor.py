@@ -1,4 +1,4 @@
-"""Runs a command, and kills it with everything it started when the process that asked for it is gone.
+"""Run a command, and kill it and everything it started when the parent process is gone.
 
 Started by `child_process` as its own program: ``python supervisor.py PIPE COMMAND...``. Nobody ever writes to the pipe; its
 end of file says that our parent has died, however that happened. This also works after kill -9 and on macOS, where a

@@ -1,4 +1,4 @@
-"""How long each step of a command takes, for the table at its end, and a line when a step is done."""
+"""Measure the steps of a command, and report them."""
 
 import time
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ __all__ = ["timed", "told"]
 
 @contextmanager
 def timed(steps: dict[str, float], step: str) -> Iterator[None]:
-    """Add the seconds that the body takes to those of `step`, unless it fails."""
+    """Add the seconds of the body to those of `step`, unless it fails."""
     began = time.monotonic()
     yield
     steps[step] = steps.get(step, 0.0) + time.monotonic() - began
@@ -19,7 +19,7 @@ def timed(steps: dict[str, float], step: str) -> Iterator[None]:
 
 @contextmanager
 def told(steps: dict[str, float], step: str) -> Iterator[list[str]]:
-    """Time the body as `timed` does, then say what came of it: what it appends to the list, and its seconds."""
+    """Measure the body as `timed` does, then print the lines it appended and its seconds."""
     came_of_it: list[str] = []
     began = time.monotonic()
     with timed(steps, step):

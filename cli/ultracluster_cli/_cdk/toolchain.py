@@ -1,4 +1,4 @@
-"""The CDK CLI and the Node that runs it: where they are, whether they fit, and where they may write."""
+"""Find the CDK CLI and Node, and check their versions."""
 
 import os
 import re
@@ -22,7 +22,7 @@ _INSTALL = "Run `make env`, which installs Node and the pinned CDK CLI, or `npm 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Toolchain:
-    """What deploys.
+    """The CDK CLI and its search path.
 
     Attributes:
         cdk: Path of the CDK CLI.
@@ -36,7 +36,7 @@ class Toolchain:
 
 
 def find_toolchain(directory: Path) -> Toolchain:
-    """Find the CDK CLI of a project: the one in its node_modules, else the one on the search path.
+    """Find the CDK CLI: in the node_modules of a project, else on the search path.
 
     Args:
         directory: Folder of the CDK app.
@@ -70,7 +70,7 @@ def find_toolchain(directory: Path) -> Toolchain:
 def with_own_folders(
     environment: Mapping[str, str], *, toolchain: Toolchain, state: Path, temporary: Path
 ) -> dict[str, str]:
-    """Return `environment` with what the tools write sent to our folders instead of the home directory and /tmp.
+    """Return `environment` with the tools' folders inside the project instead of the home directory and /tmp.
 
     Folders that the environment names already stay as they are, except for temporary files.
 
@@ -105,7 +105,7 @@ def _fitting_version(cdk: Path, path: str) -> str:
 
 
 def _installed_version(cdk: Path) -> str | None:
-    """The version that npm has installed, which is there to read; asking it takes a second. None for any other way."""
+    """Read the version that npm installed, since asking the CDK CLI takes a second. None if npm did not install it."""
     try:
         package = read_given_json(cdk.resolve().parent.parent / "package.json")
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The project that a command runs in: the folder with cdk.json, and our folder for what may be thrown away."""
+"""Find the project that a command runs in, and its folder for state."""
 
 import os
 import shutil
@@ -51,7 +51,7 @@ def _default_rollout(directory: Path) -> Path:
 
 
 def state_directory(directory: Path) -> Path:
-    """Return the folder under `directory` for logs, caches and the state of the local AWS, made if missing."""
+    """Return the folder for logs, caches and the state of the local AWS, creating it if missing."""
     state = directory / ".ultracluster"
     state.mkdir(exist_ok=True)
     return state
@@ -59,7 +59,7 @@ def state_directory(directory: Path) -> Path:
 
 @contextmanager
 def run_directory(state: Path) -> Iterator[Path]:
-    """Give a folder for the temporary files of this process and its children, removed at the end.
+    """Create a folder for the temporary files of this process, removed at the end.
 
     What processes that were killed have left behind is removed as well.
 

@@ -1,32 +1,37 @@
-"""`ultracluster ami`: which AMI a rollout shall be pinned to."""
+"""`ultracluster ami`: pin rollouts to AMIs."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
-from ultracluster_cli.options import ClustersOption, JsonOption, RolloutArgument, RolloutProfileOption
+from ultracluster_cli.ami.session import clients_of, find_images
+from ultracluster_cli.options import (
+    ClustersOption,
+    JsonOption,
+    RolloutArgument,
+    RolloutProfileOption,
+    WriteOption,
+)
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
-
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.editing.image_references import ClusterImage
+from ultracluster_stacks.config.editing.image_references import ClusterImage, cluster_images, with_images
+from ultracluster_stacks.config.loading.loader import rollout_findings
+from ultracluster_stacks.config.reading.source_file import read_source_file
 
 __all__ = ["app", "resolve"]
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Find AMIs and pin rollouts to them by their ids."
-)
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Find AMIs and pin rollouts to their IDs.")
 
 _LINES = ", ".join(name for name, kind in IMAGE_KINDS.items() if kind.parameter)
 
 
 @app.callback()
 def _group() -> None:
-    """Keep `resolve` a command of its own, though it is the only one."""
+    """Keep `resolve` a subcommand although it is the only one."""
 
 
 @app.command()
@@ -41,18 +46,11 @@ def resolve(
         str | None, typer.Option(help="Name of a NeuronAmi, whose newest AMI is taken, instead of --image.")
     ] = None,
     cluster: ClustersOption = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="Write the ids into the rollout. Default: show them only.")
-    ] = False,
+    write: WriteOption = False,
     profile: RolloutProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the newest AMI for each cluster of a rollout, and write the ids into the file if asked to."""
-    from ultracluster_cli.ami.session import clients_of, find_images  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_stacks.config.editing.image_references import cluster_images, with_images  # noqa: PLC0415 - pydantic
-    from ultracluster_stacks.config.loading.loader import rollout_findings  # noqa: PLC0415 - pydantic
-    from ultracluster_stacks.config.reading.source_file import read_source_file  # noqa: PLC0415 - with the others
-
+    """Show the newest AMI for each cluster of a rollout; --write pins the rollout to it."""
     _check_choice(image, parameter, baked)
     everywhere = cluster_images(rollout)
     places, warnings = _choose(everywhere, cluster or [], neuron_only=not (parameter or baked))
@@ -113,9 +111,9 @@ def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
 
 
 def _choose(
-    places: "Sequence[ClusterImage]", names: Sequence[str], *, neuron_only: bool
-) -> "tuple[list[ClusterImage], list[Finding]]":
-    """The clusters that are named and that an AMI of AWS for Neuron is for."""
+    places: Sequence[ClusterImage], names: Sequence[str], *, neuron_only: bool
+) -> tuple[list[ClusterImage], list[Finding]]:
+    """Return the named clusters that can use an AMI for Neuron, and warnings about the others."""
     known = {place.cluster for place in places}
     if unknown := [name for name in names if name not in known]:
         raise FindingsError(

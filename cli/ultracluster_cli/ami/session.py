@@ -1,4 +1,4 @@
-"""What `ultracluster ami` asks AWS: one Region after the other, and all that is wrong together."""
+"""Look up AMIs in every Region, and report all problems together."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,7 +18,7 @@ RegionClient = Callable[[str, str], Any]
 
 
 def clients_of(profile: str | None) -> RegionClient:
-    """Give what makes clients.
+    """Return a function that creates clients.
 
     Args:
         profile: Profile of the AWS configuration. None for boto3's own choice.

@@ -1,4 +1,4 @@
-"""`ultracluster capacity approve`, `extend` and `reserve`: terms on record, before any money moves."""
+"""`ultracluster capacity approve`, `extend` and `reserve`: record the terms of a purchase before it."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -30,9 +30,12 @@ from ultracluster_cli.capacity.parsing import (
     read_time,
     searched_regions,
 )
+from ultracluster_cli.capacity.session import open_session, record_row
 from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import FindingsError, Severity
+from ultracluster_runtime.purchasing.order_checks import check_order
+from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder
 
 __all__ = ["approve", "extend", "reserve"]
 
@@ -42,9 +45,6 @@ def _now() -> datetime:
 
 
 def _approve(session: Any, order: Any, *, as_json: bool) -> None:
-    from ultracluster_cli.capacity.session import record_row  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.purchasing.order_checks import check_order  # noqa: PLC0415
-
     findings = check_order(order, now=_now())
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors:
@@ -100,10 +100,7 @@ def approve(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Approve the terms of one purchase of a Capacity Block; buys nothing."""
-    from ultracluster_cli.capacity.session import open_session  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.purchasing.orders import BlockOrder  # noqa: PLC0415
-
+    """Approve the terms of one purchase of a Capacity Block. Buys nothing."""
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
     common = _common(
         session,
@@ -158,10 +155,7 @@ def extend(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Approve an extension of a Capacity Block; `buy` then buys it."""
-    from ultracluster_cli.capacity.session import open_session  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.purchasing.orders import ExtensionOrder  # noqa: PLC0415
-
+    """Approve an extension of a Capacity Block, which `buy` then buys."""
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
     common = _common(
         session,
@@ -212,10 +206,7 @@ def reserve(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Approve an On-Demand Capacity Reservation; `buy` then makes it, `cancel` gives it back."""
-    from ultracluster_cli.capacity.session import open_session  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.purchasing.orders import OnDemandOrder  # noqa: PLC0415
-
+    """Approve an On-Demand Capacity Reservation, which `buy` then creates and `cancel` cancels."""
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
     common = _common(
         session,

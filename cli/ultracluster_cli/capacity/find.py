@@ -1,19 +1,131 @@
-"""`ultracluster capacity find`: offerings as a table, as JSON and as a picture."""
+"""`ultracluster capacity find`: offerings as a table, as JSON and as a plot."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from ultracluster_catalog.places.zones import REGIONS
+from ultracluster_cli._aws.call_counts import CallCounts
+from ultracluster_cli.capacity.options import (
+    DEFAULT_ULTRASERVER,
+    BetweenOption,
+    DaysOption,
+    NodesOption,
+    PreferOption,
+    RegionsOption,
+    TypeOption,
+    UltraServersOption,
+    UltraServerTypeOption,
+)
+from ultracluster_cli.capacity.parsing import (
+    accepted_hours,
+    read_days,
+    read_range,
+    read_time,
+    searched_regions,
+)
+from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_rules.findings import Finding, FindingsError, Severity
 from ultracluster_runtime.costs.price_comparison import compare_prices
-from ultracluster_runtime.purchasing.offerings import Offering
+from ultracluster_runtime.purchasing.ec2_driver import session_clients
+from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
+from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, rank_offerings
+from ultracluster_runtime.purchasing.search import Search, search_offerings
 
-__all__ = ["offering_row", "plot_offerings", "show_offerings"]
+__all__ = ["find", "offering_row", "plot_offerings"]
 
 
 _MARKERS = "osD^vPX"
+
+
+def find(
+    *,
+    instance_type: TypeOption = None,
+    nodes: NodesOption = None,
+    ultraservers: UltraServersOption = None,
+    ultraserver_type: UltraServerTypeOption = DEFAULT_ULTRASERVER,
+    days: DaysOption,
+    between: BetweenOption,
+    regions: RegionsOption = "all",
+    everywhere: Annotated[
+        bool,
+        typer.Option(
+            "--everywhere", help="With --regions all: every Region, not only those known to sell the type."
+        ),
+    ] = False,
+    prefer: PreferOption = "total",
+    plot: Annotated[Path | None, typer.Option(help="Draw price over start into this file.")] = None,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search all Regions for Capacity Blocks. Buys nothing."""
+    if (ultraservers is None) == (nodes is None) or (nodes is not None and instance_type is None):
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC7010",
+                    problem="specify --instance-type and --nodes, or --ultraservers",
+                )
+            ]
+        )
+    if prefer not in RANKINGS:
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC7016",
+                    path="--prefer",
+                    problem=f"got {prefer!r}",
+                    allowed=", ".join(sorted(RANKINGS)),
+                )
+            ]
+        )
+    wanted_type = instance_type if ultraservers is None else None
+    wanted_ultraserver = ultraserver_type if ultraservers is not None else None
+    where = (
+        REGIONS
+        if everywhere and regions == "all"
+        else searched_regions(regions, instance_type=wanted_type, ultraserver_type=wanted_ultraserver)
+    )
+    hours = read_days(days)
+    start_after, start_before = (read_time("--between", text) for text in between)
+    start_after = max(start_after, datetime.now(UTC))
+    if start_before < start_after:
+        problem = f"got {' '.join(between)}, which leaves no time to start in"
+        allowed = "the earliest start, then the latest one, which lies in the future"
+        raise FindingsError([Finding(code="UC7014", path="--between", problem=problem, allowed=allowed)])
+    search = Search(
+        regions=where,
+        instance_type=wanted_type,
+        ultraserver_type=wanted_ultraserver,
+        counts=read_range("--ultraservers", ultraservers)
+        if ultraservers
+        else read_range("--nodes", str(nodes)),
+        hours=hours,
+        start_after=start_after,
+        start_before=start_before,
+        end_by=start_before + timedelta(hours=accepted_hours(hours)[1]),
+    )
+    calls = CallCounts()
+    reads = Ec2Reads(calls.counted(session_clients(profile)))
+    result = search_offerings(search, read=reads.perform)
+    ranked = rank_offerings(result.offerings, by=prefer)
+    unreadable = [Finding(code="UC7043", problem=text) for text in reads.unreadable]
+    if plot is not None:
+        plot_offerings(ranked, plot)
+    _show_offerings(
+        ranked, [*result.findings, *unreadable], earliest=start_after, calls=calls.sent, as_json=as_json
+    )
+    refused = [finding for finding in result.findings if finding.severity is Severity.ERROR]
+    if refused and not ranked:
+        raise typer.Exit(ExitCode.FINDINGS)
+    if (result.findings or unreadable) and not ranked:
+        raise typer.Exit(ExitCode.UNKNOWN)
 
 
 def _rounded(amount: Decimal | None, places: str = "0.0001") -> str | None:
@@ -21,7 +133,7 @@ def _rounded(amount: Decimal | None, places: str = "0.0001") -> str | None:
 
 
 def offering_row(offering: Offering, *, earliest: datetime) -> dict[str, Any]:
-    """An offering as a row of the table, and as JSON.
+    """Return an offering as a row of the table and of the JSON.
 
     Args:
         offering: The offering.
@@ -49,7 +161,7 @@ def offering_row(offering: Offering, *, earliest: datetime) -> dict[str, Any]:
     }
 
 
-def show_offerings(
+def _show_offerings(
     offerings: Sequence[Offering],
     findings: Sequence[Any],
     *,
@@ -57,7 +169,7 @@ def show_offerings(
     calls: Mapping[str, int],
     as_json: bool,
 ) -> None:
-    """Print offerings in their order, what else the money would buy, which Regions gave no answer, and the calls."""
+    """Print offerings, prices to compare with, findings and the number of requests."""
     rows = [offering_row(offering, earliest=earliest) for offering in offerings]
     kinds = {(offering.known_type.name, offering.region) for offering in offerings if offering.known_type}
     comparisons = {
@@ -92,24 +204,26 @@ def show_offerings(
         print_table(columns=[name for name in rows[0] if name not in hidden | empty], rows=rows)
         print_table(title="To compare", columns=list(prices[0]) if prices else [], rows=prices)
     else:
-        say("No offering was found.")
+        say(
+            "No offering was found, but not every answer could be read."
+            if findings
+            else "No offering was found."
+        )
     print_findings(findings)
     say(f"{sum(calls.values())} calls, all of them reading")
 
 
 def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
-    """Draw the fee per chip and hour over the start, one mark for each offering, into a file.
+    """Plot the fee per chip-hour over the start, one mark for each offering.
 
     Args:
         offerings: What to draw; an offering whose chips are not known is left out.
         path: Where to; its ending says the format, such as ``.png`` or ``.svg``.
     """
-    import matplotlib as mpl  # noqa: PLC0415 - takes a second, and is an extra
+    from matplotlib.figure import Figure  # noqa: PLC0415 - optional, and takes a second
 
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt  # noqa: PLC0415
-
-    figure, axes = plt.subplots(figsize=(10, 5), layout="constrained")
+    figure = Figure(figsize=(10, 5), layout="constrained")
+    axes = figure.subplots()
     for index, region in enumerate(sorted({offering.region for offering in offerings})):
         marks = [
             (offering.start, float(offering.fee_per_chip_hour))
@@ -135,4 +249,3 @@ def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
     axes.grid(visible=True, alpha=0.3)
     figure.autofmt_xdate()
     figure.savefig(path)
-    plt.close(figure)

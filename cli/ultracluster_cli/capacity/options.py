@@ -1,4 +1,4 @@
-"""The options that several commands of `ultracluster capacity` share."""
+"""Options shared by the commands of `ultracluster capacity`."""
 
 from typing import Annotated
 
@@ -44,18 +44,16 @@ BetweenOption = Annotated[
 PlatformOption = Annotated[str, typer.Option("--platform", help="Platform of the AMI.")]
 PreferOption = Annotated[
     str,
-    typer.Option("--prefer", help="Which offer is best: total, chip-hour, core-hour, start or node-hours."),
+    typer.Option("--prefer", help="Rank offers by total, chip-hour, core-hour, start or node-hours."),
 ]
-RegionsOption = Annotated[str, typer.Option("--regions", help="all, or Regions with commas between them.")]
-MaxFeeOption = Annotated[
-    str, typer.Option("--max-fee", help="The highest fee to accept. There is no default.")
-]
+RegionsOption = Annotated[str, typer.Option("--regions", help="all, or comma-separated Regions.")]
+MaxFeeOption = Annotated[str, typer.Option("--max-fee", help="Highest fee to accept; required.")]
 MonthCapOption = Annotated[
-    str, typer.Option("--month-cap", help="The highest sum of fees in a calendar month (UTC).")
+    str, typer.Option("--month-cap", help="Highest sum of fees in a calendar month (UTC).")
 ]
-ApproverOption = Annotated[str, typer.Option("--approver", help="Who approves: a name or an address.")]
+ApproverOption = Annotated[str, typer.Option("--approver", help="Name or address of the approver.")]
 HoursOption = Annotated[
-    int, typer.Option("--expires-in-hours", min=1, max=24 * 31, help="How long the approval holds.")
+    int, typer.Option("--expires-in-hours", min=1, max=24 * 31, help="Validity of the approval in hours.")
 ]
-ClusterOption = Annotated[str, typer.Option("--cluster", help="The cluster that it is for.")]
+ClusterOption = Annotated[str, typer.Option("--cluster", help="Cluster that the order is for.")]
 CurrencyOption = Annotated[str, typer.Option("--currency", help="The only currency to accept.")]

@@ -1,4 +1,4 @@
-"""Handing a purchase over to a rollout: a fragment of YAML to paste, and a parameter for other tools."""
+"""Hand a purchase over to a rollout: a fragment of YAML to paste, and an SSM parameter for other tools."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ def _time(text: str | None) -> str:
 
 
 def fragment(record: Record) -> str:
-    """What a rollout needs to know of an order, as lines of one of its clusters; one part for each reservation."""
+    """Return what a rollout needs of an order, as YAML of a cluster; one part for each reservation."""
     facts = _facts(record)
     market = "on-demand" if record.order.kind == "on-demand" else "capacity-block"
     parts = [f"# order {record.order.name}: {record.state.value}"]

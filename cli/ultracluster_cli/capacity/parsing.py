@@ -1,8 +1,14 @@
-"""Reading what people type for `ultracluster capacity`: ranges, days, times and money, each mistake with its code."""
+"""Parse the ranges, days, times and amounts on the command line of `ultracluster capacity`."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
+from ultracluster_catalog.capacity.capacity_blocks import (
+    ULTRASERVER_REGIONS,
+    block_regions,
+    is_block_duration,
+)
+from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = [
@@ -63,13 +69,11 @@ def read_range(option: str, text: str) -> tuple[int, ...]:
 
 
 def read_days(text: str) -> tuple[int, ...]:
-    """Read durations in days and give those that AWS sells, in hours.
+    """Read durations in days, and return in hours those that AWS sells.
 
     Raises:
         FindingsError: UC7013 if AWS sells none of them.
     """
-    from ultracluster_catalog.capacity.capacity_blocks import is_block_duration  # noqa: PLC0415 - not for the help
-
     hours = tuple(days * 24 for days in read_range("--days", text) if is_block_duration(days * 24))
     if not hours:
         raise _refuse("UC7013", "--days", text, "1 to 14 days, or 21 to 182 days in whole weeks")
@@ -94,7 +98,7 @@ def read_fee(option: str, text: str) -> Decimal:
 
 
 def read_regions(text: str, *, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Read ``all`` or Regions with commas.
+    """Read ``all`` or comma-separated Regions.
 
     Args:
         text: What was typed.
@@ -106,7 +110,7 @@ def read_regions(text: str, *, known: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def accepted_hours(hours: tuple[int, ...]) -> tuple[int, int]:
-    """The shortest and the longest block to accept for durations asked for, in hours.
+    """Return the shortest and the longest block to accept for the requested durations, in hours.
 
     Blocks end at a fixed time of day, so AWS answers with blocks up to a day shorter or longer.
     """
@@ -117,10 +121,7 @@ def accepted_hours(hours: tuple[int, ...]) -> tuple[int, int]:
 def searched_regions(
     text: str, *, instance_type: str | None, ultraserver_type: str | None
 ) -> tuple[str, ...]:
-    """Read Regions; ``all`` stands for those that are known to sell what is looked for."""
-    from ultracluster_catalog.capacity.capacity_blocks import ULTRASERVER_REGIONS, block_regions  # noqa: PLC0415
-    from ultracluster_catalog.places.zones import REGIONS  # noqa: PLC0415
-
+    """Read Regions; ``all`` stands for those known to sell the type."""
     if instance_type is not None:
         known = block_regions(instance_type)
     else:

@@ -1,8 +1,8 @@
-"""`ultracluster capacity place`: Regions for the clusters of a wave, from what is offered now."""
+"""`ultracluster capacity place`: choose Regions for the clusters of a wave from current offerings."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,13 +13,23 @@ from ultracluster_cli.capacity.options import (
     PreferOption,
 )
 from ultracluster_cli.capacity.parsing import accepted_hours, read_days, read_fee, read_regions, read_time
-from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument
+from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
-
-if TYPE_CHECKING:
-    from ultracluster_runtime.purchasing.offerings import Offering
-    from ultracluster_stacks.config.editing.order_references import OrderedCapacity
+from ultracluster_runtime.purchasing.ec2_driver import session_clients
+from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
+from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering
+from ultracluster_runtime.purchasing.placement import Need, PlacementRules
+from ultracluster_runtime.purchasing.placement import place as choose
+from ultracluster_runtime.purchasing.search import Search, search_offerings
+from ultracluster_stacks.config.editing.order_references import (
+    OrderedCapacity,
+    cluster_places,
+    ordered_capacity,
+)
+from ultracluster_stacks.config.loading.loader import rollout_findings
+from ultracluster_stacks.config.reading.source_file import read_source_file
+from ultracluster_stacks.config.reading.yaml_edit import set_values
 
 __all__ = ["place"]
 
@@ -38,22 +48,11 @@ def place(
         int | None, typer.Option(min=1, help="Most clusters to place in one Region. Default: no limit.")
     ] = None,
     prefer: PreferOption = "total",
-    write: Annotated[
-        bool,
-        typer.Option("--write", help="Write Regions and zones into the rollout. Default: show them only."),
-    ] = False,
+    write: WriteOption = False,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose Regions for the clusters of a wave whose capacity names an order without a reservation; buys nothing."""
-    from ultracluster_runtime.purchasing.offerings import RANKINGS  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.purchasing.placement import Need, PlacementRules  # noqa: PLC0415 - likewise
-    from ultracluster_runtime.purchasing.placement import place as choose  # noqa: PLC0415 - likewise
-    from ultracluster_stacks.config.editing.order_references import cluster_places, ordered_capacity  # noqa: PLC0415
-    from ultracluster_stacks.config.loading.loader import rollout_findings  # noqa: PLC0415 - pydantic
-    from ultracluster_stacks.config.reading.source_file import read_source_file  # noqa: PLC0415 - with the others
-    from ultracluster_stacks.config.reading.yaml_edit import set_values  # noqa: PLC0415 - with the others
-
+    """Choose Regions for the clusters of a wave whose orders have no reservation yet. Buys nothing."""
     if prefer not in RANKINGS:
         allowed = ", ".join(sorted(RANKINGS))
         problem = f"got {quote(prefer)}"
@@ -93,17 +92,13 @@ def place(
 
 
 def _offered(
-    wanted: "Sequence[OrderedCapacity]",
+    wanted: Sequence[OrderedCapacity],
     regions: tuple[str, ...],
     days: str,
     between: tuple[str, str],
     profile: str | None,
-) -> "list[Offering]":
-    """Ask once for each type and size."""
-    from ultracluster_runtime.purchasing.ec2_driver import session_clients  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads  # noqa: PLC0415 - likewise
-    from ultracluster_runtime.purchasing.search import Search, search_offerings  # noqa: PLC0415 - likewise
-
+) -> list[Offering]:
+    """Search once for each type and size."""
     hours = read_days(days)
     start_after, start_before = (read_time("--between", text) for text in between)
     reads = Ec2Reads(session_clients(profile))
@@ -125,7 +120,7 @@ def _offered(
     return offered
 
 
-def _row(wanted: "OrderedCapacity", offering: "Offering") -> dict[str, Any]:
+def _row(wanted: OrderedCapacity, offering: Offering) -> dict[str, Any]:
     return {
         "cluster": wanted.cluster,
         "order": wanted.order,
@@ -153,7 +148,7 @@ def _nothing_to_place(wave: str) -> FindingsError:
     )
 
 
-def _without_place(wanted: "OrderedCapacity") -> Finding:
+def _without_place(wanted: OrderedCapacity) -> Finding:
     return Finding(
         code="UC9660",
         path=wanted.cluster,

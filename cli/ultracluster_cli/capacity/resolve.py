@@ -1,24 +1,27 @@
-"""`ultracluster capacity resolve`: what orders have bought, written into the rollout that names them."""
+"""`ultracluster capacity resolve`: write what orders have bought into the rollout that names them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
-
+from ultracluster_cli.capacity.session import open_session
 from ultracluster_cli.options import (
     JsonOption,
     LedgerOption,
     LedgerRegionOption,
     ProfileOption,
     RolloutArgument,
+    WriteOption,
 )
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
-
-if TYPE_CHECKING:
-    from ultracluster_runtime.purchasing.records import Record
-    from ultracluster_stacks.config.editing.order_references import OrderedCapacity
+from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import ExtensionOrder, order_token
+from ultracluster_runtime.purchasing.records import Record
+from ultracluster_stacks.config.editing.order_references import OrderedCapacity, ordered_capacity
+from ultracluster_stacks.config.loading.loader import rollout_findings
+from ultracluster_stacks.config.reading.source_file import read_source_file
+from ultracluster_stacks.config.reading.yaml_edit import set_values
 
 __all__ = ["bought", "resolve"]
 
@@ -26,21 +29,13 @@ __all__ = ["bought", "resolve"]
 def resolve(
     rollout: RolloutArgument,
     *,
-    write: Annotated[
-        bool, typer.Option("--write", help="Write it into the rollout. Default: show it only.")
-    ] = False,
+    write: WriteOption = False,
     ledger: LedgerOption = None,
     ledger_region: LedgerRegionOption = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what the orders that a rollout names have bought, and write it into the file if asked to."""
-    from ultracluster_cli.capacity.session import open_session  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_stacks.config.editing.order_references import ordered_capacity  # noqa: PLC0415 - pydantic
-    from ultracluster_stacks.config.loading.loader import rollout_findings  # noqa: PLC0415 - pydantic
-    from ultracluster_stacks.config.reading.source_file import read_source_file  # noqa: PLC0415 - with the others
-    from ultracluster_stacks.config.reading.yaml_edit import set_values  # noqa: PLC0415 - with the others
-
+    """Show what the orders of a rollout have bought; --write puts it into the file."""
     places = ordered_capacity(rollout)
     records = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region).ledger.orders()
     rows = bought(places, records)
@@ -67,8 +62,8 @@ def resolve(
     say(f"{rollout} is written" if write else "Nothing is written; --write puts it into the rollout")
 
 
-def bought(places: "Sequence[OrderedCapacity]", records: "Sequence[Record]") -> list[dict[str, Any]]:
-    """Say what each capacity of a rollout got, in the order of the file.
+def bought(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return what each capacity of a rollout got, in the order of the file.
 
     Args:
         places: What names orders.
@@ -106,7 +101,7 @@ def bought(places: "Sequence[OrderedCapacity]", records: "Sequence[Record]") -> 
     return rows
 
 
-def _unknown(place: "OrderedCapacity", known: Mapping[str, Any]) -> Finding:
+def _unknown(place: OrderedCapacity, known: Mapping[str, Any]) -> Finding:
     return Finding(
         code="UC7020",
         problem=f"the ledger holds no order {quote(place.order)}",
@@ -115,10 +110,7 @@ def _unknown(place: "OrderedCapacity", known: Mapping[str, Any]) -> Finding:
     )
 
 
-def _unusable(place: "OrderedCapacity", record: "Record") -> Iterator[Finding]:
-    from ultracluster_runtime.purchasing.order_states import OrderState  # noqa: PLC0415 - not for the help
-    from ultracluster_runtime.purchasing.orders import ExtensionOrder, order_token  # noqa: PLC0415 - likewise
-
+def _unusable(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
     path = f"{place.cluster}.{place.path}"
     if order_token(record.order) != record.token:
         problem = f"the terms of order {quote(place.order)} are not those that were approved"
@@ -165,10 +157,7 @@ def _unusable(place: "OrderedCapacity", record: "Record") -> Iterator[Finding]:
         yield Finding(code="UC2221", problem=problem, remedy="Set max_nodes, or fewer nodes", path=path)
 
 
-def _end(record: "Record", records: "Sequence[Record]") -> datetime | None:
-    from ultracluster_runtime.purchasing.order_states import OrderState  # noqa: PLC0415 - not for the help
-    from ultracluster_runtime.purchasing.orders import ExtensionOrder  # noqa: PLC0415 - likewise
-
+def _end(record: Record, records: Sequence[Record]) -> datetime | None:
     # An extension that is not paid leaves the old end standing.
     later = [
         other.end

@@ -1,17 +1,19 @@
-"""What the commands of `ultracluster capacity` share: the ledger, the driver, the confirmation, how an end is shown."""
+"""Open the ledger, confirm purchases and show orders, for the commands of `ultracluster capacity`."""
 
 import sys
 import uuid
 from typing import Any
 
 import typer
+from botocore.config import Config
 
+from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, Severity
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Quote
-from ultracluster_runtime.purchasing.effects import Steps, perform_all
+from ultracluster_runtime.purchasing.effects import Identify, Steps, Unanswered, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import Order, order_token
 from ultracluster_runtime.purchasing.reconcile import Outcome
@@ -24,14 +26,9 @@ __all__ = [
     "show_records",
 ]
 
-NOT_KNOWN_EXIT_CODE = 3
-"""What a command ends with when something was sent and nobody knows yet what came of it."""
-
-_NOT_KNOWN = frozenset({"UC7036", "UC7037"})
-
 
 class Session:
-    """AWS, and the ledger, for one command.
+    """The ledger and the AWS clients of one command.
 
     Args:
         profile: The profile of the shared configuration. None for boto3's own choice.
@@ -41,8 +38,6 @@ class Session:
     """
 
     def __init__(self, *, profile: str | None, table: str, region: str, token: str | None = None) -> None:
-        from botocore.config import Config  # noqa: PLC0415 - not for the help
-
         self.make_client = session_clients(profile)
         config = Config(
             retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=10
@@ -59,13 +54,11 @@ class Session:
         return perform_all(steps, self.driver.perform)
 
     def account(self) -> str:
-        """The account of the credentials.
+        """Return the account of the credentials.
 
         Raises:
             FindingsError: UC7035 if AWS does not say.
         """
-        from ultracluster_runtime.purchasing.effects import Identify, Unanswered  # noqa: PLC0415 - not for the help
-
         account = self.driver.perform(Identify())
         if isinstance(account, Unanswered):
             problem = f"the credentials could not be identified: {account.code}: {account.message}"
@@ -76,7 +69,7 @@ class Session:
 def open_session(
     *, profile: str | None, ledger: str | None, ledger_region: str | None, token: str | None = None
 ) -> Session:
-    """Open a session on the ledger that is named, by option or by the environment.
+    """Open a session on the ledger named by options or by the environment.
 
     Raises:
         FindingsError: UC7021 if none is named.
@@ -96,12 +89,12 @@ def open_session(
 
 
 def fresh_nonce() -> str:
-    """A random name for one attempt to buy."""
+    """Return a random name for one attempt to buy."""
     return uuid.uuid4().hex
 
 
 def confirm(order: Order, quote: Quote, token: str | None) -> bool:
-    """Ask the person at the terminal to type the order's name and the total.
+    """Ask at the terminal for the order's name and the total.
 
     Without a terminal only the order's own token confirms.
     """
@@ -133,7 +126,7 @@ def _what(order: Order, quote: Quote) -> str:
 
 
 def record_row(record: Record) -> dict[str, Any]:
-    """An order as a row of a table, and as JSON."""
+    """Return an order as a row of a table and of the JSON."""
     return {
         "order": record.order.name,
         "kind": record.order.kind,
@@ -162,7 +155,7 @@ def show_records(records: list[Record], *, as_json: bool) -> None:
 
 
 def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
-    """Print how an order ended, and end the command with the exit code of that.
+    """Print how an order ended, and end the command with the exit code for it.
 
     Raises:
         FindingsError: If nothing was bought, for a reason that a person must know.
@@ -177,8 +170,5 @@ def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
     if errors:
         raise FindingsError(errors)
     print_findings(outcome.findings)
-    codes = {finding.code for finding in outcome.findings}
-    if codes & _NOT_KNOWN:
-        raise typer.Exit(NOT_KNOWN_EXIT_CODE)
-    if codes:
-        raise typer.Exit(2)
+    if outcome.findings:
+        raise typer.Exit(exit_code_of(outcome.findings))

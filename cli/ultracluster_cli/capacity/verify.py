@@ -1,7 +1,10 @@
-"""`ultracluster capacity verify`: reading the reservations and the instances, and saying what does not fit."""
+"""`ultracluster capacity verify`: compare the reservations with the instances that run in them."""
 
-from collections.abc import Sequence
+from typing import Annotated
 
+import typer
+
+from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
@@ -9,30 +12,35 @@ from ultracluster_runtime.purchasing.ec2_objects import Reservation
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.effects import DescribeReservations, perform_all
 from ultracluster_runtime.purchasing.pagination import every_page
-from ultracluster_runtime.purchasing.verify import Consumption, judge_consumption, read_instances
+from ultracluster_runtime.purchasing.verify import judge_consumption, read_instances
 
-__all__ = ["prove", "show_proof"]
+__all__ = ["verify"]
 
 
-def prove(ids: Sequence[str], *, region: str, tags: Sequence[str], profile: str | None) -> Consumption:
-    """Judge whether the instances that should run in some reservations do.
+def verify(
+    reservation: Annotated[
+        list[str], typer.Argument(metavar="RESERVATION...", help="The reservations: cr-….")
+    ],
+    *,
+    region: Annotated[str, typer.Option(help="Region of the reservations.")],
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", help="key=value of the instances. Default: all of the same type."),
+    ] = None,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Verify that instances run in the capacity that was paid for.
 
-    Args:
-        ids: The reservations.
-        region: Their Region.
-        tags: ``key=value`` that the instances carry. Empty: all instances of the reservations' types.
-        profile: The profile of the shared configuration. None for boto3's own choice.
-
-    Raises:
-        FindingsError: If a reservation is not there (UC7015) or EC2 does not answer (UC7035).
+    Ends with exit code 2 if an instance runs elsewhere, or none runs.
     """
     reads = Ec2Reads(session_clients(profile))
     listed: list[Reservation] = perform_all(
         every_page(lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"),
         lambda effect: reads.perform(effect) if isinstance(effect, DescribeReservations) else None,
     )
-    ours = [item for item in listed if item.reservation_id in ids]
-    missing = sorted(set(ids) - {item.reservation_id for item in ours})
+    ours = [item for item in listed if item.reservation_id in reservation]
+    missing = sorted(set(reservation) - {item.reservation_id for item in ours})
     if missing:
         raise FindingsError(
             [
@@ -44,22 +52,14 @@ def prove(ids: Sequence[str], *, region: str, tags: Sequence[str], profile: str 
             ]
         )
     filters = [{"Name": "instance-type", "Values": sorted({item.instance_type for item in ours})}]
-    for tag in tags:
-        key, _, value = tag.partition("=")
+    for text in tag or ():
+        key, _, value = text.partition("=")
         filters.append({"Name": f"tag:{key}", "Values": [value]})
-    return judge_consumption(
+    proof = judge_consumption(
         read_instances(reads.client(region), filters=filters),
         reserved={item.reservation_id: item.instance_count for item in ours},
         is_block=all(item.reservation_type == "capacity-block" for item in ours),
     )
-
-
-def show_proof(proof: Consumption, *, as_json: bool) -> None:
-    """Print the proof.
-
-    Raises:
-        FindingsError: If an instance runs elsewhere, or none runs.
-    """
     row = {"reserved": proof.reserved, "inside": proof.inside, "outside": proof.outside}
     if as_json:
         print_json({**row, "findings": [str(finding) for finding in proof.findings]})

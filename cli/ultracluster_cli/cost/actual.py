@@ -1,24 +1,26 @@
-"""`ultracluster cost actual`: what the clusters of a rollout did cost, beside the estimate for the same days."""
+"""`ultracluster cost actual`: what clusters did cost, beside the estimate for the same days."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import typer
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_cli._aws.cluster_targets import targets_by_profile
 from ultracluster_cli._aws.selection import called, clusters_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.output import money_json
+from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
 
-__all__ = ["show_actual_costs"]
+__all__ = ["actual"]
 
 _LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily figures for 14 months
 _DAY: Final = timedelta(days=1)
@@ -32,32 +34,28 @@ class _Compared:
     estimate: Money
 
 
-def show_actual_costs(
-    rollout: Path,
+def actual(
+    rollout: RolloutArgument,
     *,
-    cluster: str | None,
-    first: str,
-    last: str | None,
-    by: str | None,
-    node_hours: float | None,
-    fallback_region: str | None,
-    as_json: bool,
+    first: Annotated[str, typer.Option("--from", metavar="DAY", help="First day, such as 2026-11-01.")],
+    last: Annotated[
+        str | None, typer.Option("--to", metavar="DAY", help="Last day. Default: yesterday.")
+    ] = None,
+    cluster: ClusterOption = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="TAG", help="Group by this cost allocation tag. Default: by service."),
+    ] = None,
+    node_hours: Annotated[
+        float | None,
+        typer.Option(help="Hours in which the nodes were paid. Default: those of the capacity, else all."),
+    ] = None,
+    fallback_region: FallbackRegionOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Print what clusters did cost in some days, and what the estimate says of these days.
+    """Show what the clusters of a rollout did cost, beside the estimate.
 
-    Args:
-        rollout: The rollout file.
-        cluster: Name of one cluster. None for all.
-        first: The first day, such as ``2026-11-01``.
-        last: The last day. None for yesterday.
-        by: Key of a cost allocation tag to group by. None for services.
-        node_hours: Hours of these days in which the nodes were paid. None for those of the capacity's window, or all.
-        fallback_region: Region whose prices stand in for unknown ones. None for none.
-        as_json: JSON instead of tables.
-
-    Raises:
-        FindingsError: If the days are wrong (UC9309), a cluster is not in the rollout (UC2201), there are no credentials
-            (UC9009) or Cost Explorer does not answer (UC9307).
+    Asks Cost Explorer, which charges one cent for each request.
     """
     start, end = _period(first, last)
     if node_hours is not None and not 0 <= node_hours <= (end - start) / timedelta(hours=1):

@@ -1,16 +1,18 @@
-"""`ultracluster cost bake-off`: the contestants of a bake-off side by side, week by week."""
+"""`ultracluster cost bake-off`: compare the contestants of a bake-off week by week."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
+import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.prices.billable_items import PricedThing, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.targets import account
+from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_reports
@@ -24,7 +26,7 @@ from ultracluster_runtime.metrics.bake_off_report import (
     weeks_until,
 )
 
-__all__ = ["show_weeks"]
+__all__ = ["bake_off"]
 
 _MOST_WEEKS: Final = 65  # CloudWatch keeps metrics for 455 days
 _NODES: Final = re.compile(r"([a-z][A-Za-z0-9_]*)=([1-9][0-9]{0,5})(?:x([a-z0-9.-]+))?")
@@ -32,44 +34,46 @@ _NODES: Final = re.compile(r"([a-z][A-Za-z0-9_]*)=([1-9][0-9]{0,5})(?:x([a-z0-9.
 _Given = Mapping[str, tuple[int, str | None]]
 
 
-def show_weeks(
-    path: str,
+def bake_off(
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="Path of the BakeOff in its app, such as Stack/BakeOff.")
+    ],
     *,
-    region: str,
-    weeks: int,
-    nodes: Sequence[str],
-    prices: Sequence[str],
-    market: Literal["capacity-block", "on-demand"],
-    figures: Sequence[str],
-    as_json: bool,
+    region: Annotated[str, typer.Option(help="Region of its stack.")],
+    weeks: Annotated[int, typer.Option(help="Weeks to report, from Monday, UTC; the last is this one.")] = 4,
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=COUNT[xTYPE]",
+            help="Nodes of a contestant, such as trn2=4xtrn2.48xlarge; the first one is what others are compared with.",
+        ),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=USD",
+            help="What you pay for a node and hour. Default: by the type, as a Capacity Block.",
+        ),
+    ] = None,
+    on_demand: Annotated[
+        bool, typer.Option("--on-demand", help="Take on-demand prices of the types, not those of blocks.")
+    ] = False,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A figure. Default: all that were reported within two weeks."),
+    ] = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Print what the contestants of a bake-off reached in the last weeks.
-
-    Args:
-        path: Path of the bake-off in its app.
-        region: Region of its stack.
-        weeks: How many weeks, the running one among them, 1 to 65.
-        nodes: Nodes as ``NAME=COUNT`` or ``NAME=COUNTxTYPE``.
-        prices: Prices of a node-hour as ``NAME=USD``.
-        market: Which price of the catalogue stands for a type.
-        figures: Names of the figures. Empty for all that are found.
-        as_json: JSON instead of a table.
-
-    Raises:
-        FindingsError: If nodes or prices are wrong (UC9340), the weeks are out of bounds (UC9341), there are no figures
-            (UC9342), there are no credentials (UC9009) or CloudWatch does not answer (UC9343).
-    """
+    """Compare the contestants of a bake-off week by week, and what a dollar bought."""
     today = datetime.now(UTC).date()
-    given, paid = _parse(nodes, prices, weeks=weeks, today=today)
+    given, paid = _parse(nodes or (), price or (), weeks=weeks, today=today)
     mondays = weeks_until(today, weeks)
     with account() as target:
         cloudwatch = target.client("cloudwatch", region)
         try:
             found = find_figures(cloudwatch, bake_off=path)
             names = list(dict.fromkeys([*given, *sorted(found)]))
-            wanted = list(
-                dict.fromkeys(figures or sorted({each for some in found.values() for each in some}))
-            )
+            wanted = list(dict.fromkeys(figure or sorted({each for some in found.values() for each in some})))
             reports = (
                 read_reports(cloudwatch, bake_off=path, contestants=names, figures=wanted, mondays=mondays)
                 if names and wanted
@@ -82,7 +86,10 @@ def show_weeks(
         problem = f"CloudWatch in {region} has no figure of {quote(path)} since {mondays[0]}"
         remedy = "Check path and Region; for figures of more than two weeks ago give --figure, and each contestant by --nodes"
         raise FindingsError([Finding(code="UC9342", problem=problem, remedy=remedy)])
-    sides = [_side(name, given, paid, market=market, region=region) for name in names]
+    sides = [
+        _side(name, given, paid, market="on-demand" if on_demand else "capacity-block", region=region)
+        for name in names
+    ]
     report = report_weeks(reports, mondays=mondays, figures=wanted, sides=sides, today=today)
     if as_json:
         print_json(

@@ -1,4 +1,4 @@
-"""Draws estimates as bars: a PNG picture, or an HTML page that needs nothing else."""
+"""Draw estimates as bars, into a PNG file or a self-contained HTML page."""
 
 import html
 import io
@@ -14,7 +14,7 @@ _WIDTH, _HEIGHT_OF_A_BAR, _HEIGHT_BESIDE = 10.0, 0.32, 1.3
 
 
 def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
-    """Draw what a run costs, line by line: one panel for each cluster. A range is drawn to its high end.
+    """Draw what a run costs, line by line, with one panel for each cluster. Ranges are drawn to their high end.
 
     Args:
         estimates: What to draw.
@@ -24,19 +24,18 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
         FindingsError: If matplotlib is not installed (UC9306).
     """
     try:
-        import matplotlib as mpl  # noqa: PLC0415 - takes a second, and is an extra
+        from matplotlib import figure, rcParams  # noqa: PLC0415 - optional, and takes a second
     except ModuleNotFoundError as error:
         remedy = "Install it with: pip install 'ultracluster[plot]'"
         problem = "matplotlib is not installed, which draws the chart"
         raise FindingsError([Finding(code="UC9306", problem=problem, remedy=remedy)]) from error
-    mpl.rcParams["svg.hashsalt"] = "ultracluster"  # the same estimates give the same bytes
-    mpl.rcParams["svg.fonttype"] = "none"
-    from matplotlib.figure import Figure  # noqa: PLC0415 - as above
+    rcParams["svg.hashsalt"] = "ultracluster"  # the same estimates give the same bytes
+    rcParams["svg.fonttype"] = "none"
 
     bars = [[line for line in each.lines if line.run(each.usage).is_known] for each in estimates]
     heights = [_HEIGHT_BESIDE + _HEIGHT_OF_A_BAR * len(lines) for lines in bars]
-    figure = Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
-    panels = figure.subplots(len(estimates), 1, squeeze=False, height_ratios=heights)
+    drawing = figure.Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
+    panels = drawing.subplots(len(estimates), 1, squeeze=False, height_ratios=heights)
     for (panel,), estimate, lines in zip(panels, estimates, bars, strict=True):
         amounts = [line.run(estimate.usage) for line in lines]
         drawn = panel.barh([line.name for line in lines], [float(each.high) for each in amounts])
@@ -47,10 +46,10 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
         panel.margins(x=0.2)
         panel.set_title(_title(estimate), loc="left", fontsize=10)
     if path.suffix == ".png":
-        figure.savefig(path, format="png", dpi=120, metadata={"Software": ""})
+        drawing.savefig(path, format="png", dpi=120, metadata={"Software": ""})
         return
     svg = io.StringIO()
-    figure.savefig(svg, format="svg", metadata={"Date": None})
+    drawing.savefig(svg, format="svg", metadata={"Date": None})
     names = ", ".join(each.footprint.cluster for each in estimates)
     path.write_text(
         f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(names)}: cost</title></head>\n'

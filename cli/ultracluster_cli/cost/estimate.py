@@ -1,18 +1,24 @@
-"""Estimates the clusters of a rollout for a planned use, and prints what they cost."""
+"""`ultracluster cost estimate`: what the clusters of a rollout will cost for a planned use."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 from ultracluster_catalog.prices.billable_items import PricedThing, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.selection import called, clusters_of
+from ultracluster_cli._aws.targets import account
+from ultracluster_cli.cost.chart import draw_costs
 from ultracluster_cli.cost.output import cost_json, print_cost
+from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_findings, print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.cost import (
     HOURS_OF_A_MONTH,
@@ -28,27 +34,12 @@ from ultracluster_stacks.cost import (
     planned_hours,
 )
 
-__all__ = ["CostedCluster", "Plans", "estimate_rollout"]
+__all__ = ["estimate"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Plans:
-    """What the command line says of the planned use.
-
-    Attributes:
-        hours: Hours of one run. None for those of the capacity, else a month.
-        runs_per_month: Runs in a month.
-        tokens_per_second: Of the whole cluster. None if not said.
-        savings_plan: US dollars of a node-hour under a Savings Plan. None for none.
-        prices: Prices as ``LINE=USD``.
-        fallback_region: Region whose prices stand in for unknown ones. None for none.
-        use: GB by the name of a field of `Usage`; None where not said.
-        metrics: Custom metrics of one's own.
-        compile_hours: Hours of compiling before the first run.
-        compile_reuse: Runs that use what was compiled.
-        compare: Another instance type. None for none.
-        throughput_ratio: How much faster a node of that is. None if not said.
-    """
+class _Plans:
+    """The planned use; each field is an option of `ultracluster cost estimate`."""
 
     hours: float | None
     runs_per_month: int
@@ -65,7 +56,7 @@ class Plans:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CostedCluster:
+class _CostedCluster:
     """A cluster with its estimate.
 
     Attributes:
@@ -79,23 +70,79 @@ class CostedCluster:
     rival: Rival | None
 
 
-def estimate_rollout(
-    rollout: Path, *, cluster: str | None, plans: Plans, live: bool, chart: Path | None, as_json: bool
+def estimate(
+    rollout: RolloutArgument,
+    *,
+    cluster: ClusterOption = None,
+    hours: Annotated[
+        float | None,
+        typer.Option(help="Hours of one run. Default: from start to end of the capacity, else 730, a month."),
+    ] = None,
+    runs_per_month: Annotated[int, typer.Option(help="Runs in a month.")] = 1,
+    tokens_per_second: Annotated[
+        float | None, typer.Option(help="What the whole cluster trains; gives the price of a million tokens.")
+    ] = None,
+    savings_plan: Annotated[
+        float | None,
+        typer.Option(metavar="USD", help="What a node-hour costs you under a Savings Plan; on-demand only."),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINE=USD", help="A price that you know, by the line's name; may be repeated."),
+    ] = None,
+    fallback_region: FallbackRegionOption = None,
+    stored_gb: Annotated[float | None, typer.Option(help="GB in the buckets.")] = None,
+    logs_gb: Annotated[float | None, typer.Option(help="GB of logs written in a month.")] = None,
+    endpoint_gb: Annotated[float | None, typer.Option(help="GB through endpoints in a month.")] = None,
+    nat_gb: Annotated[float | None, typer.Option(help="GB through the NAT gateway in a month.")] = None,
+    transfer_gb: Annotated[float | None, typer.Option(help="GB to the internet in a month.")] = None,
+    backup_gb: Annotated[float | None, typer.Option(help="GB of backups of the file system.")] = None,
+    tiered_gb: Annotated[float | None, typer.Option(help="GB on Intelligent-Tiering.")] = None,
+    metrics: Annotated[int, typer.Option(help="Custom metrics of your own.")] = 0,
+    compile_hours: Annotated[float, typer.Option(help="Hours of compiling before the first run.")] = 0,
+    compile_reuse: Annotated[int, typer.Option(help="Runs that use what was compiled.")] = 1,
+    compare: Annotated[
+        str | None,
+        typer.Option(metavar="TYPE", help="Another instance type beside it, such as p5.48xlarge."),
+    ] = None,
+    throughput_ratio: Annotated[
+        float | None,
+        typer.Option(help="Tokens per second of a node of that type over those of a node of the cluster."),
+    ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Ask the AWS Price List API for prices of today.")
+    ] = False,
+    chart: Annotated[
+        Path | None, typer.Option(metavar="FILE.html|png", help="Draw the bill into this file as well.")
+    ] = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Print what the clusters of a rollout will cost.
+    """Estimate what the clusters of a rollout will cost, line by line.
 
-    Args:
-        rollout: The rollout file.
-        cluster: Name of one cluster. None for all.
-        plans: The planned use.
-        live: Ask the AWS Price List API for prices of today.
-        chart: File to draw the bill into. None for none.
-        as_json: JSON instead of tables.
-
-    Raises:
-        FindingsError: If the rollout is wrong, a cluster is not in it (UC2201), a figure of the plans is wrong (UC9301 to
-            UC9305), AWS does not answer (UC9307), the other type is not known (UC4001), or the chart cannot be drawn (UC9306).
+    Unknown prices are reported as unknown, never as 0.
     """
+    plans = _Plans(
+        hours=hours,
+        runs_per_month=runs_per_month,
+        tokens_per_second=tokens_per_second,
+        savings_plan=savings_plan,
+        prices=tuple(price or ()),
+        fallback_region=fallback_region,
+        use={
+            "stored_gb": stored_gb,
+            "logs_gb": logs_gb,
+            "endpoint_gb": endpoint_gb,
+            "nat_gb": nat_gb,
+            "transfer_gb": transfer_gb,
+            "backup_gb": backup_gb,
+            "tiered_gb": tiered_gb,
+        },
+        metrics=metrics,
+        compile_hours=compile_hours,
+        compile_reuse=compile_reuse,
+        compare=compare,
+        throughput_ratio=throughput_ratio,
+    )
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     clusters = called(clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout)
@@ -113,8 +160,6 @@ def estimate_rollout(
     ]
     _check_names(given, costed)
     if chart is not None:
-        from ultracluster_cli.cost.chart import draw_costs  # noqa: PLC0415 - matplotlib
-
         draw_costs([each.estimate for each in costed], chart)
     if as_json:
         print_json({"clusters": [cost_json(each.estimate, each.hours_from, each.rival) for each in costed]})
@@ -123,10 +168,7 @@ def estimate_rollout(
             print_cost(each.estimate, each.hours_from, each.rival)
 
 
-def _prices_of_today(footprints: Sequence[Footprint], plans: Plans) -> dict[tuple[PricedThing, str], Price]:
-    from ultracluster_cli._aws.targets import account  # noqa: PLC0415 - boto3, for this option only
-    from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices  # noqa: PLC0415
-
+def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[PricedThing, str], Price]:
     wanted: list[tuple[PricedThing, str]] = []
 
     def noted(thing: PricedThing, region: str) -> Price:
@@ -148,11 +190,11 @@ def _costed(
     cluster: ClusterConfig,
     footprint: Footprint,
     *,
-    plans: Plans,
+    plans: _Plans,
     prices: Prices,
     given: Mapping[str, Price],
     today: date,
-) -> CostedCluster:
+) -> _CostedCluster:
     window = planned_hours(cluster)
     hours_from: Literal["--hours", "window of the capacity", "a month"]
     if plans.hours is not None:
@@ -181,7 +223,7 @@ def _costed(
         if plans.compare is None
         else compare_with(plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=given)
     )
-    return CostedCluster(estimate=estimate, hours_from=hours_from, rival=rival)
+    return _CostedCluster(estimate=estimate, hours_from=hours_from, rival=rival)
 
 
 def _decimal(figure: float) -> Decimal:
@@ -192,7 +234,7 @@ def _given_price(amount: Decimal, option: str, today: date) -> Price:
     return Price(amount=amount, unit="instance-hour", source=f"given by {option}", dated=today)
 
 
-def _figure_findings(plans: Plans) -> Iterator[Finding]:
+def _figure_findings(plans: _Plans) -> Iterator[Finding]:
     positive = {
         "--hours": plans.hours,
         "--runs-per-month": plans.runs_per_month,
@@ -215,7 +257,7 @@ def _figure_findings(plans: Plans) -> Iterator[Finding]:
         yield Finding(code="UC9305", problem=problem, remedy="Give --compare TYPE as well")
 
 
-def _savings_plan_findings(plans: Plans, footprints: Sequence[Footprint]) -> Iterator[Finding]:
+def _savings_plan_findings(plans: _Plans, footprints: Sequence[Footprint]) -> Iterator[Finding]:
     bought = {each.market for footprint in footprints for each in footprint.paid_supplies()}
     if plans.savings_plan is not None and "on-demand" not in bought:
         yield Finding(
@@ -237,7 +279,7 @@ def _check_month(hours: Decimal, runs: int) -> None:
         raise FindingsError([Finding(code="UC9302", problem=problem, allowed=allowed)])
 
 
-def _given_prices(plans: Plans, today: date) -> dict[str, Price]:
+def _given_prices(plans: _Plans, today: date) -> dict[str, Price]:
     given: dict[str, Price] = {}
     findings: list[Finding] = []
     for text in plans.prices:
@@ -258,8 +300,8 @@ def _given_prices(plans: Plans, today: date) -> dict[str, Price]:
     return given
 
 
-def _check_names(given: Mapping[str, Price], costed: Sequence[CostedCluster]) -> None:
-    """Refuse a price that no line takes: the bill would silently be another one than meant."""
+def _check_names(given: Mapping[str, Price], costed: Sequence[_CostedCluster]) -> None:
+    """Reject a price for a line that does not exist, which would silently change nothing."""
     lines = {line.name: None for each in costed for line in (*each.estimate.lines, *each.estimate.if_used)}
     findings = [
         Finding(

@@ -1,4 +1,4 @@
-"""How an estimate is shown: tables for people, JSON for programs (docs/command-line.md)."""
+"""Render estimates as tables and as JSON (docs/command-line.md)."""
 
 from decimal import Decimal
 from typing import Any, Final
@@ -13,7 +13,7 @@ _EXACT: Final = Decimal("0.000001")
 
 
 def cost_json(estimate: Estimate, hours_from: str, rival: Rival | None) -> dict[str, Any]:
-    """Return an estimate as plain values; amounts are text, so that no digit is lost.
+    """Return an estimate as plain values; amounts are strings, so that no digit is lost.
 
     Args:
         estimate: The estimate.
@@ -41,7 +41,7 @@ def cost_json(estimate: Estimate, hours_from: str, rival: Rival | None) -> dict[
 
 
 def money_json(amount: Money) -> dict[str, Any]:
-    """Return an amount as plain values; null where nothing of it is known.
+    """Return an amount as plain values; null where it is unknown.
 
     Args:
         amount: The amount.

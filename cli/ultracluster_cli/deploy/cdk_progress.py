@@ -1,4 +1,4 @@
-"""What the CDK CLI says while it deploys, read line by line from its `--progress events` output."""
+"""Parse the progress of the CDK CLI from its `--progress events` output."""
 
 import re
 from collections import deque
@@ -34,7 +34,7 @@ class DeployedStack:
 
 @dataclass(kw_only=True, slots=True)
 class DeploymentProgress:
-    """How far a `cdk deploy` is, by its own words.
+    """The progress of a `cdk deploy`, as it reports it.
 
     Attributes:
         synthesis_seconds: What synthesis took. None until the CDK CLI says so.
@@ -57,7 +57,7 @@ class DeploymentProgress:
     last_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LAST_LINES))
 
     def read(self, line: str) -> None:
-        """Take in one line of output; lines that say nothing of interest change nothing."""
+        """Update the progress from one line of output; other lines change nothing."""
         line = _COLORS.sub("", line)
         if found := _STARTED.match(line):
             self.current, self.stacks = found["stack"], int(found["of"])

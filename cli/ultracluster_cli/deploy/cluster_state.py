@@ -1,4 +1,4 @@
-"""A cluster as AWS says that it stands; the summary is made of these values alone."""
+"""A deployed cluster as AWS describes it."""
 
 from dataclasses import dataclass
 
@@ -83,7 +83,7 @@ class Stack:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cluster:
-    """One cluster as it stands.
+    """A deployed cluster.
 
     Attributes:
         name: Name of its stage.

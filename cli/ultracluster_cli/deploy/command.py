@@ -1,11 +1,23 @@
-"""`ultracluster deploy`: the command line of it; the work is in `ultracluster_cli.deploy.deployment`."""
+"""`ultracluster deploy`: deploy a rollout, and show what AWS then has."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ultracluster_cli.options import JsonOption, OptionalRolloutArgument, WaveOption
+from ultracluster_cli._aws.cluster_targets import one_target, targets_by_profile
+from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._aws.targets import account, local_aws
+from ultracluster_cli._cdk.timing import timed
+from ultracluster_cli._cdk.toolchain import find_toolchain
+from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli.deploy.deployment import deploy_to
+from ultracluster_cli.deploy.next_steps import print_next_steps
+from ultracluster_cli.deploy.summary import print_summary
+from ultracluster_cli.options import JsonOption, LocalOption, OptionalRolloutArgument, WaveOption, YesOption
+from ultracluster_cli.output import print_findings, say
+from ultracluster_stacks.config import load_rollout
 
 __all__ = ["app", "deploy"]
 
@@ -16,30 +28,56 @@ app = typer.Typer(add_completion=False)
 def deploy(
     rollout: OptionalRolloutArgument = None,
     *,
-    local: Annotated[
-        bool, typer.Option("--local", help="Deploy to a local AWS on this machine: no account, no cost.")
-    ] = False,
+    local: LocalOption = False,
     wave: WaveOption = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Do not ask before permissions are widened in a real account.")
-    ] = False,
+    yes: YesOption = False,
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Synthesize every cluster, also those that have not changed.")
+        bool, typer.Option("--no-cache", help="Synthesize every cluster, including unchanged ones.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Deploy a rollout with the CDK CLI, read it back from AWS and print what is there.
+    """Deploy a rollout with the CDK CLI and show the result.
 
-    Mistakes in the rollout file are shown before anything is synthesized. Capacity is never bought here.
+    Reports mistakes in the rollout file before synthesis, and reads the deployed clusters back from AWS. Never buys
+    capacity.
     """
-    from ultracluster_cli.deploy.deployment import deploy_rollout  # noqa: PLC0415 - boto3 and pydantic; not for the help
-
-    deploy_rollout(
-        directory=Path.cwd(),
-        rollout=rollout,
-        local=local,
-        wave=wave,
-        unattended=yes,
-        no_cache=no_cache,
-        as_json=as_json,
-    )
+    directory = Path.cwd()
+    rollout = rollout_file(directory, rollout)
+    loaded = load_rollout(rollout)
+    print_findings(loaded.warnings)
+    clusters = clusters_of(loaded.config, wave)
+    toolchain = find_toolchain(directory)
+    state = state_directory(directory)
+    steps: dict[str, float] = {}
+    with (
+        timed(steps, "in all"),
+        run_directory(state) as temporary,
+        ExitStack() as stack,
+    ):
+        if local:
+            fake = local_aws(clusters, background=state / "local", temporary=temporary, steps=steps)
+            targets = one_target(stack.enter_context(fake))
+        else:
+            targets = stack.enter_context(targets_by_profile(clusters, account))
+        say(f"Deploying {len(clusters)} cluster(s) to {targets.name}")
+        several = len(targets.targets) > 1  # the CDK CLI takes one profile at a time
+        deployed = [
+            deploy_to(
+                target,
+                toolchain=toolchain,
+                directory=directory,
+                rollout=rollout,
+                wave=wave,
+                only=targets.clusters(profile) if several else (),
+                unattended=yes,
+                no_cache=no_cache,
+                temporary=temporary,
+                steps=steps,
+            )
+            for profile, target in targets.targets.items()
+        ]
+    read = [cluster for each in deployed for cluster in each.clusters]
+    stacks = [stack for each in deployed for stack in each.stacks]
+    print_summary(read, local=local, as_json=as_json, steps=steps, deployed=stacks)
+    if not as_json:
+        print_next_steps(read, local=local)

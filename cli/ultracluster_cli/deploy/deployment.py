@@ -1,36 +1,32 @@
-"""Deploys a rollout: check the file, run the CDK CLI, read back what is there."""
+"""Run the CDK CLI, and read back what was deployed."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from ultracluster_cli._aws.cluster_targets import one_target, targets_by_profile
 from ultracluster_cli._aws.selection import clusters_of
-from ultracluster_cli._aws.targets import Target, account, local_aws
+from ultracluster_cli._aws.targets import Target
 from ultracluster_cli._cdk.assembly import read_assembly
 from ultracluster_cli._cdk.child_process import run_in_terminal, run_logged
 from ultracluster_cli._cdk.timing import timed
-from ultracluster_cli._cdk.toolchain import Toolchain, find_toolchain, with_own_folders
-from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli._cdk.toolchain import Toolchain, with_own_folders
+from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress
 from ultracluster_cli.deploy.cluster_state import Cluster
-from ultracluster_cli.deploy.next_steps import print_next_steps
 from ultracluster_cli.deploy.progress_display import progress_display
-from ultracluster_cli.deploy.summary import print_summary
 from ultracluster_cli.deploy.verification import read_clusters
-from ultracluster_cli.output import print_findings, say
+from ultracluster_cli.output import say
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config import load_rollout
 
-__all__ = ["Deployed", "deploy_rollout", "deploy_to"]
+__all__ = ["Deployed", "deploy_to"]
 
 _FAILURES_SHOWN = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deployed:
-    """What a deployment left.
+    """The result of a deployment.
 
     Attributes:
         clusters: The clusters, read back from AWS.
@@ -39,71 +35,6 @@ class Deployed:
 
     clusters: tuple[Cluster, ...]
     stacks: tuple[DeployedStack, ...]
-
-
-def deploy_rollout(
-    *,
-    directory: Path,
-    rollout: Path | None,
-    local: bool,
-    wave: str | None,
-    unattended: bool,
-    no_cache: bool,
-    as_json: bool,
-) -> None:
-    """Deploy a rollout and print what AWS then has.
-
-    Args:
-        directory: Folder of the CDK app.
-        rollout: The rollout file. None for the one that cdk.json names.
-        local: Into a local AWS instead of a real account.
-        wave: Name of the one wave to deploy. None for all.
-        unattended: Never ask, also when permissions are widened in a real account.
-        no_cache: Synthesize every cluster, also those that have not changed.
-        as_json: Print JSON instead of tables.
-
-    Raises:
-        FindingsError: If the rollout is wrong, a tool is missing, the CDK CLI fails or reading back fails.
-    """
-    rollout = rollout_file(directory, rollout)
-    loaded = load_rollout(rollout)
-    print_findings(loaded.warnings)
-    clusters = clusters_of(loaded.config, wave)
-    toolchain = find_toolchain(directory)
-    state = state_directory(directory)
-    steps: dict[str, float] = {}
-    with (
-        timed(steps, "in all"),
-        run_directory(state) as temporary,
-        ExitStack() as stack,
-    ):
-        if local:
-            fake = local_aws(clusters, background=state / "local", temporary=temporary, steps=steps)
-            targets = one_target(stack.enter_context(fake))
-        else:
-            targets = stack.enter_context(targets_by_profile(clusters, account))
-        say(f"Deploying {len(clusters)} cluster(s) to {targets.name}")
-        several = len(targets.targets) > 1  # the CDK CLI takes one profile at a time
-        deployed = [
-            deploy_to(
-                target,
-                toolchain=toolchain,
-                directory=directory,
-                rollout=rollout,
-                wave=wave,
-                only=targets.clusters(profile) if several else (),
-                unattended=unattended,
-                no_cache=no_cache,
-                temporary=temporary,
-                steps=steps,
-            )
-            for profile, target in targets.targets.items()
-        ]
-    read = [cluster for each in deployed for cluster in each.clusters]
-    stacks = [stack for each in deployed for stack in each.stacks]
-    print_summary(read, local=local, as_json=as_json, steps=steps, deployed=stacks)
-    if not as_json:
-        print_next_steps(read, local=local)
 
 
 def deploy_to(
@@ -119,7 +50,7 @@ def deploy_to(
     temporary: Path,
     steps: dict[str, float],
 ) -> Deployed:
-    """Run the CDK CLI and read back what AWS then has.
+    """Run the CDK CLI and read back the deployed clusters.
 
     Args:
         target: Where to deploy.

@@ -1,4 +1,4 @@
-"""What a person does after a deployment; on stderr, so that stdout carries the summary only."""
+"""Print next steps after a deployment, on stderr."""
 
 import shlex
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ To look around in a local AWS that stays: ultracluster local up"""
 
 
 def print_next_steps(clusters: Sequence[Cluster], *, local: bool) -> None:
-    """Say what to do next.
+    """Print what to do next.
 
     Args:
         clusters: What was deployed.

@@ -1,26 +1,26 @@
-"""Shows how far a deployment is: a moving bar on a terminal, a line for each step elsewhere. On stderr."""
+"""Show the progress of a deployment on stderr: a bar on a terminal, lines elsewhere."""
 
 import sys
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
 from ultracluster_cli.output import say
-
-if TYPE_CHECKING:
-    from rich.progress import TaskID
 
 __all__ = ["BarDisplay", "LineDisplay", "ProgressDisplay", "progress_display"]
 
 
 def progress_display() -> "ProgressDisplay":
-    """Return the display that fits where stderr goes."""
+    """Return the display that suits stderr."""
     return BarDisplay() if sys.stderr.isatty() else LineDisplay()
 
 
 class LineDisplay(AbstractContextManager["LineDisplay"]):
-    """One line when synthesis, and one when each stack, is done; for logs."""
+    """Print a line after synthesis and after each stack."""
 
     def __init__(self) -> None:
         self._told: list[str] = []
@@ -39,12 +39,9 @@ class LineDisplay(AbstractContextManager["LineDisplay"]):
 
 
 class BarDisplay(AbstractContextManager["BarDisplay"]):
-    """A bar with the current stack, its resources and the time, under a line for each stack that is done."""
+    """Show a bar with the current stack, its resources and the time, below the finished stacks."""
 
     def __init__(self) -> None:
-        from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
         self._lines = LineDisplay()
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -97,7 +94,7 @@ def _doing(progress: DeploymentProgress) -> str:
 
 
 def _short(stack: str) -> str:
-    """The construct path, without the name in CloudFormation that the CDK CLI adds."""
+    """Return the construct path, without the stack name that the CDK CLI appends."""
     return stack.partition(" (")[0]
 
 

@@ -1,4 +1,4 @@
-"""Tells what was deployed: a table for people, JSON with stable keys for programs (docs/command-line.md)."""
+"""Print what was deployed: tables, or JSON with stable keys (docs/command-line.md)."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ __all__ = ["print_summary", "summary_json"]
 def summary_json(
     clusters: Sequence[Cluster], *, local: bool, steps: Mapping[str, float], deployed: Sequence[DeployedStack]
 ) -> dict[str, Any]:
-    """Return the summary as plain values for JSON.
+    """Return the summary as plain values.
 
     Args:
         clusters: What was read back.

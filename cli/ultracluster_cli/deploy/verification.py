@@ -1,4 +1,4 @@
-"""What a deployment has really made, asked of AWS after it: nothing here is taken from the rollout file."""
+"""Read deployed clusters back from AWS. Takes nothing from the rollout file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -56,7 +56,7 @@ def _cannot_read_back(problem: str) -> FindingsError:
 
 
 class _Reader:
-    """Reads one cluster; its stacks are in one Region."""
+    """Read one cluster, whose stacks are in one Region."""
 
     def __init__(
         self, stacks: Sequence[AssemblyStack], client: Client, own_types: Mapping[str, InstanceType]
@@ -126,7 +126,7 @@ class _Reader:
             yield Stack(name=name, status=described["StackStatus"], resources=len(resources))
 
     def _first_environment(self, queue: Mapping[str, Any]) -> Mapping[str, Any]:
-        """That of the capacity that a cluster prefers; others are of further sources and of precompile jobs."""
+        """Return the compute environment of the preferred capacity, which comes first in the queue."""
         order = sorted(queue["computeEnvironmentOrder"], key=lambda entry: entry["order"])
         ids = [entry["computeEnvironment"] for entry in order[:1]]
         answer = (
@@ -193,7 +193,7 @@ class _Reader:
         return wanted
 
     def _queue(self) -> Mapping[str, Any]:
-        """The cluster's own; further ones, and those of precompile jobs, carry their names as a tag."""
+        """Return the cluster's own queue; further queues carry their names as a tag."""
         ids = self._ids("AWS::Batch::JobQueue")
         answer = self._call("batch").describe_job_queues(jobQueues=ids) if ids else {"jobQueues": []}
         own = [queue for queue in answer["jobQueues"] if QUEUE_NAME_TAG not in queue.get("tags", {})]

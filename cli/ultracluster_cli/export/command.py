@@ -1,11 +1,20 @@
-"""`ultracluster export`: the command line of it; the work is in `ultracluster_cli.export.run`."""
+"""`ultracluster export`: export plain CloudFormation templates."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
+from ultracluster_cli._cdk.toolchain import find_toolchain
+from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli.export.run import export_assembly
 from ultracluster_cli.options import JsonOption, OptionalRolloutArgument, WaveOption
+from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_stacks.config import load_rollout
 
 __all__ = ["app", "export"]
 
@@ -24,9 +33,32 @@ def export(
     wave: WaveOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write plain CloudFormation templates with parameters, for who deploys without the CDK; needs no account."""
-    from ultracluster_cli.export.run import export_rollout  # noqa: PLC0415 - pydantic; not for the help
+    """Export CloudFormation templates for teams that deploy without the CDK.
 
-    export_rollout(
-        directory=Path.cwd(), rollout=rollout, output=output, bucket=bucket, wave=wave, as_json=as_json
-    )
+    Writes plain templates with parameters; needs no account.
+    """
+    directory = Path.cwd()
+    rollout = rollout_file(directory, rollout)
+    loaded = load_rollout(rollout)
+    print_findings(loaded.warnings)
+    clusters = clusters_of(loaded.config, wave)
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        problem = f"{quote(str(output))} exists and is not empty"
+        raise FindingsError([Finding(code="UC9611", problem=problem, remedy="Name a new folder")])
+    state = state_directory(directory)
+    with run_directory(state) as temporary:
+        synthesize_into(
+            temporary / "export",
+            toolchain=find_toolchain(directory),
+            directory=directory,
+            rollout=rollout,
+            wave=wave,
+            temporary=temporary,
+            environment=os.environ,
+        )
+        rows = export_assembly(temporary / "export", clusters, output=output, bucket=bucket)
+    if as_json:
+        print_json({"templates": rows})
+    else:
+        print_table(columns=list(rows[0]), rows=rows, title=f"Written to {output}")
+        say("Deploy the templates of a cluster in this order: network, storage, cluster. See docs/export.md.")

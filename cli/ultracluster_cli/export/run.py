@@ -1,75 +1,19 @@
-"""Exports a rollout: synthesize, turn what differs between places into parameters, write templates and assets."""
+"""Turn the stacks of a cloud assembly into templates with parameters, and pack their assets."""
 
 import json
-import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ultracluster_cli._aws.selection import clusters_of
-from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
-from ultracluster_cli._cdk.toolchain import find_toolchain
-from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
-from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of
 
-__all__ = ["export_assembly", "export_rollout"]
+__all__ = ["export_assembly"]
 
 _LONGEST_BODY = 51_200  # bytes of TemplateBody; a larger one is passed as TemplateURL
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # the same input gives the same bytes
-
-
-def export_rollout(
-    *,
-    directory: Path,
-    rollout: Path | None,
-    output: Path,
-    bucket: str | None,
-    wave: str | None,
-    as_json: bool,
-) -> None:
-    """Write the templates of a rollout and say what was written.
-
-    Args:
-        directory: Folder of the CDK app.
-        rollout: The rollout file. None for the one that cdk.json names.
-        output: Folder to write.
-        bucket: Default of the parameter for the bucket with assets. None for none.
-        wave: Name of the one wave. None for all.
-        as_json: Print JSON instead of a table.
-
-    Raises:
-        FindingsError: If the rollout is wrong, the folder is not empty (UC9611), cdk synth fails (UC9201), or a
-            template cannot be exported (UC9610, UC9612).
-    """
-    rollout = rollout_file(directory, rollout)
-    loaded = load_rollout(rollout)
-    print_findings(loaded.warnings)
-    clusters = clusters_of(loaded.config, wave)
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        problem = f"{quote(str(output))} exists and is not empty"
-        raise FindingsError([Finding(code="UC9611", problem=problem, remedy="Name a new folder")])
-    state = state_directory(directory)
-    with run_directory(state) as temporary:
-        synthesize_into(
-            temporary / "export",
-            toolchain=find_toolchain(directory),
-            directory=directory,
-            rollout=rollout,
-            wave=wave,
-            temporary=temporary,
-            environment=os.environ,
-        )
-        rows = export_assembly(temporary / "export", clusters, output=output, bucket=bucket)
-    if as_json:
-        print_json({"templates": rows})
-    else:
-        print_table(columns=list(rows[0]), rows=rows, title=f"Written to {output}")
-        say("Deploy the templates of a cluster in this order: network, storage, cluster. See docs/export.md.")
 
 
 def export_assembly(

@@ -1,17 +1,19 @@
-"""`ultracluster check`: our rules on anybody's CloudFormation templates, without AWS and without the CDK."""
+"""`ultracluster check`: check any CloudFormation templates, without AWS and without the CDK."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from ultracluster_catalog.places.zones import REGIONS
+from ultracluster_checks import check_templates
+from ultracluster_checks.check import CheckReport
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
-
-if TYPE_CHECKING:
-    from ultracluster_checks.check import CheckReport
+from ultracluster_stacks.check import read_templates
 
 __all__ = ["app", "check"]
 
@@ -39,14 +41,11 @@ def check(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Look in templates for what costs paid hours, loses data or opens doors; changes nothing.
+    """Check CloudFormation templates for waste, data loss and open access.
 
-    Templates that are given together are looked at together: what one exports is known where another imports it. Ends with 2
-    if something breaks a rule; warnings are shown only.
+    Templates given together are checked together: what one exports is known where another imports it. Warnings do not
+    change the exit code.
     """
-    from ultracluster_checks import check_templates  # noqa: PLC0415 - the catalogue; not for the help
-    from ultracluster_stacks.check import read_templates  # noqa: PLC0415 - YAML; as above
-
     wrong = _check_region(region)
     skips, wrong_skips = _skips(skip or [])
     if wrong or wrong_skips:
@@ -56,7 +55,7 @@ def check(
     if as_json:
         print_json(_as_json(report))
         if report.errors:
-            raise typer.Exit(_BROKEN_EXIT_CODE)
+            raise typer.Exit(ExitCode.FINDINGS)
         return
     errors = report.errors
     print_findings(finding for finding in report.findings if finding not in errors)
@@ -67,12 +66,7 @@ def check(
     say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: nothing breaks a rule")
 
 
-_BROKEN_EXIT_CODE = 2
-
-
 def _check_region(region: str | None) -> list[Finding]:
-    from ultracluster_catalog.places.zones import REGIONS  # noqa: PLC0415 - tables; as above
-
     if region is None or region in REGIONS:
         return []
     return [
@@ -92,7 +86,7 @@ def _skips(given: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
     return skips, findings
 
 
-def _as_json(report: "CheckReport") -> dict[str, Any]:
+def _as_json(report: CheckReport) -> dict[str, Any]:
     found = [
         {
             "code": finding.code,

@@ -1,4 +1,4 @@
-"""What the nodes of a rollout take from their network cards and their subnet."""
+"""Compute the interfaces and addresses that the nodes of a rollout use."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["expected_network", "network_row"]
 
 
 def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
-    """Give the figures of a cluster's network as plain values for JSON.
+    """Return the network figures of a cluster as plain values.
 
     Args:
         cluster: A cluster without mistakes.
@@ -41,7 +41,7 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
 
 
 def network_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the row of a table for people.
+    """Return the network figures of a cluster as a row of a table.
 
     Args:
         cluster: A cluster of the JSON, with its network.

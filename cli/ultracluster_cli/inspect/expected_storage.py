@@ -1,4 +1,4 @@
-"""What a new file system of a rollout will do and cost, before it is paid for."""
+"""Compute the performance and cost of a new file system before it is paid for."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["expected_file_system", "file_system_row"]
 
 
 def expected_file_system(cluster: ClusterConfig) -> dict[str, Any] | None:
-    """Give the figures of a cluster's file system as plain values for JSON; None for an existing one.
+    """Return the figures of a cluster's file system as plain values; None for an existing one.
 
     Args:
         cluster: A cluster without mistakes.
@@ -39,7 +39,7 @@ def expected_file_system(cluster: ClusterConfig) -> dict[str, Any] | None:
 
 
 def file_system_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the row of a table for people.
+    """Return the figures of a file system as a row of a table.
 
     Args:
         cluster: A cluster of the JSON, with its file system.

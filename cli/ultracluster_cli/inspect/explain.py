@@ -1,4 +1,4 @@
-"""`ultracluster explain`: where does each value of a cluster come from?"""
+"""`ultracluster explain`: show where each value of a cluster comes from."""
 
 import dataclasses
 import json
@@ -9,6 +9,7 @@ import typer
 from ultracluster_cli._aws.selection import called
 from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
+from ultracluster_stacks.config.explain import explain_rollout
 
 __all__ = ["app", "explain"]
 
@@ -24,9 +25,10 @@ def explain(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Show each value of a cluster and what gives it: the cluster, the defaults of the file, or what is built in."""
-    from ultracluster_stacks.config.explain import explain_rollout  # noqa: PLC0415 - pydantic; not for the help
+    """Show each setting of a cluster and where its value comes from.
 
+    A value comes from the cluster, from the defaults of the file, or is built in.
+    """
     chosen = called(explain_rollout(rollout), [] if cluster is None else [cluster], rollout=rollout)
     if as_json:
         print_json({"clusters": [dataclasses.asdict(one) for one in chosen]})

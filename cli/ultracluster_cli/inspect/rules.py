@@ -1,18 +1,16 @@
-"""`ultracluster rules`: what stands behind the code of a finding."""
+"""`ultracluster rules`: explain the codes of findings."""
 
 import difflib
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ultracluster_cli.output import print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.rule_notes import RuleNote, rule_note
 from ultracluster_rules.rules import RULES
-
-if TYPE_CHECKING:
-    from ultracluster_rules.rule_notes import RuleNote
 
 __all__ = ["app", "rules"]
 
@@ -29,9 +27,10 @@ def rules(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
 ) -> None:
-    """Explain a rule by its code: an example that breaks it, one that keeps it, what to do, and the source."""
-    from ultracluster_rules.rule_notes import rule_note  # noqa: PLC0415 - the texts; not for the help
+    """Explain rules by their codes, or list them all.
 
+    Shows an example that breaks the rule, one that keeps it, what to do, and the source.
+    """
     wanted = _known(codes or [])
     if as_json:
         print_json({"rules": [_row(code, rule_note(code)) for code in wanted or sorted(RULES)]})
@@ -43,7 +42,7 @@ def rules(
 
 
 def _known(codes: Sequence[str]) -> list[str]:
-    """The codes as they are written, each once; any case is taken."""
+    """Return the codes in upper case without duplicates."""
     written = [code.strip().upper() for code in codes]
     if unknown := [given for given, code in zip(codes, written, strict=True) if code not in RULES]:
         raise FindingsError(_unknown(given) for given in unknown)
@@ -60,7 +59,7 @@ def _unknown(given: str) -> Finding:
     )
 
 
-def _row(code: str, note: "RuleNote") -> dict[str, Any]:
+def _row(code: str, note: RuleNote) -> dict[str, Any]:
     return {
         "code": code,
         "severity": RULES[code].severity,
@@ -75,7 +74,7 @@ def _row(code: str, note: "RuleNote") -> dict[str, Any]:
     }
 
 
-def _explained(code: str, note: "RuleNote") -> str:
+def _explained(code: str, note: RuleNote) -> str:
     parts = [
         ("Breaks it", _example(note.fails)),
         ("Keeps it", _example(note.passes)),

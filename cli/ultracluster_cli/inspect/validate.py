@@ -1,9 +1,12 @@
-"""`ultracluster validate`: is a rollout file right? Answers in milliseconds, without AWS and without the CDK."""
+"""`ultracluster validate`: validate a rollout file, without AWS and without the CDK."""
 
 import typer
 
+from ultracluster_cli.inspect.expected_network import expected_network, network_row
+from ultracluster_cli.inspect.expected_storage import expected_file_system, file_system_row
 from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_findings, print_json, print_table
+from ultracluster_stacks.config import load_rollout
 
 __all__ = ["app", "validate"]
 
@@ -16,11 +19,10 @@ def validate(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a rollout file and list its clusters; every mistake is shown, with its line."""
-    from ultracluster_cli.inspect.expected_network import expected_network, network_row  # noqa: PLC0415 - as below
-    from ultracluster_cli.inspect.expected_storage import expected_file_system, file_system_row  # noqa: PLC0415 - as below
-    from ultracluster_stacks.config import load_rollout  # noqa: PLC0415 - pydantic; not for the help
+    """Validate a rollout file and list its clusters.
 
+    Reports every mistake with its line.
+    """
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     rows = [

@@ -1,21 +1,37 @@
 """`ultracluster jobs`: submit jobs to a cluster, list, explain, follow and stop them."""
 
+import json
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
 
+from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.jobs.session import (
+    answers,
+    job_row,
+    open_region,
+    read_duration,
+    read_variables,
+)
+from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding
+from ultracluster_runtime.jobs.describe import STATES, look
+from ultracluster_runtime.jobs.describe import list_jobs as jobs_of
+from ultracluster_runtime.jobs.diagnose import reasons
+from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
+from ultracluster_runtime.jobs.queues import find_definition, find_queue, find_queues
+from ultracluster_runtime.jobs.stop import end_job
 
 __all__ = ["app", "list_jobs", "logs", "stop", "submit", "why"]
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Submit jobs to a cluster, list them, say why they wait, read their logs and stop them.",
+    help="Submit, list, explain, follow and stop jobs.",
 )
 
 _FOLLOW_SECONDS = 2.0
@@ -54,27 +70,20 @@ def submit(
         str | None, typer.Option(help="End each attempt after this time, such as 12h.")
     ] = None,
     after: Annotated[
-        list[str] | None, typer.Option(help="Id of a job that has to succeed before; may be repeated.")
+        list[str] | None, typer.Option(help="ID of a job that must succeed first; may be repeated.")
     ] = None,
     array_size: Annotated[
         int | None, typer.Option(help="Jobs of an array, 2 to 10,000. Default: what the job says.")
     ] = None,
-    alone: Annotated[bool, typer.Option("--alone", help="Without the jobs that it depends on.")] = False,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Do not submit the jobs that this one depends on.")
+    ] = False,
     queue_name: _Queue = None,
     region: _Region = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Submit a job that the cluster defines, after the jobs that it depends on."""
-    from ultracluster_cli.jobs.session import (  # noqa: PLC0415 - boto3; not for the help
-        answers,
-        open_region,
-        read_duration,
-        read_variables,
-    )
-    from ultracluster_cli.jobs.submit import submit_all  # noqa: PLC0415
-    from ultracluster_runtime.jobs.queues import find_definition, find_queue  # noqa: PLC0415
-
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
     # SubmitJob has no token: a request that is sent again after a lost answer would be a second job.
@@ -115,17 +124,12 @@ def submit(
 def list_jobs(
     cluster: _Cluster,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Also jobs that have ended.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include jobs that have ended.")] = False,
     region: _Region = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the jobs of a cluster with their states, queue by queue, oldest first."""
-    from ultracluster_cli.jobs.session import answers, job_row, open_region  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.jobs.describe import STATES  # noqa: PLC0415
-    from ultracluster_runtime.jobs.describe import list_jobs as jobs_of  # noqa: PLC0415
-    from ultracluster_runtime.jobs.queues import find_queues  # noqa: PLC0415
-
+    """List the jobs of a cluster with their states by queue, oldest first."""
     region, client = open_region(cluster, region=region, profile=profile)
     states = [one for one in STATES if everything or one not in {"SUCCEEDED", "FAILED"}]
     with answers():
@@ -147,11 +151,7 @@ def list_jobs(
 def why(
     job: _Job, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
 ) -> None:
-    """Say in words why a job waits, and what to do; changes nothing."""
-    from ultracluster_cli.jobs.session import answers, open_region  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.jobs.describe import look  # noqa: PLC0415
-    from ultracluster_runtime.jobs.diagnose import reasons  # noqa: PLC0415
-
+    """Explain why a job is waiting, and what to do about it."""
     _, client = open_region(job, region=region, profile=profile)
     with answers():
         waiting = look(job, now=datetime.now(UTC), client=client)
@@ -172,6 +172,8 @@ def why(
         if not found:
             typer.echo("Nothing is seen that holds it; AWS Batch may take some minutes to start nodes.")
     print_findings(Finding(code="UC6209", problem=problem) for problem in waiting.unseen)
+    if waiting.unseen and not found:
+        raise typer.Exit(ExitCode.UNKNOWN)
 
 
 @app.command()
@@ -181,17 +183,13 @@ def logs(
     node: Annotated[
         int | None, typer.Option(min=0, help="Index of the node. Default: the main node.")
     ] = None,
-    tail: Annotated[int, typer.Option(min=1, max=10_000, help="The newest lines to begin with.")] = 100,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on until Ctrl-C.")] = False,
+    tail: Annotated[int, typer.Option(min=1, max=10_000, help="Number of latest lines to show first.")] = 100,
+    follow: Annotated[bool, typer.Option("--follow", help="Follow the log until Ctrl-C.")] = False,
     region: _Region = None,
     profile: ProfileOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each line as a JSON document.")] = False,
 ) -> None:
     """Print the log of one node of a job."""
-    import json  # noqa: PLC0415
-
-    from ultracluster_cli.jobs.session import answers, open_region  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail  # noqa: PLC0415
 
     def show(lines: list[Line]) -> None:
         for line in lines:
@@ -214,7 +212,7 @@ def logs(
 def stop(
     job: _Job,
     *,
-    now: Annotated[bool, typer.Option("--now", help="At once, without a checkpoint.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Stop at once, without a checkpoint.")] = False,
     wait: Annotated[str, typer.Option(help="Time for the checkpoint, such as 10m.")] = "5m",
     reason: Annotated[
         str, typer.Option(help="What AWS Batch shows as the reason.")
@@ -223,10 +221,7 @@ def stop(
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell a running job to write a checkpoint, give it time for that, then end it."""
-    from ultracluster_cli.jobs.session import answers, open_region, read_duration  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.jobs.stop import end_job  # noqa: PLC0415
-
+    """Stop a job, giving a running one time to write a checkpoint."""
     lead = timedelta(0) if now else read_duration("--wait", wait)
     _, client = open_region(job, region=region, profile=profile)
     if lead:

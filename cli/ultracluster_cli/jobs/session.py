@@ -1,4 +1,4 @@
-"""What the commands of `ultracluster jobs` share: clients of one Region, what people typed, how errors of AWS are told."""
+"""Open the clients, parse the options and report the errors of `ultracluster jobs`."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 def open_region(
     *named: str, region: str | None, profile: str | None, attempts: int = 3
 ) -> tuple[str, Client]:
-    """Give the Region of a command and what gives its clients.
+    """Return the Region of a command and a function that creates clients.
 
     Args:
         named: What the command names; an ARN decides the Region.
@@ -39,7 +39,7 @@ def open_region(
         next((found for one in named if (found := region_of(one))), None) or region or session.region_name
     )
     if not chosen:
-        problem = "nothing says in which Region the job is"
+        problem = "no Region given"
         remedy = "Give --region, or an ARN, or set AWS_REGION"
         raise FindingsError([Finding(code="UC6201", problem=problem, remedy=remedy)])
     config = Config(
@@ -57,7 +57,7 @@ def open_region(
 
 @contextmanager
 def answers(remedy: str = "Check the credentials, their permissions and the Region") -> Iterator[None]:
-    """Turn what AWS refuses, and that it cannot be reached, into a finding.
+    """Turn errors and refusals of AWS into a finding.
 
     Args:
         remedy: What to do then. Default: to check the credentials.
@@ -107,7 +107,7 @@ def read_variables(given: list[str]) -> dict[str, str]:
 
 
 def job_row(job: Any) -> dict[str, Any]:
-    """A job as a row of a table, and as JSON."""
+    """Return a job as a row of a table and of the JSON."""
     since = {"RUNNING": "startedAt", "SUCCEEDED": "stoppedAt", "FAILED": "stoppedAt"}.get(
         job["status"], "createdAt"
     )

@@ -1,4 +1,4 @@
-"""Submits a job and, before it, the jobs that it depends on."""
+"""Submit a job after the jobs that it depends on."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ __all__ = ["Submitted", "submit_all"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Submitted:
-    """A job that AWS Batch has taken.
+    """A submitted job.
 
     Attributes:
         job_id: Its id.
@@ -39,7 +39,7 @@ def submit_all(
     share: str | None,
     settings: Mapping[str, Any],
 ) -> list[Submitted]:
-    """Submit a job. Everything is checked before the first request is sent.
+    """Submit a job. Checks everything before the first request is sent.
 
     Args:
         definition: The job.

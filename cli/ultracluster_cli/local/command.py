@@ -1,27 +1,29 @@
-"""`ultracluster local`: a local AWS that stays in the background, for the CDK CLI, the aws CLI and `deploy --local`."""
+"""`ultracluster local`: run a local AWS in the background."""
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ultracluster_cli._aws.local_errors import local_aws_findings
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table, say
 
-if TYPE_CHECKING:
-    from ultracluster_local.server.daemon import Status
+with local_aws_findings():  # ultracluster-local is an optional distribution
+    from ultracluster_local.instance.environment import child_environment
+    from ultracluster_local.seeding.seed_client import seed
+    from ultracluster_local.server import daemon
+    from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status
 
 __all__ = ["app", "down", "env", "reset", "status", "up"]
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Run a local AWS on this machine: a fake without account or cost, which forgets everything when it stops.",
+    help="Run a local AWS on this machine: no account, no cost.\n\nIt forgets everything when it stops.",
 )
-
-_NOT_RUNNING_EXIT_CODE = 1
 
 _Region = Annotated[str, typer.Option(help="Region that the environment names.")]
 
@@ -35,8 +37,6 @@ def up(
     as_json: JsonOption = False,
 ) -> None:
     """Start a local AWS in the background and print the environment to use it."""
-    from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
-
     started = daemon.up(_directory(), port=port)
     environment = _environment(started, region)
     if as_json:
@@ -51,8 +51,6 @@ def up(
 @local_aws_findings()
 def env(*, region: _Region = "us-east-2") -> None:
     """Print only the environment of the running local AWS: eval "$(ultracluster local env)"."""
-    from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
-
     running = daemon.status(_directory())
     if running is None:
         raise _not_running()
@@ -62,9 +60,7 @@ def env(*, region: _Region = "us-east-2") -> None:
 @app.command()
 @local_aws_findings()
 def status(*, as_json: JsonOption = False) -> None:
-    """Say whether a local AWS runs, and where; exits with 1 if none does."""
-    from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
-
+    """Show whether a local AWS is running, and where; exit code 6 if none is."""
     running = daemon.status(_directory())
     if as_json:
         print_json(_told(running))
@@ -77,9 +73,7 @@ def status(*, as_json: JsonOption = False) -> None:
 @app.command()
 @local_aws_findings()
 def reset(*, region: _Region = "us-east-2") -> None:
-    """Empty the running local AWS; only the Region's bootstrap for the CDK is there again."""
-    from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
-
+    """Empty the running local AWS, and bootstrap the Region for the CDK again."""
     daemon.reset(_directory())
     if running := daemon.status(_directory()):
         _environment(running, region)  # bootstraps
@@ -89,19 +83,15 @@ def reset(*, region: _Region = "us-east-2") -> None:
 @app.command()
 @local_aws_findings()
 def down() -> None:
-    """Stop the local AWS; everything in it is gone."""
-    from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
-
+    """Stop the local AWS and lose everything in it."""
     say("The local AWS is stopped." if daemon.down(_directory()) else "No local AWS was running.")
 
 
 def _directory() -> Path:
-    from ultracluster_local.server.daemon import DEFAULT_DIRECTORY  # noqa: PLC0415 - not for the help
-
     return Path.cwd() / DEFAULT_DIRECTORY
 
 
-def _told(running: "Status | None") -> dict[str, Any]:
+def _told(running: Status | None) -> dict[str, Any]:
     return {
         "running": running is not None,
         "endpoint": running.endpoint if running else None,
@@ -110,11 +100,8 @@ def _told(running: "Status | None") -> dict[str, Any]:
     }
 
 
-def _environment(running: "Status", region: str) -> dict[str, str]:
-    """What differs from an environment without anything of AWS; a shell keeps the rest of its own."""
-    from ultracluster_local.instance.environment import child_environment  # noqa: PLC0415 - not for the help
-    from ultracluster_local.seeding.seed_client import seed  # noqa: PLC0415 - likewise
-
+def _environment(running: Status, region: str) -> dict[str, str]:
+    """Return the variables to set in a shell."""
     seed(endpoint=running.endpoint, regions=[region])
     return child_environment(endpoint=running.endpoint, region=region, base={})
 
@@ -128,4 +115,4 @@ def _print_exports(environment: dict[str, str]) -> None:
 
 def _not_running() -> typer.Exit:
     say("No local AWS runs here. Start one with: ultracluster local up")
-    return typer.Exit(_NOT_RUNNING_EXIT_CODE)
+    return typer.Exit(ExitCode.NOT_RUNNING)

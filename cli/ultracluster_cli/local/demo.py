@@ -1,10 +1,25 @@
-"""`ultracluster demo`: the command line of it; the work is in `ultracluster_cli.local.demonstration`."""
+"""`ultracluster demo`: buy capacity and deploy a rollout on a local AWS."""
 
+import dataclasses
 from pathlib import Path
+from typing import Any
 
 import typer
 
+from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._aws.targets import local_aws
+from ultracluster_cli._cdk.timing import timed, told
+from ultracluster_cli._cdk.toolchain import find_toolchain
+from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli.deploy.deployment import deploy_to
+from ultracluster_cli.deploy.next_steps import print_next_steps
+from ultracluster_cli.deploy.summary import print_summary, summary_json
+from ultracluster_cli.local.demo_purchase import LEDGER_REGION, LEDGER_TABLE, DemoBuyer, Purchase, make_ledger
+from ultracluster_cli.local.demonstration import blocks_of, require_bought, write_copy
 from ultracluster_cli.options import JsonOption, OptionalRolloutArgument
+from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config.reading.environment import refuse_environment
 
 __all__ = ["app", "demo"]
 
@@ -17,11 +32,61 @@ def demo(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Buy the rollout's Capacity Blocks on a local AWS, with fake money, and deploy the rollout on what was bought.
+    """Buy capacity with fake money and deploy a rollout on it, on a local AWS.
 
-    Needs no account and reaches nothing outside this machine. Started again on the same `ultracluster local up`, it
-    buys and changes nothing.
+    Needs no account and reaches nothing outside this machine. Run again on the same `ultracluster local up`, it buys
+    and changes nothing.
     """
-    from ultracluster_cli.local.demonstration import demonstrate  # noqa: PLC0415 - boto3 and pydantic; not for the help
+    directory = Path.cwd()
+    rollout = rollout_file(directory, rollout)
+    refuse_environment(rollout)
+    loaded = load_rollout(rollout)
+    print_findings(loaded.warnings)
+    wanted = blocks_of(loaded.config)
+    clusters = clusters_of(loaded.config, None)
+    toolchain = find_toolchain(directory)
+    state = state_directory(directory)
+    folder, log = state / "demo", state / "logs" / "demo-capacity.log"
+    for each in (folder, log.parent):
+        each.mkdir(exist_ok=True)
+    log.write_text("", encoding="utf-8")
+    steps: dict[str, float] = {}
+    with (
+        timed(steps, "in all"),
+        run_directory(state) as temporary,
+        local_aws(
+            clusters, background=state / "local", temporary=temporary, steps=steps, seed_blocks=False
+        ) as target,
+    ):
+        say(f"Using {target.name} ({steps['starting the local AWS']:.1f} s)")
+        with told(steps, "making the ledger") as came_of_it:
+            make_ledger(target.client("dynamodb", LEDGER_REGION))
+            came_of_it.append(
+                f"The ledger is the table {LEDGER_TABLE}, made directly; in an account, deploy the CapacityLedger"
+            )
+        buyer = DemoBuyer(
+            target=target, directory=directory, folder=folder, log=log, steps=steps, shows_offers=not as_json
+        )
+        purchases = {loc: buyer.buy(cluster) for loc, cluster in wanted.items()}
+        with told(steps, "handing over") as came_of_it:
+            copy = folder / rollout.name
+            write_copy(rollout, copy, {loc: purchase.fragment for loc, purchase in purchases.items()})
+            load_rollout(copy)
+            came_of_it.append(f"The rollout with what was bought is {copy.relative_to(directory)}")
+        deployed = deploy_to(
+            target, toolchain=toolchain, directory=directory, rollout=copy, temporary=temporary, steps=steps
+        )
+        require_bought(deployed.clusters, list(purchases.values()))
+    if as_json:
+        summary = summary_json(deployed.clusters, local=True, steps=steps, deployed=deployed.stacks)
+        print_json(summary | {"rollout": str(copy), "purchases": [*map(_row, purchases.values())]})
+        return
+    columns = ["order", "state_before", "state", "reservation_id", "zone_id", "start", "end", "fake_fee"]
+    rows = [_row(purchase) for purchase in purchases.values()]
+    print_table(columns=columns, rows=rows, title="Bought on the local AWS, with fake money")
+    print_summary(deployed.clusters, local=True, as_json=False, steps=steps, deployed=deployed.stacks)
+    print_next_steps(deployed.clusters, local=True)
 
-    demonstrate(directory=Path.cwd(), rollout=rollout, as_json=as_json)
+
+def _row(purchase: Purchase) -> dict[str, Any]:
+    return dataclasses.asdict(purchase) | {"fragment": str(purchase.fragment)}

@@ -1,4 +1,4 @@
-"""Buying in the demo: the commands that a person would type, each a process that can reach the local AWS only."""
+"""Buy Capacity Blocks in the demo, with the commands that a user would type."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli._cdk.child_process import run_captured
 from ultracluster_cli._cdk.timing import told
-from ultracluster_cli.capacity.session import NOT_KNOWN_EXIT_CODE
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_table, say
 from ultracluster_rules.findings import Finding, FindingsError
@@ -40,7 +40,7 @@ _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Purchase:
-    """What was bought for a cluster, with fake money.
+    """A purchase for a cluster, with fake money.
 
     Attributes:
         cluster: Name of the cluster.
@@ -68,7 +68,7 @@ class Purchase:
 
 
 def make_ledger(client: Any) -> None:
-    """Make the table of the ledger, unless it is there.
+    """Create the ledger's table unless it exists.
 
     Args:
         client: A DynamoDB client of the local AWS, in `LEDGER_REGION`.
@@ -87,13 +87,13 @@ def make_ledger(client: Any) -> None:
 
 
 def order_name(cluster: ClusterConfig) -> str:
-    """Name the order for a cluster: the same name for the same need, and another one for another need."""
+    """Return the name of a cluster's order: the same name for the same need."""
     need = f"{cluster.region} {cluster.instance_type} {cluster.nodes}"
     return f"demo-{cluster.name}-{hashlib.sha256(need.encode()).hexdigest()[:8]}"
 
 
 class DemoBuyer:
-    """Buys Capacity Blocks on a local AWS by the commands of `ultracluster capacity`.
+    """Buy Capacity Blocks on a local AWS with the commands of `ultracluster capacity`.
 
     Args:
         target: The local AWS; `make_ledger` has made the ledger there.
@@ -124,14 +124,14 @@ class DemoBuyer:
         self._ledger = Ledger(target.client("dynamodb", LEDGER_REGION), LEDGER_TABLE)
 
     def buy(self, cluster: ClusterConfig) -> Purchase:
-        """Find, approve and buy the block of a cluster, unless the ledger says that this was done.
+        """Find, approve and buy the block of a cluster, unless the ledger has its order already.
 
         Args:
             cluster: The cluster.
 
         Raises:
             FindingsError: If a command fails (UC9011), or not exactly one reservation was bought (UC9010).
-            typer.Exit: With 3, if a purchase was sent and nobody knows yet what came of it.
+            typer.Exit: With `ExitCode.UNKNOWN` if a purchase was sent and its outcome is not known yet.
         """
         order = order_name(cluster)
         known = {record.order.name: record for record in self._ledger.orders()}
@@ -213,7 +213,7 @@ class DemoBuyer:
         return again
 
     def _require_one(self, order: str, region: str, reservation_id: str) -> None:
-        """Ask EC2, which knows more than the ledger: it holds the one reservation of the order, and no second one."""
+        """Check in EC2 that exactly one reservation exists for the order."""
         pages = self._target.client("ec2", region).get_paginator("describe_capacity_reservations").paginate()
         held = [
             reservation["CapacityReservationId"]
@@ -243,9 +243,9 @@ class DemoBuyer:
             return told_by_it
         for line in done.stderr.splitlines():
             say(f"  | (local AWS, fake money) {line}")
-        if done.returncode == NOT_KNOWN_EXIT_CODE:
+        if done.returncode == ExitCode.UNKNOWN:
             say("Starting the demo again is safe: it looks for what was bought and sends no second request.")
-            raise typer.Exit(NOT_KNOWN_EXIT_CODE)
+            raise typer.Exit(ExitCode.UNKNOWN)
         raise _failed(
             "UC9011",
             f"ultracluster capacity {arguments[1]} ended with code {done.returncode}; the whole log is {self._log}",
@@ -253,7 +253,7 @@ class DemoBuyer:
 
 
 def command_environment(target: Target) -> dict[str, str]:
-    """Return the environment of the commands: that of the local AWS, with the ledger in it."""
+    """Return the environment of the commands: the local AWS and its ledger."""
     return {
         **target.environment,
         LEDGER_VARIABLE: LEDGER_TABLE,
@@ -262,7 +262,7 @@ def command_environment(target: Target) -> dict[str, str]:
 
 
 def _wanted(cluster: ClusterConfig) -> list[str]:
-    """What the cluster needs, as options of `find` and `approve`."""
+    """Return what a cluster needs, as options of `find` and `approve`."""
     instance_type = get_instance_type(cluster.instance_type)
     wanted = (
         ["--ultraservers", "1", "--ultraserver-type", instance_type.ultraserver_type]

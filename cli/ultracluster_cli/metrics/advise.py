@@ -1,9 +1,18 @@
-"""`ultracluster advise`: what of a cluster is paid and not used, from its recorded metrics."""
+"""`ultracluster advise`: find capacity that is paid for and not used, from the metrics of a cluster."""
 
-from typing import Annotated
+from dataclasses import asdict
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from ultracluster_catalog.machines.nic_layouts import network_interfaces
+from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_demand_price, spot_price
+from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli.metrics.metric_source import read_metrics
 from ultracluster_cli.options import (
     FileSystemOption,
     JsonOption,
@@ -13,10 +22,18 @@ from ultracluster_cli.options import (
     RolloutArgument,
     RolloutProfileOption,
 )
+from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.advice import Report, Subject
+from ultracluster_runtime.advice import advise as advise_on
+from ultracluster_runtime.metrics.recorded_metrics import Recording
+from ultracluster_stacks.config import ClusterConfig, load_rollout
 
 __all__ = ["advise", "app"]
 
 app = typer.Typer(add_completion=False)
+
+_PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price, "spot": spot_price}
 
 
 @app.command()
@@ -36,18 +53,108 @@ def advise(
     profile: RolloutProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what could cost less: nodes, time, file system, settings; each with its evidence and its saving a month."""
-    from ultracluster_cli.metrics.advising import AdviceInput, give_advice  # noqa: PLC0415 - pydantic; not for the help
+    """Find capacity you pay for but do not use.
 
-    give_advice(
-        AdviceInput(
-            rollout=rollout,
-            recording=recording,
-            cluster=cluster,
-            hours=hours,
-            file_system_id=file_system,
-            node_hour=price,
-            profile=profile,
-        ),
-        as_json=as_json,
+    Looks at nodes, time, file system and settings; each piece of advice has its evidence and its monthly saving.
+    """
+    if price is not None and price <= 0:
+        problem = f"got {quote(price)}"
+        raise FindingsError(
+            [Finding(code="UC9337", problem=problem, allowed="more than 0", path="--node-hour")]
+        )
+    loaded = load_rollout(rollout)
+    print_findings(loaded.warnings)
+    clusters = clusters_of(loaded.config, None)
+    # Before CloudWatch is asked, which would be asked in the wrong Region.
+    named = _chosen(clusters, cluster, None, rollout) if cluster is not None else None
+    recorded = read_metrics(
+        recording=recording,
+        cluster=cluster,
+        region=named.region if named else None,
+        hours=hours,
+        file_system_id=file_system,
+        profile=profile or (named.profile if named else None),
     )
+    subject = _subject(_chosen(clusters, recorded.cluster, recorded.region, rollout), price)
+    report = advise_on(recorded, subject)
+    if as_json:
+        print_json(_document(recorded, subject, report))
+    else:
+        _print(recorded, subject, report)
+
+
+def _chosen(clusters: list[ClusterConfig], name: str, region: str | None, rollout: Path) -> ClusterConfig:
+    for each in clusters:
+        if each.name == name and region in (None, each.region):
+            return each
+    raise FindingsError(
+        [
+            Finding(
+                code="UC9336",
+                problem=f"got metrics of {quote(name)}{f' in {region}' if region else ''}, which the rollout does not have",
+                allowed=", ".join(f"{each.name} in {each.region}" for each in clusters),
+                location=str(rollout),
+            )
+        ]
+    )
+
+
+def _subject(cluster: ClusterConfig, node_hour: float | None) -> Subject:
+    machine = cluster.machine
+    if node_hour is None:
+        price = _PRICES[cluster.capacity.market_type](machine.name, cluster.region)
+    else:
+        today = datetime.now(UTC).date()
+        price = Price(amount=Decimal(str(node_hour)), unit="instance-hour", source="--node-hour", dated=today)
+    described = cluster.file_system.file_system_id is None
+    return Subject(
+        instance_type=machine,
+        region=cluster.region,
+        node_hour=price,
+        efa_interfaces=sum(each.has_efa for each in network_interfaces(machine, cluster.network.layout)),
+        file_system=cluster.file_system.settings if described else None,
+        untuned_jobs=frozenset(
+            job.name
+            for job in cluster.jobs
+            if job.neuron.settings() is None and XLA_COMPILER_FLAGS_VARIABLE not in job.environment
+        ),
+    )
+
+
+def _document(recorded: Recording, subject: Subject, report: Report) -> dict[str, Any]:
+    price = subject.node_hour
+    return {
+        "cluster": recorded.cluster,
+        "region": recorded.region,
+        "hours": report.hours,
+        "node_hour_usd": None if price.amount is None else float(price.amount),
+        "node_hour_source": f"{price.source}, {price.dated}" if price.amount is not None else price.reason,
+        "advice": [
+            {
+                **asdict(each),
+                "usd_per_month": None if each.usd_per_month is None else float(each.usd_per_month),
+            }
+            for each in report.advice
+        ],
+        "not_judged": [asdict(each) for each in report.not_judged],
+    }
+
+
+def _print(recorded: Recording, subject: Subject, report: Report) -> None:
+    price = subject.node_hour
+    paid = f"{price.amount} USD ({price.source}, {price.dated})" if price.amount is not None else price.reason
+    lines = [
+        f"{recorded.cluster} in {recorded.region}: {report.hours:g} hours from {recorded.start:%Y-%m-%d %H:%M} UTC",
+        f"a node-hour: {paid}",
+    ]
+    for each in report.advice:
+        amount = each.usd_per_month
+        saving = f"{amount:,} USD a month" if amount is not None else f"saving not known: {each.reason}"
+        lines += ["", f"{each.rule}: {saving}", f"  {each.evidence}", f"  {each.remedy}"]
+    if not report.advice:
+        lines += ["", "nothing to advise"]
+    if report.not_judged:
+        lines += ["", "not judged:", *(f"  {each.rule}: {each.reason}" for each in report.not_judged)]
+    print("\n".join(lines))  # noqa: T201 - what the command is for
+    if report.hours < 1:
+        say("warning: less than an hour is little to judge a month by")

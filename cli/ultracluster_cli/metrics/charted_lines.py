@@ -1,4 +1,4 @@
-"""What the charts of a recording show: the lines of each panel in the unit of its axis, and the node-hours they add up to."""
+"""Convert a recording to the lines of its charts, in the units of their axes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class ChartedLine:
 
 
 def charted_lines(recording: Recording, panel: Panel) -> list[ChartedLine]:
-    """Give the lines of a panel that have a value.
+    """Return the lines of a panel that have a value.
 
     Args:
         recording: The recording.
@@ -66,7 +66,7 @@ def _with_gaps(
 
 
 def node_hours(recording: Recording, metric: str) -> float | None:
-    """Add up the node-hours of a metric that counts nodes. None when it was not recorded.
+    """Sum the node-hours of a metric that counts nodes; None if it was not recorded.
 
     Args:
         recording: The recording.

@@ -1,7 +1,7 @@
-"""Draws recorded metrics as one page that needs nothing else: no network, no server."""
+"""Draw recorded metrics as a self-contained page: no network, no server."""
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -46,7 +46,7 @@ summary { cursor: pointer; font-size: 0.875rem; }
 
 
 def draw_page(recording: Recording, path: Path) -> None:
-    """Draw the panels that have values, each with its figures as a table; the same recording gives the same bytes.
+    """Draw the panels that have values, each with a table of its figures. The output is deterministic.
 
     Args:
         recording: The recording.
@@ -56,7 +56,7 @@ def draw_page(recording: Recording, path: Path) -> None:
         FindingsError: If plotly is not installed (UC9331).
     """
     try:
-        from plotly.offline import get_plotlyjs  # noqa: PLC0415 - an extra, and slow to import
+        from plotly import io, offline  # noqa: PLC0415 - optional, and slow to import
     except ModuleNotFoundError as error:
         problem = "plotly is not installed, which draws the charts"
         remedy = "Install it with: pip install 'ultracluster[plot]'"
@@ -66,7 +66,7 @@ def draw_page(recording: Recording, path: Path) -> None:
     missing = [panel.title for panel in PANELS if not charted_lines(recording, panel)]
     sections = "".join(
         f'<section aria-labelledby="{name}"><h2 id="{name}">{name}</h2><div class="panels">'
-        f"{''.join(_panel(recording, panel, lines) for panel, lines in group)}</div></section>\n"
+        f"{''.join(_panel(recording, panel, lines, io.to_html) for panel, lines in group)}</div></section>\n"
         for name, group in groupby(drawn, key=lambda each: each[0].section)
     )
     path.write_text(
@@ -74,7 +74,7 @@ def draw_page(recording: Recording, path: Path) -> None:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}: metrics</title>\n<style>{_STYLE}</style>\n"
-        f"<script>{get_plotlyjs()}</script>\n</head>\n<body>\n<main>\n<h1>{html.escape(title)}</h1>\n"
+        f"<script>{offline.get_plotlyjs()}</script>\n</head>\n<body>\n<main>\n<h1>{html.escape(title)}</h1>\n"
         f'<p class="soft">{_time(recording.start)} to {_time(recording.end)} UTC, one value for '
         f"{_duration(recording.period)}</p>\n{_overview(recording)}{sections}{_not_recorded(missing)}"
         f"</main>\n</body>\n</html>\n",
@@ -99,14 +99,16 @@ def _not_recorded(titles: Sequence[str]) -> str:
     return f"<section><h2>Not recorded</h2><p>There is no value of these in this time:</p><ul>{items}</ul></section>\n"
 
 
-def _panel(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) -> str:
+def _panel(
+    recording: Recording, panel: Panel, lines: Sequence[ChartedLine], to_html: Callable[..., str]
+) -> str:
     number = PANELS.index(panel)
     title = html.escape(panel.title)
     figures = [[line.label, *_figures(line)] for line in lines]
     return (
         f'<figure aria-labelledby="panel-{number}"><h3 id="panel-{number}">{title} ({html.escape(panel.unit)})</h3>\n'
         f'<div role="img" aria-label="Chart: {title} in {html.escape(panel.unit)}; its values are in the tables below it">'
-        f"{_chart(recording, panel, lines)}</div>\n"
+        f"{_chart(recording, panel, lines, to_html)}</div>\n"
         f'<figcaption><div class="scroll">{_table("", ["", "least", "mean", "most", "last"], figures)}</div></figcaption>\n'
         f'<details><summary>Values of "{title}" in time</summary><div class="scroll">{_values(recording, panel, lines)}'
         f"</div></details></figure>\n"
@@ -146,17 +148,16 @@ def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) 
     return f"<table>{named}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>\n"
 
 
-def _chart(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) -> str:
-    from plotly import graph_objects as go  # noqa: PLC0415 - as above
-    from plotly.io import to_html  # noqa: PLC0415 - as above
-
-    figure = go.Figure(
-        data=[
-            go.Scatter(x=times, y=values, name=line.label, mode="lines+markers", **look)
+def _chart(
+    recording: Recording, panel: Panel, lines: Sequence[ChartedLine], to_html: Callable[..., str]
+) -> str:
+    figure = {
+        "data": [
+            {"type": "scatter", "x": times, "y": values, "name": line.label, "mode": "lines+markers", **look}
             for line, look in zip(lines, _looks(len(lines)), strict=True)
             for times, values in [_columns(line)]
         ],
-        layout={
+        "layout": {
             "template": "none",
             "height": 300,
             "margin": {"l": 60, "r": 20, "t": 20, "b": 40},
@@ -169,15 +170,14 @@ def _chart(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) -> 
             "xaxis": {"type": "date", "gridcolor": _GRID, "range": [recording.start, recording.end]},
             "yaxis": {"gridcolor": _GRID, "rangemode": "tozero", "title": {"text": panel.unit}},
         },
-    )
-    drawn: str = to_html(
+    }
+    return to_html(
         figure,
         full_html=False,
         include_plotlyjs=False,
         div_id=f"chart-{PANELS.index(panel)}",
         config={"displayModeBar": False, "responsive": True},
     )
-    return drawn
 
 
 def _columns(line: ChartedLine) -> tuple[list[datetime], list[float | None]]:

@@ -1,11 +1,28 @@
-"""`ultracluster plan`: the command line of it; the work is in `ultracluster_cli.plan.planning`."""
+"""`ultracluster plan`: compare a rollout with what is deployed."""
 
+import dataclasses
+import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from ultracluster_cli.options import AllowOption, JsonOption, OptionalRolloutArgument, WaveOption
+from ultracluster_cli._aws.cluster_targets import targets_by_profile
+from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._aws.targets import account, running_local_aws
+from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
+from ultracluster_cli._cdk.toolchain import find_toolchain
+from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.options import AllowOption, JsonOption, LocalOption, OptionalRolloutArgument, WaveOption
+from ultracluster_cli.output import print_findings, print_json
+from ultracluster_cli.plan.costs import planned_clusters, planned_clusters_json, planned_lines
+from ultracluster_cli.plan.output import plan_json, plan_markdown, print_plan
+from ultracluster_cli.plan.picture import draw_plan
+from ultracluster_cli.plan.planning import check_allowed, check_limits
+from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target, deployed_stacks
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.plan import StackTemplate, compare, headroom
 
 __all__ = ["app", "plan"]
 
@@ -22,9 +39,7 @@ def plan(
             metavar="DIR|deployed", help="What to compare with: a saved cloud assembly, or what is deployed."
         ),
     ] = "deployed",
-    local: Annotated[
-        bool, typer.Option("--local", help="What is deployed in the local AWS of `ultracluster local up`.")
-    ] = False,
+    local: LocalOption = False,
     wave: WaveOption = None,
     allow: AllowOption = None,
     as_json: JsonOption = False,
@@ -33,27 +48,67 @@ def plan(
     ] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw the clusters into this SVG file as well.")] = None,
 ) -> None:
-    """Say what deploying a rollout would add, change, replace, keep and remove; changes nothing.
+    """Show what a deployment would add, change, replace, retain and remove.
 
-    Ends with 3 if that would lose data, end running jobs, cut off the network or fail, until each such thing is allowed.
+    Ends with exit code 3 if that would lose data, end running jobs, cut off the network or fail, unless each such
+    change is allowed.
     """
     if as_json and as_markdown:
         raise typer.BadParameter("give --json or --markdown, not both")
-    from ultracluster_cli.plan.planning import plan_rollout  # noqa: PLC0415 - boto3 and pydantic; not for the help
+    directory, allowed = Path.cwd(), allow or []
+    rollout = rollout_file(directory, rollout)
+    loaded = load_rollout(rollout)
+    print_findings(loaded.warnings)
+    clusters = clusters_of(loaded.config, wave)
+    toolchain = find_toolchain(directory)
+    state = state_directory(directory)
+    target = running_local_aws(background=state / "local", region=clusters[0].region) if local else None
+    with run_directory(state) as temporary:
+        synthesize_into(
+            temporary / "plan",
+            toolchain=toolchain,
+            directory=directory,
+            rollout=rollout,
+            wave=wave,
+            temporary=temporary,
+            environment=target.environment if target else os.environ,
+        )
+        new = assembled_stacks(temporary / "plan")
+        if against != "deployed":
+            saved = Path(against)
+            before, compared_with = [one.stack for one in assembled_stacks(saved)], str(saved)
+            before = _of_wave(before, new) if wave else before
+        elif target is not None:
+            before, compared_with = deployed_stacks(new, client=target.client, account=None), target.name
+        else:
+            with targets_by_profile(clusters, account) as targets:
+                before, compared_with = deployed_by_target(new, targets), targets.name
+        after = [one.stack for one in new]
+        changes = compare(before, after)
+    costs = planned_clusters(before, after, clusters)
+    check_allowed(changes, allowed)
+    check_limits(after)
+    if svg is not None:
+        draw_plan(changes, after, svg)
+    if as_json:
+        fullest = [dataclasses.asdict(each) for each in headroom(after)]
+        print_json(
+            plan_json(changes, against=compared_with, allowed=allowed)
+            | {"headroom": fullest, "clusters": planned_clusters_json(costs)}
+        )
+    elif as_markdown:
+        print(plan_markdown(changes, against=compared_with, allowed=allowed))  # noqa: T201 - this is the output
+        print("\n".join(f"- {line}" for line in planned_lines(costs)))  # noqa: T201
+    else:
+        print_plan(changes, against=compared_with, allowed=allowed)
+        print("\n".join(planned_lines(costs)))  # noqa: T201
+        fullest_stacks = "; ".join(str(each) for each in headroom(after))
+        print(f"Fullest stacks: {fullest_stacks}")  # noqa: T201 - part of the output
+    if changes.stopped(allowed):
+        raise typer.Exit(ExitCode.STOPPED)
 
-    form: Literal["text", "json", "markdown"] = "json" if as_json else "markdown" if as_markdown else "text"
-    stopped = plan_rollout(
-        directory=Path.cwd(),
-        rollout=rollout,
-        against=None if against == "deployed" else Path(against),
-        local=local,
-        wave=wave,
-        allowed=allow or [],
-        form=form,
-        picture=svg,
-    )
-    if stopped:
-        raise typer.Exit(_STOPPED_EXIT_CODE)
 
-
-_STOPPED_EXIT_CODE = 3
+def _of_wave(before: list[StackTemplate], new: list[AssembledStack]) -> list[StackTemplate]:
+    """Leave out the clusters of other waves: they are not part of the plan, but not removed either."""
+    planned = {one.stack.cluster for one in new}
+    return [one for one in before if one.cluster in planned]

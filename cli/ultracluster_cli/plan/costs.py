@@ -1,4 +1,4 @@
-"""What a plan does to the bill of each cluster, and the window of its capacity."""
+"""Compute what a plan changes in the cost of each cluster."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class PlannedCluster:
 def planned_clusters(
     before: Sequence[StackTemplate], after: Sequence[StackTemplate], clusters: Sequence[ClusterConfig]
 ) -> list[PlannedCluster]:
-    """Say what a plan does to the bill of each cluster, at the prices of the catalogue.
+    """Return what a plan changes in the cost of each cluster, at list prices.
 
     Args:
         before: What is there.
@@ -71,7 +71,7 @@ def planned_clusters_json(clusters: Sequence[PlannedCluster]) -> list[dict[str, 
 
 
 def planned_lines(clusters: Sequence[PlannedCluster]) -> Iterator[str]:
-    """Give a line for each cluster, for people.
+    """Return one line of text for each cluster.
 
     Args:
         clusters: The clusters.

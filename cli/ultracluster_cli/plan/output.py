@@ -1,10 +1,13 @@
-"""How a plan is shown: text for the terminal, Markdown for a pull request, JSON for programs (docs/command-line.md)."""
+"""Render plans as text, Markdown and JSON (docs/command-line.md)."""
 
 import dataclasses
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
+
+from rich.console import Console
+from rich.text import Text
 
 from ultracluster_stacks.plan import (
     Action,
@@ -63,16 +66,13 @@ def _json(stack: StackChange) -> dict[str, Any]:
 
 
 def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
-    """Print a plan to stdout for people.
+    """Print a plan to stdout as text.
 
     Args:
         plan: The plan.
         against: What it was compared with.
         allowed: Words of what is allowed.
     """
-    from rich.console import Console  # noqa: PLC0415 - only this form pays for rich
-    from rich.text import Text  # noqa: PLC0415
-
     console = Console(soft_wrap=True)
     console.print(Text(f"Compared with {against}"))
     for stack in plan.stacks:
@@ -91,7 +91,7 @@ def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
 
 
 def plan_markdown(plan: Plan, *, against: str, allowed: Collection[str]) -> str:
-    """Return a plan as Markdown: the verdict, what stops it, then a folded list for each stack that changes.
+    """Return a plan as Markdown: the verdict, what stops it, and a folded list for each changed stack.
 
     Args:
         plan: The plan.
@@ -188,7 +188,7 @@ def _verdict(plan: Plan, allowed: Collection[str]) -> str:
 
 
 def _code(text: str) -> str:
-    """Quote for Markdown: what a rollout says must not end the quotation or the cell of a table."""
+    """Quote text for Markdown, so that it cannot end the quotation or the table cell."""
     return "`" + _cell(text).replace("`", "'") + "`"
 
 

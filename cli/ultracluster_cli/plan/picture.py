@@ -1,6 +1,6 @@
-"""Draws the clusters of a plan: network, nodes, storage and queue, coloured by what happens to them."""
+"""Draw the clusters of a plan: network, nodes, storage and queue, coloured by their changes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ _LINES_SHOWN = 7
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Box:
-    """One box of the picture.
+    """A box of the picture.
 
     Attributes:
         title: Its first line.
@@ -42,7 +42,7 @@ class Box:
 
 
 def draw_plan(plan: Plan, stacks: Sequence[StackTemplate], path: Path) -> None:
-    """Draw one panel for each cluster into an SVG file; the same plan gives the same bytes.
+    """Draw one panel for each cluster into an SVG file. The output is deterministic.
 
     Args:
         plan: The plan.
@@ -53,35 +53,41 @@ def draw_plan(plan: Plan, stacks: Sequence[StackTemplate], path: Path) -> None:
         FindingsError: If matplotlib is not installed (UC9209).
     """
     try:
-        import matplotlib as mpl  # noqa: PLC0415 - takes a second, and is an extra
+        from matplotlib import figure, patches, rc_context  # noqa: PLC0415 - optional, and takes a second
     except ModuleNotFoundError as error:
         problem = "matplotlib is not installed, which draws the picture"
         remedy = "Install it with: pip install 'ultracluster[plot]'"
         raise FindingsError([Finding(code="UC9209", problem=problem, remedy=remedy)]) from error
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt  # noqa: PLC0415
-
     clusters = list(dict.fromkeys(stack.cluster for stack in stacks))
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ultracluster", "font.size": 9}):
-        figure, panels = plt.subplots(
-            len(clusters), figsize=(_WIDTH, _HEIGHT * len(clusters)), squeeze=False, layout="constrained"
-        )
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "ultracluster", "font.size": 9}):
+        drawing = figure.Figure(figsize=(_WIDTH, _HEIGHT * len(clusters)), layout="constrained")
+        panels = drawing.subplots(len(clusters), squeeze=False)
         for panel, cluster in zip(panels[:, 0], clusters, strict=True):
-            _draw(panel, cluster, boxes_of(plan, [stack for stack in stacks if stack.cluster == cluster]))
-        figure.savefig(path, format="svg", metadata={"Date": None})
-        plt.close(figure)
+            boxes = boxes_of(plan, [stack for stack in stacks if stack.cluster == cluster])
+            _draw(panel, cluster, boxes, shape=patches.FancyBboxPatch)
+        drawing.savefig(path, format="svg", metadata={"Date": None})
 
 
-def _draw(panel: Any, cluster: str, boxes: Iterable[Box]) -> None:
+def _draw(panel: Any, cluster: str, boxes: Iterable[Box], *, shape: Callable[..., Any]) -> None:
     panel.set_xlim(0, _WIDTH)
     panel.set_ylim(0, _HEIGHT)
     panel.axis("off")
     panel.set_title(cluster, loc="left", fontweight="bold", parse_math=False)
     drawn = {}
     for box in boxes:
-        left, bottom, _, height = box.place
+        left, bottom, width, height = box.place
         colour = _COLOURS[box.action]
-        panel.add_patch(_rectangle(box.place, colour=colour, line=1.2 if box.action is None else 2.2))
+        panel.add_patch(
+            shape(
+                (left, bottom),
+                width,
+                height,
+                boxstyle="round,pad=0,rounding_size=0.08",
+                facecolor="none",
+                edgecolor=colour,
+                linewidth=1.2 if box.action is None else 2.2,
+            )
+        )
         said = box.title if box.action is None else f"{box.title} ({box.action})"
         panel.text(
             left + 0.1,
@@ -113,23 +119,8 @@ def _draw(panel: Any, cluster: str, boxes: Iterable[Box]) -> None:
             )
 
 
-def _rectangle(place: tuple[float, float, float, float], *, colour: str, line: float) -> Any:
-    from matplotlib.patches import FancyBboxPatch  # noqa: PLC0415 - as above
-
-    left, bottom, width, height = place
-    return FancyBboxPatch(
-        (left, bottom),
-        width,
-        height,
-        boxstyle="round,pad=0,rounding_size=0.08",
-        facecolor="none",
-        edgecolor=colour,
-        linewidth=line,
-    )
-
-
 def boxes_of(plan: Plan, stacks: Sequence[StackTemplate]) -> list[Box]:
-    """Say what to draw of one cluster.
+    """Return the boxes to draw for one cluster.
 
     Args:
         plan: The plan.
@@ -167,7 +158,7 @@ def boxes_of(plan: Plan, stacks: Sequence[StackTemplate]) -> list[Box]:
 
 
 class _Cluster:
-    """The resources of one cluster by type, and what happens to them."""
+    """The resources of one cluster by type, and their changes."""
 
     def __init__(self, plan: Plan, stacks: Sequence[StackTemplate]) -> None:
         self.stacks = stacks
@@ -183,7 +174,7 @@ class _Cluster:
                     yield stack, logical_id, resource.get("Properties") or {}
 
     def names(self, resource_type: str) -> tuple[str, ...]:
-        """Name resources by the last part of their construct path."""
+        """Return the names of resources: the last part of their construct paths."""
         return tuple(
             stack.paths.get(logical_id, logical_id).replace("/Resource", "").rpartition("/")[2]
             for stack, logical_id, _ in self.of_type(resource_type)

@@ -1,4 +1,4 @@
-"""The stacks that a plan compares: those of a cloud assembly, and those that CloudFormation has."""
+"""Read the stacks that a plan compares from a cloud assembly and from CloudFormation."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -78,7 +78,7 @@ def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
 
 
 def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
-    """Construct paths by logical id; the metadata stand in the manifest, or in a file beside it."""
+    """Return construct paths by logical ID; the metadata is in the manifest or in a file beside it."""
     metadata = dict(artifact.get("metadata") or {})
     beside = folder / f"{name}.metadata.json"
     if beside.is_file():
@@ -94,7 +94,7 @@ def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
 def deployed_stacks(
     stacks: Sequence[AssembledStack], *, client: Client, account: str | None
 ) -> list[StackTemplate]:
-    """Read from CloudFormation what is deployed of some stacks; those that are not there are left out.
+    """Read deployed stacks from CloudFormation, leaving out those that do not exist.
 
     Args:
         stacks: The stacks to look for.
@@ -121,7 +121,7 @@ def deployed_stacks(
 
 
 def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets) -> list[StackTemplate]:
-    """Read what is deployed of some stacks, each from where its cluster goes.
+    """Read deployed stacks, each from the account of its cluster.
 
     Args:
         stacks: The stacks to look for.

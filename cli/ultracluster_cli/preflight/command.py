@@ -1,25 +1,33 @@
-"""`ultracluster preflight`: the command line of it; the work is in `ultracluster_cli.preflight.run`."""
+"""`ultracluster preflight`: check whether an account is ready for a rollout."""
 
-from typing import Annotated
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
+from ultracluster_cli._aws.selection import called, clusters_of
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import (
     ClustersOption,
     JsonOption,
     LedgerOption,
     LedgerRegionOption,
+    LocalOption,
     RolloutArgument,
     RolloutProfileOption,
     SkipOption,
     WaveOption,
 )
+from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.preflight.run import check_accounts, check_codes
+from ultracluster_runtime.preflight.check import Status
+from ultracluster_runtime.preflight.run import Result
+from ultracluster_stacks.config import load_rollout
 
 __all__ = ["app", "preflight"]
 
 app = typer.Typer(add_completion=False)
-
-_FAILED_EXIT_CODE = 1
 
 
 @app.command()
@@ -29,13 +37,7 @@ def preflight(
     wave: WaveOption = None,
     cluster: ClustersOption = None,
     skip: SkipOption = None,
-    local: Annotated[
-        bool,
-        typer.Option(
-            "--local",
-            help="Look at a local AWS, with fakes of the reservations and AMIs, as deploy --local does.",
-        ),
-    ] = False,
+    local: LocalOption = False,
     profile: RolloutProfileOption = None,
     qualifier: Annotated[str, typer.Option(help="Qualifier of the CDK's bootstrap.")] = "hnb659fds",
     ledger: LedgerOption = None,
@@ -43,23 +45,55 @@ def preflight(
     timeout: Annotated[float, typer.Option(help="Seconds for all checks together.")] = 120.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Find out whether an account has what a rollout needs; reads only, and changes nothing.
+    """Check whether an account is ready for a rollout.
 
-    Ends with 1 if a check fails.
+    Only reads. Ends with exit code 4 if a check fails.
     """
-    from ultracluster_cli.preflight.run import preflight_rollout  # noqa: PLC0415 - boto3 and pydantic; not for the help
-
-    good = preflight_rollout(
-        rollout,
-        wave=wave,
-        clusters=cluster or [],
+    loaded = load_rollout(rollout)
+    chosen = called(clusters_of(loaded.config, wave), cluster or [], rollout=rollout)
+    check_codes(skip or [])
+    print_findings(loaded.warnings)
+    results, sent = check_accounts(
+        chosen,
         left_out=skip or [],
         local=local,
         profile=profile,
         qualifier=qualifier,
         ledger=(ledger, ledger_region) if ledger and ledger_region else None,
         seconds=timeout,
-        as_json=as_json,
     )
+    counts = Counter(result.outcome.status for result in results)
+    good = counts[Status.FAIL] == 0
+    rows = [_row(result) for result in results]
+    if as_json:
+        print_json(
+            {
+                "passed": good,
+                "results": rows,
+                "calls": dict(sent),
+                "warnings": [str(finding) for finding in loaded.warnings],
+            }
+        )
+    else:
+        _print(rows, counts, calls=sum(sent.values()))
     if not good:
-        raise typer.Exit(_FAILED_EXIT_CODE)
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _print(rows: Sequence[dict[str, Any]], counts: Counter[Status], *, calls: int) -> None:
+    told = [row for row in rows if row["status"] in {Status.FAIL, Status.WARN}]
+    if told:
+        print_table(columns=["status", "code", "subject", "evidence", "remedy"], rows=told)
+    numbers = ", ".join(f"{counts[status]} {status}" for status in Status)
+    say(f"{numbers}; {calls} calls, all of them reading")
+
+
+def _row(result: Result) -> dict[str, Any]:
+    return {
+        "code": result.code,
+        "status": result.outcome.status,
+        "subject": result.subject,
+        "title": result.title,
+        "evidence": result.outcome.evidence,
+        "remedy": result.outcome.remedy or None,
+    }

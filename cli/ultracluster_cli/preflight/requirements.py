@@ -1,4 +1,4 @@
-"""What the clusters of a rollout file need of an account, in the words of preflight."""
+"""Derive the requirements of preflight from the clusters of a rollout."""
 
 from collections.abc import Iterator, Sequence
 
@@ -32,7 +32,7 @@ _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-s
 def rollout_needs(
     clusters: Sequence[ClusterConfig], *, qualifier: str, ledger: tuple[str, str] | None = None
 ) -> RolloutNeeds:
-    """Say what clusters need.
+    """Return what clusters require of their account.
 
     Args:
         clusters: The clusters, at least one.
@@ -128,7 +128,7 @@ def _nodes(
 
 
 def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceNeeds]:
-    """One small on-demand node for each type that precompile jobs run on."""
+    """Return one small on-demand node for each type that precompile jobs run on."""
     smallest = smaller_compile_types(machine, zone_id=config.zone_id)
     jobs = [job for job in config.jobs if job.kind == "precompile" and job.queue is None]
     named = [INSTANCE_TYPES[job.instance_type] for job in jobs if job.instance_type is not None]

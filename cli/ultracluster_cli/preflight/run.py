@@ -1,4 +1,4 @@
-"""Runs preflight on a rollout and shows what came of it."""
+"""Run the checks of preflight on the accounts of clusters."""
 
 import time
 from collections import Counter
@@ -7,15 +7,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from botocore.config import Config
 
 from ultracluster_cli._aws.clients import Client
-from ultracluster_cli._aws.selection import called, clusters_of
 from ultracluster_cli._aws.targets import local_aws
 from ultracluster_cli._cdk.workspace import run_directory, state_directory
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.output import say
 from ultracluster_cli.preflight.requirements import rollout_needs
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
@@ -23,9 +21,9 @@ from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import Result, run_checks
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["check_codes", "preflight_rollout"]
+__all__ = ["check_accounts", "check_codes"]
 
 # botocore's standard mode waits longer after each attempt, and asks less of a service that throttles.
 _CONFIG = Config(
@@ -36,48 +34,37 @@ _CONFIG = Config(
 )
 
 
-def preflight_rollout(
-    path: Path,
+def check_accounts(
+    clusters: Sequence[ClusterConfig],
     *,
-    wave: str | None,
-    clusters: Sequence[str],
     left_out: Sequence[str],
     local: bool,
     profile: str | None,
     qualifier: str,
     ledger: tuple[str, str] | None,
     seconds: float,
-    as_json: bool,
-) -> bool:
-    """Look at an account for a rollout, and print what came of each check.
+) -> tuple[list[Result], Counter[str]]:
+    """Run the checks on the account of each cluster.
 
     Args:
-        path: The rollout file.
-        wave: Only the clusters of this wave. None for all.
-        clusters: Only the clusters of these names. Empty for all.
-        left_out: Codes of checks to leave out.
-        local: Look at a local AWS.
-        profile: Profile of the shared configuration. None for that of each cluster.
-        qualifier: Of the CDK's bootstrap.
+        clusters: The clusters.
+        left_out: Codes of checks to skip.
+        local: Whether to look at a local AWS.
+        profile: Profile of the AWS configuration. None for that of each cluster.
+        qualifier: Qualifier of the CDK bootstrap.
         ledger: Table and Region of the ledger of orders. None without one.
-        seconds: Deadline of all checks together.
-        as_json: Print JSON.
+        seconds: Deadline for all checks together.
 
     Returns:
-        Whether no check failed.
+        The result of each check, and how often each call was sent.
 
     Raises:
-        FindingsError: With every mistake of the file, or for a wave (UC9008), cluster (UC2201), code (UC9455) or
-            profile (UC9009) that does not exist.
+        FindingsError: If a profile does not exist (UC9009).
     """
-    loaded = load_rollout(path)
-    chosen = called(clusters_of(loaded.config, wave), clusters, rollout=path)
-    check_codes(left_out)
-    print_findings(loaded.warnings)
     results: list[Result] = []
     sent: Counter[str] = Counter()
     deadline = time.monotonic() + seconds
-    for named, ours in _by_profile(chosen, local=local, profile=profile).items():
+    for named, ours in _by_profile(clusters, local=local, profile=profile).items():
         with _clients(ours, local=local, profile=named) as client:
             reads = Reads(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
             results += run_checks(
@@ -87,31 +74,13 @@ def preflight_rollout(
                 tell=_tell,
             )
             sent.update(reads.sent)
-    counts = Counter(result.outcome.status for result in results)
-    good = counts[Status.FAIL] == 0
-    rows = [_row(result) for result in results]
-    if as_json:
-        print_json(
-            {
-                "passed": good,
-                "results": rows,
-                "calls": dict(sent),
-                "warnings": [str(finding) for finding in loaded.warnings],
-            }
-        )
-        return good
-    told = [row for row in rows if row["status"] in {Status.FAIL, Status.WARN}]
-    if told:
-        print_table(columns=["status", "code", "subject", "evidence", "remedy"], rows=told)
-    numbers = ", ".join(f"{counts[status]} {status}" for status in Status)
-    say(f"{numbers}; {sum(sent.values())} calls, all of them reading")
-    return good
+    return results, sent
 
 
 def _by_profile(
     clusters: Sequence[ClusterConfig], *, local: bool, profile: str | None
 ) -> dict[str | None, list[ClusterConfig]]:
-    """Put the clusters of an account together, since they share its quotas."""
+    """Group clusters by account, since they share its quotas."""
     groups: dict[str | None, list[ClusterConfig]] = {}
     for cluster in clusters:
         groups.setdefault(profile or (None if local else cluster.profile), []).append(cluster)
@@ -119,7 +88,7 @@ def _by_profile(
 
 
 def check_codes(codes: Sequence[str]) -> None:
-    """Refuse codes that are no checks.
+    """Reject codes of checks that do not exist.
 
     Args:
         codes: Codes of checks to leave out.
@@ -161,14 +130,3 @@ def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | N
 def _tell(result: Result) -> None:
     if result.outcome.status is not Status.SKIP:
         say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}")
-
-
-def _row(result: Result) -> dict[str, Any]:
-    return {
-        "code": result.code,
-        "status": result.outcome.status,
-        "subject": result.subject,
-        "title": result.title,
-        "evidence": result.outcome.evidence,
-        "remedy": result.outcome.remedy or None,
-    }

@@ -1,10 +1,19 @@
-"""`ultracluster init`: the command line of it; the work is in `ultracluster_cli.project.project_files`."""
+"""`ultracluster init`: create a project."""
 
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from ultracluster_cli.output import say
+from ultracluster_cli.project.project_files import (
+    ProjectAnswers,
+    example_names,
+    proposed_zone_id,
+    write_example,
+    write_project,
+)
 
 __all__ = ["app", "init"]
 
@@ -28,19 +37,11 @@ def init(
     ] = None,
     image_id: Annotated[str | None, typer.Option(help="AMI of the nodes. Default: a placeholder.")] = None,
 ) -> None:
-    """Write a project that deploys to the local AWS at once: app, rollout file, tests, CI.
+    """Create a project: app, rollout file, tests and CI.
 
-    Asks at a terminal for what no option says; elsewhere takes what it would propose.
+    The project deploys to the local AWS as it is. At a terminal, asks for values that no option gives; elsewhere takes
+    the defaults.
     """
-    from ultracluster_cli.output import say  # noqa: PLC0415 - not for the help
-    from ultracluster_cli.project.project_files import (  # noqa: PLC0415 - pydantic; not for the help
-        ProjectAnswers,
-        example_names,
-        proposed_zone_id,
-        write_example,
-        write_project,
-    )
-
     if example == "list":
         typer.echo("\n".join(example_names()))
         return

@@ -1,4 +1,4 @@
-"""Writes a new project: the files of this repository that an app needs, with the answers of its owner in them."""
+"""Write the files of a new project."""
 
 import importlib.metadata
 import json
@@ -26,7 +26,7 @@ _PLACEHOLDER_REGION = "us-east-2"  # of the quick start
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProjectAnswers:
-    """What a new project is asked for.
+    """The answers that describe a new project.
 
     Attributes:
         name: Name of the cluster.
@@ -48,7 +48,7 @@ class ProjectAnswers:
 
 
 def proposed_zone_id(instance_type: str, region: str) -> str:
-    """Return the first zone that is known to have a type in a Region, else the zone id to complete."""
+    """Return the first zone known to offer a type in a Region, else an empty string."""
     return next(iter(offered_zones(instance_type, region)), "")
 
 
@@ -144,7 +144,7 @@ def _rollout(answers: ProjectAnswers) -> str:
 
 
 def _write_around(directory: Path, *, context: dict[str, Any], name: str, **said: str) -> None:
-    """Write what every project has: cdk.json with our feature flags, the pinned CDK CLI, tests, CI, a README."""
+    """Write the files of every project: cdk.json, the pinned CDK CLI, tests, CI and README."""
     cdk_json = json.loads(shipped("cdk.json").read_text(encoding="utf-8"))
     flags = {key: value for key, value in cdk_json["context"].items() if key.startswith("@")}
     cdk_json["context"] = context | flags

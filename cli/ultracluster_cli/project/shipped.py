@@ -1,4 +1,4 @@
-"""Files of the repository that a new project starts from."""
+"""Locate files of the repository that a new project starts from."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ __all__ = ["shipped"]
 
 
 def shipped(path: str) -> Path:
-    """Return where a file or folder of the repository is: beside this module in a wheel, in its own place in a checkout.
+    """Return the path of a file: in a wheel beside this module, in a checkout in its own place.
 
     Args:
         path: Its path from the root of the repository; pyproject.toml lists those that the wheel has.

@@ -1,17 +1,25 @@
-"""`ultracluster rollout`: the command line of it; the work is in `ultracluster_cli.rollout.run`."""
+"""`ultracluster rollout`: deploy a rollout wave by wave."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ultracluster_cli.options import AllowOption, JsonOption, OptionalRolloutArgument, SkipOption, WaveOption
+from ultracluster_cli.options import (
+    AllowOption,
+    JsonOption,
+    LocalOption,
+    OptionalRolloutArgument,
+    SkipOption,
+    WaveOption,
+    YesOption,
+)
+from ultracluster_cli.rollout.run import RolloutRequest, roll_out
 
 __all__ = ["app", "rollout"]
 
 app = typer.Typer(add_completion=False)
 
-_STOPPED_EXIT_CODE = 3
 _DAY = 24 * 60
 
 
@@ -20,34 +28,33 @@ def rollout(
     rollout: OptionalRolloutArgument = None,
     *,
     wave: WaveOption = None,
-    local: Annotated[
-        bool, typer.Option("--local", help="To a local AWS on this machine: no account, no cost.")
-    ] = False,
+    local: LocalOption = False,
     bake: Annotated[
-        float, typer.Option(min=0, max=_DAY, help="Minutes for which no alarm of a cluster may be heard.")
+        float, typer.Option(min=0, max=_DAY, help="Minutes during which no alarm of a cluster may fire.")
     ] = 10,
-    at_once: Annotated[int, typer.Option(min=1, max=20, help="Clusters of a wave at the same time.")] = 4,
-    patience: Annotated[
-        float, typer.Option(min=0, max=_DAY, help="Minutes to wait for the job of a gate.")
-    ] = 60,
+    at_once: Annotated[
+        int, typer.Option(min=1, max=20, help="Clusters of a wave to deploy at the same time.")
+    ] = 4,
+    patience: Annotated[float, typer.Option(min=0, max=_DAY, help="Minutes to wait for a gate's job.")] = 60,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the rollout that has stopped, as it was planned.")
+        bool, typer.Option("--resume", help="Continue the stopped rollout as planned.")
     ] = False,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Give up the rollout that has stopped, and plan anew.")
+        bool, typer.Option("--restart", help="Abandon the stopped rollout and plan a new one.")
     ] = False,
     rollback: Annotated[
         str | None,
-        typer.Option(metavar="WAVE", help="Deploy again what a wave had before the last rollout of it."),
+        typer.Option(metavar="WAVE", help="Deploy what this wave had before its last rollout."),
     ] = None,
     allow: AllowOption = None,
     skip: SkipOption = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real account is changed.")] = False,
+    yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Deploy wave after wave; the next begins when the gates of every cluster have passed.
+    """Deploy a rollout wave by wave, with gates in between.
 
-    Synthesizes and plans once, and deploys exactly that. Ends with 3 if it stops, and --resume then goes on.
+    A wave begins when the gates of every cluster in the wave before have passed. Synthesizes and plans once, and deploys
+    exactly that. Ends with exit code 3 if the plan stops it, and with 4 if a step fails; --resume then continues.
     """
     if sum([resume, restart, rollback is not None]) > 1:
         raise typer.BadParameter("give one of --resume, --restart and --rollback")
@@ -55,10 +62,8 @@ def rollout(
         raise typer.BadParameter(
             "--wave is for a new rollout; --resume knows its waves, and --rollback names one"
         )
-    from ultracluster_cli.rollout.run import Wish, roll_out  # noqa: PLC0415 - boto3 and pydantic; not for the help
-
-    finished = roll_out(
-        Wish(
+    ended = roll_out(
+        RolloutRequest(
             directory=Path.cwd(),
             rollout=rollout,
             wave=wave,
@@ -75,5 +80,4 @@ def rollout(
             as_json=as_json,
         )
     )
-    if not finished:
-        raise typer.Exit(_STOPPED_EXIT_CODE)
+    raise typer.Exit(ended)

@@ -1,32 +1,31 @@
-"""Shows how far a rollout is: a live table on a terminal, a line for each step elsewhere. On stderr."""
+"""Show the progress of a rollout on stderr: a live table on a terminal, lines elsewhere."""
 
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
 
 from ultracluster_cli.output import say
 from ultracluster_runtime.rollout.drive import Result
-from ultracluster_runtime.rollout.machine import State, Task, states_of
+from ultracluster_runtime.rollout.machine import Entry, State, Task, states_of
 from ultracluster_runtime.rollout.plan import RolloutPlan
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
-
-    from ultracluster_runtime.rollout.machine import Entry
 
 __all__ = ["RolloutDisplay", "rows_of"]
 
 _REFRESHES = 4
 
 
-def rows_of(plan: RolloutPlan, entries: "Sequence[Entry]") -> list[dict[str, str]]:
-    """Give a row for each cluster: its last step that has begun, and how that stands.
+def rows_of(plan: RolloutPlan, entries: Sequence[Entry]) -> list[dict[str, str]]:
+    """Return a row for each cluster with its latest step and the state of that.
 
     Args:
         plan: The rollout.
@@ -62,14 +61,14 @@ class _Doing:
 
 
 class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
-    """What is told of a rollout while it runs; threads may call it.
+    """Show a running rollout. Thread-safe.
 
     Args:
         plan: The rollout.
         entries: Its journal, which grows meanwhile.
     """
 
-    def __init__(self, plan: RolloutPlan, entries: "Sequence[Entry]") -> None:
+    def __init__(self, plan: RolloutPlan, entries: Sequence[Entry]) -> None:
         self._plan = plan
         self._entries = entries
         self._lock = threading.Lock()
@@ -78,9 +77,6 @@ class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
-            from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
-            from rich.live import Live  # noqa: PLC0415
-
             self._live = Live(
                 console=Console(stderr=True), get_renderable=self._table, refresh_per_second=_REFRESHES
             )
@@ -97,13 +93,13 @@ class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
             self._live.__exit__(exception_type, exception, traceback)
 
     def doing(self, cluster: str, what: str) -> None:
-        """Take in what is going on in a cluster."""
+        """Update what a cluster is doing."""
         with self._lock:
             if cluster in self._doing:
                 self._doing[cluster].what = what
 
     def told(self, task: Task, result: Result | None) -> None:
-        """Take in that a step begins, or how it ended."""
+        """Record that a step begins, or how it ended."""
         with self._lock:
             if result is None:
                 self._doing[task.cluster] = _Doing(step=task.step)
@@ -115,10 +111,7 @@ class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
         if self._live is None:
             say(f"{task.cluster}: {task.step} {said}")
 
-    def _table(self) -> "Table":
-        from rich.markup import escape  # noqa: PLC0415 - loaded by now
-        from rich.table import Table  # noqa: PLC0415
-
+    def _table(self) -> Table:
         table = Table(header_style="bold")
         for column in ("wave", "cluster", "region", "step", "state", "seconds", "now"):
             table.add_column(column, justify="right" if column == "seconds" else "left", overflow="fold")

@@ -1,4 +1,4 @@
-"""Threads that take the steps of a rollout, and Ctrl-C, which lets them end."""
+"""Take the steps of a rollout in threads, and let them end on Ctrl-C."""
 
 import queue
 import threading
@@ -11,13 +11,13 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
 
-__all__ = ["ThreadHands"]
+__all__ = ["ThreadedExecutor"]
 
 _BETWEEN_LOOKS = 0.5  # Python takes a signal only between two waits
 
 
-class ThreadHands:
-    """Takes each step in a thread of its own.
+class ThreadedExecutor:
+    """Take each step in a separate thread.
 
     Args:
         take: Takes a step.
@@ -38,7 +38,7 @@ class ThreadHands:
         self._ended: queue.SimpleQueue[tuple[Task, Result | Exception]] = queue.SimpleQueue()
 
     def begin(self, task: Task) -> None:
-        """Begin a step, and return at once."""
+        """Start a step without waiting for it."""
         self._told(task, None)
         # Daemons, so that a second Ctrl-C ends this process; its children end with it (child_process).
         threading.Thread(
@@ -46,7 +46,7 @@ class ThreadHands:
         ).start()
 
     def wait(self) -> tuple[Task, Result]:
-        """Wait until one of the steps that were begun has ended.
+        """Return the next step that has ended, and its result.
 
         Raises:
             KeyboardInterrupt: At the second Ctrl-C.
@@ -70,7 +70,7 @@ class ThreadHands:
             return task, result
 
     def giving_up(self) -> bool:
-        """Say whether Ctrl-C was pressed."""
+        """Return whether Ctrl-C was pressed."""
         return self._stopping.is_set()
 
     def _work(self, task: Task) -> None:

@@ -1,6 +1,5 @@
-"""Where rollouts are kept: a folder for each, with its journal, its cloud assembly and its logs."""
+"""Keep rollouts on disk: a folder for each, with its journal, cloud assembly and logs."""
 
-import fcntl
 import os
 import shutil
 from collections import Counter
@@ -9,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.rollout.journal import FileJournal, read_journal
@@ -20,8 +21,8 @@ __all__ = [
     "Run",
     "earlier_deployment",
     "new_run_folder",
-    "only_rollout",
     "prune_assemblies",
+    "rollout_lock",
     "runs_of",
 ]
 
@@ -31,7 +32,7 @@ _KEPT = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """A rollout that was begun.
+    """A rollout that was started.
 
     Attributes:
         folder: Its folder; the name is its id.
@@ -43,24 +44,24 @@ class Run:
 
     @property
     def open(self) -> bool:
-        """Whether it has not finished. Only the latest rollout of a file is ever resumed."""
+        """Whether the rollout has not finished. Only the latest rollout of a file is ever resumed."""
         return self.journal.entries[-1].kind is not Kind.FINISHED
 
     def touched(self, cluster: str) -> bool:
-        """Say whether it has begun to deploy a cluster."""
+        """Return whether the rollout has started to deploy a cluster."""
         return any(
             (entry.kind, entry.cluster, entry.step) == (Kind.BEGUN, cluster, DEPLOY)
             for entry in self.journal.entries
         )
 
     def touched_wave(self, wave: str) -> bool:
-        """Say whether it has begun to deploy a cluster of a wave."""
+        """Return whether the rollout has started to deploy a cluster of a wave."""
         return any(each.wave == wave and self.touched(each.name) for each in self.journal.plan.clusters)
 
 
 @contextmanager
-def only_rollout(rollouts: Path) -> Iterator[None]:
-    """Hold the lock of a project's rollouts. The kernel gives it back when this process ends, however it ends.
+def rollout_lock(rollouts: Path) -> Iterator[None]:
+    """Hold the lock of a project's rollouts. The kernel releases it when this process ends, however it ends.
 
     Args:
         rollouts: The folder of all rollouts; made if missing.
@@ -69,22 +70,21 @@ def only_rollout(rollouts: Path) -> Iterator[None]:
         FindingsError: If another process holds it (UC9601).
     """
     rollouts.mkdir(parents=True, exist_ok=True)
-    with (rollouts / "lock").open("a+", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.seek(0)
-            problem = f"another rollout runs here (process {lock.read().strip() or 'unknown'})"
-            remedy = "Wait until it ends; Ctrl-C lets it end what it has begun"
-            raise FindingsError([Finding(code="UC9601", problem=problem, remedy=remedy)]) from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
+    holder = rollouts / "lock.pid"
+    try:
+        held = FileLock(rollouts / "lock").acquire(blocking=False)
+    except Timeout:
+        process = holder.read_text("ascii") if holder.is_file() else ""
+        problem = f"another rollout runs here (process {process or 'unknown'})"
+        remedy = "Wait until it ends; Ctrl-C lets it end what it has begun"
+        raise FindingsError([Finding(code="UC9601", problem=problem, remedy=remedy)]) from None
+    with held:
+        holder.write_text(str(os.getpid()), "ascii")
         yield
 
 
 def new_run_folder(rollouts: Path, now: datetime) -> Path:
-    """Name the folder of a new rollout, which sorts after all earlier ones.
+    """Return the folder for a new rollout, whose name sorts after all earlier ones.
 
     Args:
         rollouts: The folder of all rollouts.
@@ -97,7 +97,7 @@ def new_run_folder(rollouts: Path, now: datetime) -> Path:
 
 
 def runs_of(rollouts: Path, file: Path) -> list[Run]:
-    """Give the rollouts of a rollout file, oldest first.
+    """Return the rollouts of a rollout file, oldest first.
 
     Args:
         rollouts: The folder of all rollouts.
@@ -113,7 +113,7 @@ def runs_of(rollouts: Path, file: Path) -> list[Run]:
 
 
 def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
-    """Remove the assemblies that neither a resumed rollout nor a rollback can need; journals stay.
+    """Remove assemblies that no resumed rollout and no rollback can need; journals stay.
 
     Each cluster keeps those of its last 5 deployments, and the last rollout its own.
 
@@ -136,7 +136,7 @@ def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
 
 
 def earlier_deployment(runs: list[Run], wanted: PlannedCluster) -> PlannedCluster | None:
-    """Find what was deployed before a rollout came to a cluster.
+    """Find what a cluster had before a rollout.
 
     Args:
         runs: Earlier rollouts, oldest first.

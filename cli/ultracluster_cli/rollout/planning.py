@@ -1,4 +1,4 @@
-"""Plans a rollout or a rollback: what is deployed now, what comes, and in which steps."""
+"""Plan a rollout or a rollback: what is deployed now, what will be, and in which steps."""
 
 import hashlib
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ __all__ = ["plan_forward", "plan_rollback", "rollout_digest", "stacks_of"]
 
 
 def rollout_digest(config: RolloutConfig) -> str:
-    """Give a digest of everything that a rollout file says: comments and order of keys count for nothing."""
+    """Return a digest of a rollout that ignores comments and the order of keys."""
     return hashlib.sha256(config.model_dump_json().encode()).hexdigest()
 
 
 def steps_of(cluster: ClusterConfig) -> tuple[str, ...]:
-    """Give the steps of a cluster: looking at the account, deploying it, then its gates."""
+    """Return the steps of a cluster: preflight, deployment, then its gates."""
     jobs = [f"{JOB}{gate}" for job in cluster.jobs for gate in job.gate_names]
     return (PREFLIGHT, DEPLOY, STACKS, *jobs, ALARMS)
 
@@ -93,7 +93,7 @@ def plan_forward(
 def plan_rollback(
     wave: str, *, undone: Run, earlier: list[Run], rollouts: Path, targets: ClusterTargets
 ) -> RolloutPlan:
-    """Plan to deploy again what the clusters of a wave had before a rollout came to them.
+    """Plan to deploy again what the clusters of a wave had before a rollout.
 
     Args:
         wave: The wave.
@@ -139,13 +139,13 @@ def plan_rollback(
 
 
 def stacks_of(cluster: PlannedCluster, rollouts: Path) -> list[AssembledStack]:
-    """Read the stacks of a planned cluster from the assembly that was kept for it."""
+    """Read the stacks of a planned cluster from the assembly kept for it."""
     stacks = assembled_stacks(rollouts / cluster.assembly)
     return [one for one in stacks if one.stack.cluster == cluster.name]
 
 
 def _now(after: Sequence[AssembledStack], target: Target) -> tuple[tuple[PlannedStack, ...], list[str]]:
-    """The stacks with what is there now, and which of them are being changed."""
+    """Return the stacks with what is deployed now, and those that are being changed."""
     wanted = [
         PlannedStack(
             name=one.stack.name,

@@ -1,4 +1,4 @@
-"""Rolls out: lock, plan, ask, then step by step, with a journal of all that was done."""
+"""Run a rollout: lock, plan, ask, then take its steps, with a journal of everything that was done."""
 
 import shutil
 import threading
@@ -16,6 +16,7 @@ from ultracluster_cli._aws.targets import account, local_aws
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import Toolchain, find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.planning import check_allowed, check_limits
@@ -23,13 +24,13 @@ from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deplo
 from ultracluster_cli.preflight.requirements import rollout_needs
 from ultracluster_cli.preflight.run import check_codes
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
-from ultracluster_cli.rollout.executor import ThreadHands
+from ultracluster_cli.rollout.executor import ThreadedExecutor
 from ultracluster_cli.rollout.history import (
     JOURNAL,
     Run,
     new_run_folder,
-    only_rollout,
     prune_assemblies,
+    rollout_lock,
     runs_of,
 )
 from ultracluster_cli.rollout.planning import plan_forward, plan_rollback, rollout_digest, stacks_of
@@ -42,7 +43,7 @@ from ultracluster_runtime.rollout.plan import RolloutPlan
 from ultracluster_stacks.config import RolloutConfig, load_rollout
 from ultracluster_stacks.plan import compare
 
-__all__ = ["Wish", "roll_out"]
+__all__ = ["RolloutRequest", "roll_out"]
 
 _NOT_LOCALLY = (
     "UC9404",
@@ -53,25 +54,8 @@ _POLL_SECONDS_LOCAL = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wish:
-    """What a person asks for; see `ultracluster rollout --help`.
-
-    Attributes:
-        directory: Folder of the CDK app.
-        rollout: The rollout file. None for the one that cdk.json names.
-        wave: The one wave. None for all.
-        local: To a local AWS.
-        bake_minutes: How long no alarm may be heard.
-        at_once: Clusters at the same time.
-        patience_minutes: How long to wait for a job of a gate.
-        resume: Go on with the one that has stopped.
-        restart: Give that one up.
-        rollback: The wave to roll back. None for a rollout forward.
-        allowed: Words of what may happen.
-        skip: Codes of checks of preflight to leave out.
-        unattended: Never ask.
-        as_json: Print JSON instead of tables.
-    """
+class RolloutRequest:
+    """The options of `ultracluster rollout`, whose help describes them, and the folder of the CDK app."""
 
     directory: Path
     rollout: Path | None
@@ -90,10 +74,10 @@ class Wish:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Place:
-    """What a rollout works with."""
+class _RolloutContext:
+    """Everything a rollout needs, found before it begins."""
 
-    wish: Wish
+    request: RolloutRequest
     file: Path
     config: RolloutConfig
     toolchain: Toolchain
@@ -103,38 +87,38 @@ class _Place:
     targets: ClusterTargets
 
 
-def roll_out(wish: Wish) -> bool:
+def roll_out(request: RolloutRequest) -> ExitCode:
     """Roll out, resume or roll back, and print how it ended.
 
     Args:
-        wish: What is asked for.
+        request: The options.
 
     Returns:
-        Whether every step was taken.
+        How it ended.
 
     Raises:
         FindingsError: If the rollout is wrong, a tool is missing, or one of UC9601 to UC9608 is broken.
     """
-    file = rollout_file(wish.directory, wish.rollout)
+    file = rollout_file(request.directory, request.rollout)
     loaded = load_rollout(file)
     print_findings(loaded.warnings)
-    clusters = clusters_of(loaded.config, wish.wave)
-    check_codes(wish.skip)
-    toolchain = find_toolchain(wish.directory)
-    state = state_directory(wish.directory)
+    clusters = clusters_of(loaded.config, request.wave)
+    check_codes(request.skip)
+    toolchain = find_toolchain(request.directory)
+    state = state_directory(request.directory)
     rollouts = state / "rollouts"
     with (
-        only_rollout(rollouts),
+        rollout_lock(rollouts),
         run_directory(state) as temporary,
         ExitStack() as stack,
     ):
-        if wish.local:
+        if request.local:
             fake = local_aws(clusters, background=state / "local", temporary=temporary, steps={})
             targets = one_target(stack.enter_context(fake))
         else:
             targets = stack.enter_context(targets_by_profile(clusters, account))
-        place = _Place(
-            wish=wish,
+        context = _RolloutContext(
+            request=request,
             file=file,
             config=loaded.config,
             toolchain=toolchain,
@@ -143,22 +127,22 @@ def roll_out(wish: Wish) -> bool:
             temporary=temporary,
             targets=targets,
         )
-        run = _resumed(place) if wish.resume else _planned(place)
-        return run is not None and _run(run, place)
+        run = _resumed(context) if request.resume else _planned(context)
+        return ExitCode.STOPPED if run is None else _run(run, context)
 
 
-def _resumed(place: _Place) -> Run:
-    runs = runs_of(place.rollouts, place.file)
+def _resumed(context: _RolloutContext) -> Run:
+    runs = runs_of(context.rollouts, context.file)
     if not runs or not runs[-1].open:
         problem = "there is nothing to resume: " + ("the last rollout is over" if runs else "there was none")
-        raise FindingsError([Finding(code="UC9604", problem=problem, location=str(place.file))])
+        raise FindingsError([Finding(code="UC9604", problem=problem, location=str(context.file))])
     plan = runs[-1].journal.plan
     findings = []
-    if plan.digest != rollout_digest(place.config):
+    if plan.digest != rollout_digest(context.config):
         problem = f"the file has changed since the rollout {runs[-1].folder.name} was planned"
         remedy = "Plan anew with --restart: clusters that are as the file says are not changed again"
-        findings.append(Finding(code="UC9605", problem=problem, remedy=remedy, location=str(place.file)))
-    there = place.targets.only(each.name for each in plan.clusters)
+        findings.append(Finding(code="UC9605", problem=problem, remedy=remedy, location=str(context.file)))
+    there = context.targets.only(each.name for each in plan.clusters)
     if plan.target != there.account:
         problem = f"the rollout {runs[-1].folder.name} went to {plan.target}, and this is {there.name}"
         remedy = "Take the credentials of that account, or plan anew with --restart"
@@ -168,78 +152,78 @@ def _resumed(place: _Place) -> Run:
     return runs[-1]
 
 
-def _planned(place: _Place) -> Run | None:
-    """Plan, show it, ask, and begin the journal. None if the plan is stopped."""
-    wish, targets = place.wish, place.targets
-    runs = runs_of(place.rollouts, place.file)
+def _planned(context: _RolloutContext) -> Run | None:
+    """Plan, ask for approval, and begin the journal. Return None if the plan is stopped."""
+    request, targets = context.request, context.targets
+    runs = runs_of(context.rollouts, context.file)
     unfinished = runs[-1] if runs and runs[-1].open else None
-    if unfinished and not wish.restart and wish.rollback is None:
+    if unfinished and not request.restart and request.rollback is None:
         problem = f"the rollout {unfinished.folder.name} has not finished"
         remedy = "Go on with --resume; or plan anew with --restart; or take a wave back with --rollback WAVE"
         raise FindingsError(
-            [Finding(code="UC9603", problem=problem, remedy=remedy, location=str(place.file))]
+            [Finding(code="UC9603", problem=problem, remedy=remedy, location=str(context.file))]
         )
-    folder = new_run_folder(place.rollouts, datetime.now(UTC))
+    folder = new_run_folder(context.rollouts, datetime.now(UTC))
     synthesized: Path | None = None
-    if wish.rollback is not None:
-        wave = wish.rollback
+    if request.rollback is not None:
+        wave = request.rollback
         forward = [run for run in runs if run.journal.plan.undoes is None and run.touched_wave(wave)]
         if not forward:
             problem = f"no rollout of this file has deployed a wave {quote(wave)} from here"
-            raise FindingsError([Finding(code="UC9607", problem=problem, location=str(place.file))])
+            raise FindingsError([Finding(code="UC9607", problem=problem, location=str(context.file))])
         earlier = runs[: runs.index(forward[-1])]
         plan = plan_rollback(
-            wave, undone=forward[-1], earlier=earlier, rollouts=place.rollouts, targets=targets
+            wave, undone=forward[-1], earlier=earlier, rollouts=context.rollouts, targets=targets
         )
-        stacks = [one for cluster in plan.clusters for one in stacks_of(cluster, place.rollouts)]
+        stacks = [one for cluster in plan.clusters for one in stacks_of(cluster, context.rollouts)]
     else:
-        synthesized = place.temporary / "rollout"
+        synthesized = context.temporary / "rollout"
         synthesize_into(
             synthesized,
-            toolchain=place.toolchain,
-            directory=wish.directory,
-            rollout=place.file,
-            wave=wish.wave,
-            temporary=place.temporary,
+            toolchain=context.toolchain,
+            directory=request.directory,
+            rollout=context.file,
+            wave=request.wave,
+            temporary=context.temporary,
             environment=next(iter(targets.targets.values())).environment,
         )
         stacks = assembled_stacks(synthesized)
         plan = plan_forward(
-            place.config,
-            file=place.file,
-            wave=wish.wave,
+            context.config,
+            file=context.file,
+            wave=request.wave,
             targets=targets,
-            bake_minutes=wish.bake_minutes,
+            bake_minutes=request.bake_minutes,
             stacks=stacks,
             assembly=f"{folder.name}/assembly",
         )
-    if not _agreed(stacks, place):
+    if not _agreed(stacks, context):
         return None
     folder.mkdir()
     if synthesized:
         shutil.move(synthesized, folder / "assembly")
     run = Run(folder=folder, journal=open_journal(folder / JOURNAL, plan, at=_now()))
-    prune_assemblies(place.rollouts, [*runs, run])
+    prune_assemblies(context.rollouts, [*runs, run])
     return run
 
 
-def _agreed(stacks: list[AssembledStack], place: _Place) -> bool:
-    """Show what will happen; ask before a real account is changed."""
-    wish, targets = place.wish, place.targets
+def _agreed(stacks: list[AssembledStack], context: _RolloutContext) -> bool:
+    """Show the plan, and ask before a real account is changed."""
+    request, targets = context.request, context.targets
     before = deployed_by_target(stacks, targets)
     plan = compare(before, [one.stack for one in stacks])
-    check_allowed(plan, wish.allowed)
+    check_allowed(plan, request.allowed)
     check_limits([one.stack for one in stacks])
-    stopped = plan.stopped(wish.allowed)
-    if stopped or not (targets.local or wish.as_json):
-        print_plan(plan, against=targets.name, allowed=wish.allowed)
-    if stopped or targets.local or wish.unattended:
+    stopped = plan.stopped(request.allowed)
+    if stopped or not (targets.local or request.as_json):
+        print_plan(plan, against=targets.name, allowed=request.allowed)
+    if stopped or targets.local or request.unattended:
         return not stopped
     return typer.confirm(f"Roll this out to {targets.name}?", abort=True, err=True)
 
 
-def _run(run: Run, place: _Place) -> bool:
-    plan, journal, targets = run.journal.plan, run.journal, place.targets
+def _run(run: Run, context: _RolloutContext) -> ExitCode:
+    plan, journal, targets = run.journal.plan, run.journal, context.targets
     stopping = threading.Event()
     say(
         f"Rollout {run.folder.name}: {len(plan.clusters)} cluster(s), {len(plan.waves)} wave(s), to {targets.name}"
@@ -249,31 +233,31 @@ def _run(run: Run, place: _Place) -> bool:
         steps = Steps(
             plan=plan,
             run_id=run.folder.name,
-            rollouts=place.rollouts,
+            rollouts=context.rollouts,
             needs={
                 each.stage: rollout_needs([each], qualifier=_QUALIFIER)
-                for each in clusters_of(place.config, None)
+                for each in clusters_of(context.config, None)
             },
-            skip=(*place.wish.skip, *(_NOT_LOCALLY if targets.local else ())),
+            skip=(*context.request.skip, *(_NOT_LOCALLY if targets.local else ())),
             targets=targets,
-            toolchain=place.toolchain,
-            directory=place.wish.directory,
-            state=place.state,
-            temporary=place.temporary,
-            patience_minutes=place.wish.patience_minutes,
+            toolchain=context.toolchain,
+            directory=context.request.directory,
+            state=context.state,
+            temporary=context.temporary,
+            patience_minutes=context.request.patience_minutes,
             poll_seconds=_POLL_SECONDS_LOCAL if targets.local else _POLL_SECONDS,
             stopping=stopping,
             show=display.doing,
         )
-        hands = ThreadHands(steps.take, told=display.told, stopping=stopping)
-        decision = drive(plan, journal, hands, at_once=place.wish.at_once, now=_now)
-    _tell(run.folder.name, plan, journal, decision, calls=targets.calls, as_json=place.wish.as_json)
+        executor = ThreadedExecutor(steps.take, told=display.told, stopping=stopping)
+        decision = drive(plan, journal, executor, at_once=context.request.at_once, now=_now)
+    _report(run.folder.name, plan, journal, decision, calls=targets.calls, as_json=context.request.as_json)
     if stopping.is_set() and not decision.finished:
         raise KeyboardInterrupt
-    return decision.finished
+    return ExitCode.DONE if decision.finished else ExitCode.FAILED
 
 
-def _tell(
+def _report(
     name: str,
     plan: RolloutPlan,
     journal: FileJournal,

@@ -1,4 +1,4 @@
-"""What CloudFormation has of a cluster, next to what a rollout has planned for it."""
+"""Compare the stacks of a cluster in CloudFormation with a planned rollout."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ class SeenStack:
 
 
 def template_digest(template: Mapping[str, Any]) -> str:
-    """Give a digest that two templates share if CloudFormation can see no difference between them."""
+    """Return a digest that is equal for templates that CloudFormation cannot tell apart."""
     text = json.dumps(template, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(_NOT_KEPT.sub("?", text).encode("ascii")).hexdigest()
 
@@ -64,7 +64,7 @@ def _look(stack: PlannedStack, cloudformation: Any) -> SeenStack:
 
 
 def changing(seen: Sequence[SeenStack]) -> list[str]:
-    """Say which stacks are being changed right now."""
+    """Describe the stacks that are being changed right now."""
     return [
         f"{one.planned.name} is {one.status}"
         for one in seen
@@ -73,7 +73,7 @@ def changing(seen: Sequence[SeenStack]) -> list[str]:
 
 
 def differing(seen: Sequence[SeenStack]) -> list[str]:
-    """Say which stacks are neither as they were when the rollout was planned, nor as it makes them."""
+    """Describe the stacks that are neither as at planning time nor as the rollout makes them."""
     return [
         f"{one.planned.name} has another template than when this rollout was planned"
         for one in seen
@@ -82,7 +82,7 @@ def differing(seen: Sequence[SeenStack]) -> list[str]:
 
 
 def unhealthy(seen: Sequence[SeenStack]) -> list[str]:
-    """Say which stacks are not as the rollout makes them, or not in a healthy state."""
+    """Describe the stacks that differ from the rollout or are not in a healthy state."""
     return [
         f"{one.planned.name} is {one.status or 'not there'}" for one in seen if one.status not in _HEALTHY
     ] + [
@@ -93,7 +93,7 @@ def unhealthy(seen: Sequence[SeenStack]) -> list[str]:
 
 
 def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
-    """Give the names of the alarms in the stacks of a cluster that can say that a deployment is bad.
+    """Return the names of the alarms of a cluster that can judge a deployment.
 
     The reminders of a cluster go off while a canary waits for work or its block nears the end. Its composite alarm says
     nothing that the alarms in its rule do not say, and these are looked at one by one.

@@ -1,4 +1,4 @@
-"""The steps of a rollout, done for one cluster: deploy it, and the gates that say whether the next wave may begin."""
+"""Run the steps of a rollout for one cluster: deploy it, then check its gates."""
 
 import threading
 import time
@@ -41,7 +41,7 @@ _GIVEN_UP = Result(passed=None, note="given up")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Steps:
-    """Takes steps; several threads may do so at the same time.
+    """Run steps. Thread-safe.
 
     Attributes:
         plan: The rollout.
@@ -76,7 +76,7 @@ class Steps:
     show: Callable[[str, str], None]
 
     def take(self, task: Task) -> Result:
-        """Take one step of a cluster, and say how it ended."""
+        """Run one step of a cluster, and return its result."""
         cluster = next(each for each in self.plan.clusters if each.name == task.cluster)
         if task.step == PREFLIGHT:
             return self._preflight(cluster)

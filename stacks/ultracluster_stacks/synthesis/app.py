@@ -5,16 +5,15 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
 from ultracluster_stacks.synthesis.assembly.cdk_context import read_context
+from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerprint
+from ultracluster_stacks.synthesis.assembly.parts import Part, put_together, take_apart
 from ultracluster_stacks.synthesis.assembly.workers import processes_for, synthesize_in_processes
-
-if TYPE_CHECKING:  # a synthesis without the cache does without these
-    from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
-    from ultracluster_stacks.synthesis.assembly.parts import Part
 
 __all__ = ["CACHE_DIRECTORY", "main", "synthesize"]
 
@@ -53,7 +52,7 @@ def synthesize(
     clusters: Sequence[ClusterConfig],
     directory: Path | None,
     *,
-    cache: "AssemblyCache | None" = None,
+    cache: AssemblyCache | None = None,
     processes: int | None = None,
 ) -> None:
     """Synthesize clusters; aws_cdk is imported only when one of them is not in the cache.
@@ -77,9 +76,6 @@ def synthesize(
     if directory is None or (processes == 1 and cache is None):
         _synthesize_here(clusters, directory)
         return
-    # Not at the top: one process without the cache needs neither.
-    from ultracluster_stacks.synthesis.assembly.parts import put_together, take_apart  # noqa: PLC0415
-
     if cache and processes == 1 and not parts:
         _synthesize_here(clusters, directory)
         cache.put((configs[stage], part) for stage, part in take_apart(directory).items())
@@ -103,11 +99,7 @@ def _clusters(context: Mapping[str, Any]) -> list[ClusterConfig]:
     return load_rollout(rollout).config.clusters(wave)
 
 
-def _cache(context: Mapping[str, Any]) -> "AssemblyCache":
-    # A synthesis without the cache does without them and hashlib.
-    from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache  # noqa: PLC0415
-    from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerprint  # noqa: PLC0415
-
+def _cache(context: Mapping[str, Any]) -> AssemblyCache:
     return AssemblyCache(CACHE_DIRECTORY, fingerprint=synthesis_fingerprint(context, os.environ))
 
 

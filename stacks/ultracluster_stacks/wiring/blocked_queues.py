@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
@@ -33,8 +34,6 @@ def notify_of_blocked_queues(
     queues += [further[queue.name] for queue in config.further_queues if queue.notify_blocked]
     if not queues:
         return
-    from aws_cdk import aws_events_targets as targets  # noqa: PLC0415 - of few clusters
-
     target = targets.SnsTopic(sns.Topic(scope, "BlockedQueues", enforce_ssl=True, master_key=kms_key))
     for queue in queues:
         queue.on_blocked("Blocked", target)

@@ -1,16 +1,19 @@
 """The entry point: version, help, and how mistakes end."""
 
+import importlib
 import importlib.metadata
 import subprocess
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 import typer
 
-from ultracluster_cli.main import COMMANDS
+from ultracluster_cli.exit_codes import ExitCode, exit_code_of
+from ultracluster_cli.main import COMMANDS, Command
 from ultracluster_rules.findings import Finding, FindingsError
 
 Run = Callable[..., Any]
@@ -25,7 +28,7 @@ def add_command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]
         module.app = typer.Typer()  # type: ignore[attr-defined]  # what a module of COMMANDS offers
         module.app.command()(function)
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        monkeypatch.setitem(COMMANDS, "probe", module.__name__)
+        monkeypatch.setitem(COMMANDS, "probe", Command(module.__name__, "Probe."))
 
     return add
 
@@ -37,11 +40,31 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
 def test_the_help_lists_every_command_with_what_it_does(run: Run) -> None:
     shown = run("--help").stdout
 
-    assert len(COMMANDS) >= 2
-    for command in COMMANDS:
-        (line,) = [line for line in shown.splitlines() if line.startswith(f"  {command} ")]
-        assert len(line.replace(command, "").strip()) > 10
-    assert "..." not in shown.partition("Commands:")[2]
+    words = " ".join(shown.split())
+    for name, command in COMMANDS.items():
+        assert f" {name} {command.help} " in words
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_list_of_commands_says_what_the_help_of_each_command_says_first(name: str) -> None:
+    module = importlib.import_module(COMMANDS[name].module)
+
+    assert (typer.main.get_command(module.app).help or "").partition("\n\n")[0] == COMMANDS[name].help
+
+
+def test_the_help_and_the_documentation_list_every_exit_code(run: Run) -> None:
+    words = " ".join(run("--help").stdout.partition("Exit codes:")[2].split())
+    page = (Path(__file__).parents[3] / "docs" / "command-line.md").read_text("utf-8")
+
+    assert words == " ".join(f"{code.value} {code.meaning}" for code in ExitCode)
+    assert "\n".join(f"| {code.value} | {code.meaning} |" for code in ExitCode) in page
+
+
+def test_every_exit_code_has_one_meaning() -> None:
+    assert len({code.meaning for code in ExitCode}) == len(ExitCode) == len({int(code) for code in ExitCode})
+    assert exit_code_of([Finding(code="UC9001", problem="x")]) is ExitCode.FINDINGS
+    assert exit_code_of([Finding(code="UC7036", problem="x")]) is ExitCode.UNKNOWN
+    assert exit_code_of([Finding(code="UC9006", problem="x")]) is ExitCode.FAILED
 
 
 def test_nothing_named_shows_the_help(run: Run) -> None:

@@ -15,21 +15,19 @@ OF_A_COMMAND = {
     "--from": 2,
     "--hours": 2,
     "--json": 2,  # a document, or one for each line of a log
-    "--local": 4,
     "--name": 2,
     "--nodes": 4,
     "--parameter": 2,
     "--price": 2,
     "--profile": 2,  # with a rollout, and without
     "--region": 9,
-    "--regions": 3,
+    "--regions": 2,
     "--reservation-id": 2,
     "--skip": 2,  # a check of an account, or a rule for templates with the reason
     "--timeout": 2,
     "--ultraservers": 2,
     "--wave": 2,
-    "--write": 4,
-    "--yes": 2,
+    "--write": 2,
 }
 
 

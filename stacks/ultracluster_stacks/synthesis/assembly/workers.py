@@ -1,6 +1,7 @@
 """Processes that share the synthesis of many clusters."""
 
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -43,8 +44,6 @@ def synthesize_in_processes(
     Raises:
         FindingsError: If a process fails (UC9101); what it says is on stderr.
     """
-    import pickle  # noqa: PLC0415 - not for a synthesis in one process
-
     shares = [list(clusters[first::processes]) for first in range(processes)]
     started = []
     for number, share in enumerate(shares):

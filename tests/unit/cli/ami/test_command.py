@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_cli.ami import session as ami_session
+from ultracluster_cli.ami import command as ami
 from ultracluster_cli.main import main
 from ultracluster_runtime.images import FoundImage
 
@@ -28,7 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             for region in regions
         }
 
-    monkeypatch.setattr(ami_session, "find_images", find_images)
+    monkeypatch.setattr(ami, "find_images", find_images)
     return questions
 
 
@@ -118,8 +118,8 @@ def test_an_ami_of_ones_own_is_looked_for_in_the_account_of_each_cluster(
         )
         return dict.fromkeys(regions, image)
 
-    monkeypatch.setattr(ami_session, "clients_of", lambda profile: profile)
-    monkeypatch.setattr(ami_session, "find_images", find_images)
+    monkeypatch.setattr(ami, "clients_of", lambda profile: profile)
+    monkeypatch.setattr(ami, "find_images", find_images)
     path = tmp_path / "rollout.yaml"
     path.write_text(TWO.replace("- name: train\n", "- name: train\n        profile: production\n"))
 

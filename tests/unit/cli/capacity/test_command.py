@@ -19,9 +19,10 @@ from ultracluster_cli.capacity import find as capacity_search
 from ultracluster_cli.capacity import outputs as capacity_handover
 from ultracluster_cli.capacity import parsing as capacity_input
 from ultracluster_cli.capacity import session as capacity_session
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import main
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.effects import Page
+from ultracluster_runtime.purchasing.effects import Page, Unanswered
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_runtime.purchasing.orders import order_token
 from ultracluster_runtime.purchasing.records import Record
@@ -84,6 +85,8 @@ def test_accepts_blocks_a_day_shorter_or_longer_than_asked() -> None:
         ([*FIND, *BETWEEN, "--ultraservers", "2"], "UC7010"),
         ([*FIND, *BETWEEN, "--prefer", "beauty"], "UC7016"),
         ([*FIND, "--between", "soon", "later"], "UC7008"),
+        ([*FIND, "--between", "2027-01-15", "2026-12-01"], "UC7014"),
+        ([*FIND, "--between", "2025-01-15", "2025-12-01"], "UC7014"),
         (["capacity", "status"], "UC7021"),
         (["capacity", "buy", "december"], "UC7021"),
         ([*FIND, *BETWEEN, "--profile", "nobody"], "UC9009"),
@@ -194,10 +197,8 @@ class FakeReads:
 
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracluster_runtime.purchasing.ec2_reads.Ec2Reads", FakeReads)
-    monkeypatch.setattr(
-        "ultracluster_runtime.purchasing.ec2_driver.session_clients", lambda profile: lambda: profile
-    )
+    monkeypatch.setattr("ultracluster_cli.capacity.find.Ec2Reads", FakeReads)
+    monkeypatch.setattr("ultracluster_cli.capacity.find.session_clients", lambda profile: lambda: profile)
 
 
 @pytest.mark.usefixtures("offered")
@@ -215,6 +216,17 @@ def test_find_prints_ranked_offerings_prices_and_what_could_not_be_read(
     assert any("p5.48xlarge" in price["price"] for price in found["prices"])
     assert any(text.startswith("UC7043") for text in found["findings"])
     assert err == ""
+
+
+@pytest.mark.usefixtures("offered")
+def test_find_does_not_call_it_success_when_no_region_answers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = Unanswered(code="AuthFailure", message="who are you?", transient=False)
+    monkeypatch.setattr(FakeReads, "perform", lambda *_: refused)
+
+    assert main([*FIND, *BETWEEN, "--regions", "us-east-2"]) == ExitCode.UNKNOWN
+    assert "UC7042" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("offered")

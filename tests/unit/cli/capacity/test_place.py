@@ -13,8 +13,8 @@ from tests.unit.cli.capacity.test_resolve import ORDERED, record
 from tests.unit.runtime.purchasing.examples import block_order, offering
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_cli.ami import session as ami_session
-from ultracluster_cli.capacity import session as capacity_session
+from ultracluster_cli.ami import command as ami
+from ultracluster_cli.capacity import resolve as capacity_resolve
 from ultracluster_runtime.images import FoundImage
 from ultracluster_runtime.purchasing.effects import Page
 from ultracluster_runtime.purchasing.offerings import Offering
@@ -63,7 +63,7 @@ def found_images(monkeypatch: pytest.MonkeyPatch) -> None:
             for number, region in enumerate(regions)
         }
 
-    monkeypatch.setattr(ami_session, "find_images", find_images)
+    monkeypatch.setattr(ami, "find_images", find_images)
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def place(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    monkeypatch.setattr("ultracluster_runtime.purchasing.ec2_reads.Ec2Reads", FakeReads)
-    monkeypatch.setattr("ultracluster_runtime.purchasing.ec2_driver.session_clients", lambda profile: profile)
+    monkeypatch.setattr("ultracluster_cli.capacity.place.Ec2Reads", FakeReads)
+    monkeypatch.setattr("ultracluster_cli.capacity.place.session_clients", lambda profile: profile)
     soon = datetime.now(UTC).date()
 
     def place(*options: str, wave: str = "first", regions: str = "us-east-2,ap-south-2") -> Any:
@@ -152,7 +152,7 @@ def test_the_way_from_an_order_to_a_rollout_that_can_be_deployed(
 
     bought = record(block_order(count=4), region="ap-south-2", zone_ids=("aps2-az1",))
     ledger = SimpleNamespace(orders=lambda: [bought])
-    monkeypatch.setattr(capacity_session, "open_session", lambda **_: SimpleNamespace(ledger=ledger))
+    monkeypatch.setattr(capacity_resolve, "open_session", lambda **_: SimpleNamespace(ledger=ledger))
     steps = [["capacity", "resolve", str(path)], ["ami", "resolve", str(path), "--parameter", "/p"]]
     for step in steps if capacity_first else reversed(steps):
         assert run(*step, "--write").code == 0

@@ -13,7 +13,7 @@ from tests.unit.runtime.purchasing.examples import block_order, extension_order,
 from tests.unit.runtime.purchasing.simulator import START
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_cli.capacity import session as capacity_session
+from ultracluster_cli.capacity import resolve as capacity_resolve
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import Order, order_token
@@ -46,7 +46,7 @@ BOUGHT = record(block_order())
 def resolve(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     def resolve(*options: str, records: list[Record], text: str = ORDERED) -> Any:
         ledger = SimpleNamespace(orders=lambda: records)
-        monkeypatch.setattr(capacity_session, "open_session", lambda **_: SimpleNamespace(ledger=ledger))
+        monkeypatch.setattr(capacity_resolve, "open_session", lambda **_: SimpleNamespace(ledger=ledger))
         path = tmp_path / "rollout.yaml"
         path.write_text(text)
         return run("capacity", "resolve", str(path), *options)

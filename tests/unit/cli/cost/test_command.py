@@ -11,10 +11,9 @@ import pytest
 
 from ultracluster_catalog.prices.billable_items import PricedThing
 from ultracluster_catalog.prices.prices import Price
-from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli.cost import actual as actual_command
-from ultracluster_runtime.costs import price_list
+from ultracluster_cli.cost import estimate as costing
 from ultracluster_runtime.costs.cost_explorer import ActualCosts
 
 ROLLOUTS = Path(__file__).parents[4] / "stacks" / "rollouts"
@@ -186,7 +185,7 @@ def signed_in(monkeypatch: pytest.MonkeyPatch) -> None:
             name="a", local=False, environment=os.environ, client=lambda service, region: (service, region)
         )
 
-    monkeypatch.setattr(targets, "account", account)
+    monkeypatch.setattr(costing, "account", account)
     monkeypatch.setattr(actual_command, "account", account)
 
 
@@ -205,7 +204,7 @@ def test_asks_for_prices_of_today(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
         )
         return {each: today for each in asked if each[0].kind == "capacity-block"}, []
 
-    monkeypatch.setattr(price_list, "listed_prices", listed)
+    monkeypatch.setattr(costing, "listed_prices", listed)
     (told,) = clusters(
         run("cost", QUICKSTART, "--live", "--hours", "10", "--compare", "p5.48xlarge", "--json")
     )

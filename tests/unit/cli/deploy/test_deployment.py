@@ -13,6 +13,7 @@ import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
 from ultracluster_cli._aws.targets import Target
+from ultracluster_cli.deploy import command as deploy
 from ultracluster_cli.deploy import deployment
 
 pytestmark = pytest.mark.process
@@ -63,7 +64,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -
     install_cdk(tmp_path, FAKE_CDK)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(deployment, "read_clusters", lambda stacks, **_: list(stacks)[:0])
-    monkeypatch.setattr(deployment, "account", account)
+    monkeypatch.setattr(deploy, "account", account)
     return tmp_path
 
 
@@ -180,7 +181,7 @@ def test_a_failure_names_its_cause_and_the_log(
     outcome = run("deploy", "--yes")
 
     log = project / ".ultracluster" / "logs" / "cdk-deploy.log"
-    assert outcome.code == 2
+    assert outcome.code == 4
     assert "CREATE_FAILED | AWS::S3::Bucket | B no such luck" in outcome.stderr
     assert f"UC9006: cdk deploy ended with code 1; the whole log is {log}" in outcome.stderr
     assert "no such luck" in log.read_text()
@@ -202,7 +203,7 @@ def test_a_failure_at_the_terminal_is_told(run: Run, project: Path, monkeypatch:
 
     outcome = run("deploy")
 
-    assert outcome.code == 2
+    assert outcome.code == 4
     assert "UC9006: cdk deploy ended with code 1" in outcome.stderr
 
 

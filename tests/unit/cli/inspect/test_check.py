@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli.main import FINDINGS_EXIT_CODE, main
+from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.main import main
 
 FOREIGN = Path(__file__).parents[2] / "checks" / "foreign"
 
@@ -31,7 +32,7 @@ def test_a_good_template_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_error_ends_with_2_and_shows_file_and_line(
     template: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["check", str(template)]) == FINDINGS_EXIT_CODE
+    assert main(["check", str(template)]) == ExitCode.FINDINGS
     warning, error = capsys.readouterr().err.splitlines()
     assert warning.startswith(f"warning: UC5212: {template}:2: ")
     assert error.startswith(f"UC5201: {template}:5: Table.UpdateReplacePolicy: ")
@@ -54,7 +55,7 @@ def test_a_rule_is_left_out_with_a_reason(template: Path, capsys: pytest.Capture
 def test_wrong_options_end_with_2(
     template: Path, capsys: pytest.CaptureFixture[str], options: list[str], code: str
 ) -> None:
-    assert main(["check", str(template), *options]) == FINDINGS_EXIT_CODE
+    assert main(["check", str(template), *options]) == ExitCode.FINDINGS
     assert capsys.readouterr().err.startswith(code)
 
 
@@ -62,7 +63,7 @@ def test_json_has_every_finding_and_what_was_left_out(
     template: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["check", str(template), "--json", "--skip", "UC5212=tests only"]
-    assert main(arguments) == FINDINGS_EXIT_CODE
+    assert main(arguments) == ExitCode.FINDINGS
     told = json.loads(capsys.readouterr().out)
 
     assert [(each["code"], each["severity"], each["logical_id"]) for each in told["findings"]] == [

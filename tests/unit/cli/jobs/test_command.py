@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs import session as jobs_session
 from ultracluster_cli.main import main
 
@@ -206,6 +207,14 @@ def test_what_cannot_be_seen_is_a_warning(aws: Fake, capsys: pytest.CaptureFixtu
     printed = capsys.readouterr()
     assert printed.out.startswith("running: job one is RUNNING: it runs.")
     assert printed.err.startswith("warning: UC6209: the order of the queue")
+
+
+def test_a_cause_that_may_be_hidden_is_not_called_success(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ultracluster_cli.jobs.command.reasons", lambda _: [])
+    complete = main(["jobs", "why", "one"])
+    aws.snapshot = refuse("AccessDenied")
+
+    assert (complete, main(["jobs", "why", "one"])) == (ExitCode.DONE, ExitCode.UNKNOWN)
 
 
 def test_a_job_that_may_share_its_node_is_ended_without_a_checkpoint_and_that_is_said(

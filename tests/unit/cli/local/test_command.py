@@ -50,12 +50,12 @@ def test_where_nothing_runs_every_command_says_so(run: Run, folder: Path) -> Non
     assert folder.exists()
 
     status = run("local", "status", "--json")
-    assert status.code == 1
+    assert status.code == 6
     assert json.loads(status.stdout) == {"running": False, "endpoint": None, "pid": None, "log": None}
     assert "ultracluster local up" in run("local", "status").stderr
 
     environment = run("local", "env")
-    assert environment.code == 1
+    assert environment.code == 6
     assert environment.stdout == ""  # eval of it changes nothing
 
     assert run("local", "reset").code == 2

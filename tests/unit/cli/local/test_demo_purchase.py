@@ -11,6 +11,7 @@ import typer
 from tests.unit.cli.local.demo_orders import END, NOW, RESERVATION, START, order_for, record
 
 from ultracluster_cli._aws.targets import Target
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo_purchase import DemoBuyer, Purchase, command_environment, order_name
 from ultracluster_cli.local.demonstration import blocks_of
@@ -237,11 +238,11 @@ def test_a_command_that_fails_ends_the_demo_with_what_it_said(
     assert "UC7027: 13.44 USD is too much." in capfd.readouterr().err
 
 
-def test_a_purchase_whose_outcome_is_not_known_ends_with_code_3(buy: Buy) -> None:
+def test_a_purchase_whose_outcome_is_not_known_ends_as_unknown(buy: Buy) -> None:
     with pytest.raises(typer.Exit) as ended:
-        buy(Commands(**fresh().answers | {"buy": 3}))
+        buy(Commands(**fresh().answers | {"buy": ExitCode.UNKNOWN}))
 
-    assert ended.value.exit_code == 3
+    assert ended.value.exit_code == ExitCode.UNKNOWN
 
 
 def test_no_offer_is_a_finding(buy: Buy) -> None:

@@ -1,6 +1,8 @@
 """How what the demo bought comes into its copy of a rollout, and is looked for in what was deployed."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.cli.local.demo_orders import END, RESERVATION, START, record
@@ -8,10 +10,12 @@ from tests.unit.cli.local.demo_orders import END, RESERVATION, START, record
 from ultracluster_cli.capacity.outputs import write_fragment
 from ultracluster_cli.deploy.cluster_state import Cluster, Reservation
 from ultracluster_cli.local.demo_purchase import Purchase
-from ultracluster_cli.local.demonstration import blocks_of, demonstrate, require_bought, write_copy
+from ultracluster_cli.local.demonstration import blocks_of, require_bought, write_copy
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_stacks.config import ClusterConfig, load_rollout
+
+Run = Callable[..., Any]
 
 
 @pytest.fixture
@@ -85,13 +89,18 @@ def test_a_rollout_without_a_block_is_refused(quickstart: Path, tmp_path: Path) 
         blocks_of(config)
 
 
-def test_an_environment_file_is_refused_before_anything_is_started(quickstart: Path, tmp_path: Path) -> None:
+def test_an_environment_file_is_refused_before_anything_is_started(
+    run: Run, quickstart: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "cdk.json").write_text("{}")
     (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
     (tmp_path / "prod.yaml").write_text("version: 1\nbase: rollout.yaml\n")
 
-    with pytest.raises(FindingsError, match="UC2227"):
-        demonstrate(directory=tmp_path, rollout=tmp_path / "prod.yaml", as_json=False)
+    outcome = run("demo", "prod.yaml")
+
+    assert outcome.code == 2
+    assert "UC2227" in outcome.stderr
 
 
 # What was deployed

@@ -196,7 +196,7 @@ def test_refuses_what_it_cannot_do(run: Run, tmp_path: Path, arguments: list[str
 def test_says_what_is_missing_without_plotly(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    monkeypatch.setitem(sys.modules, "plotly", None)
     outcome = run("dashboard", "--from", kept(tmp_path, day()), "--html", str(tmp_path / "page.html"))
     assert (outcome.code, "UC9331" in outcome.stderr) == (2, True)
 

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
 from ultracluster_cli._aws.targets import Target
-from ultracluster_cli.plan import planning
+from ultracluster_cli.plan import command as plan
 
 pytestmark = pytest.mark.process
 
@@ -115,7 +115,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Callable[[CloudFormation], None
                 account="123456789012",
             )
 
-        monkeypatch.setattr(planning, "account", account)
+        monkeypatch.setattr(plan, "account", account)
 
     return deploy
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.preflight import run as preflight_run
 from ultracluster_cli.preflight.requirements import rollout_needs
 from ultracluster_runtime.preflight.check import Outcome, failed, passed, skipped, warned
@@ -56,12 +57,12 @@ def test_tells_each_check_as_it_ends_and_shows_what_needs_a_person(
     assert (asked["clusters"], asked["left_out"], asked["qualifier"]) == (["quickstart"], {"UC9406"}, "ours")
 
 
-def test_a_failure_ends_with_1_and_json_has_everything(
+def test_a_failed_check_ends_with_a_code_of_its_own_and_json_has_everything(
     run: Callable[..., Any], asked: Mapping[str, Any], quickstart: Path
 ) -> None:
     asked["outcomes"][:] = [passed("good"), failed("bad", "mend")]
     outcome = run("preflight", str(quickstart), "--json")
-    assert outcome.code == 1
+    assert outcome.code == ExitCode.FAILED
     shown = json.loads(outcome.stdout)
     assert shown["passed"] is False
     assert shown["calls"] == {}

@@ -1,13 +1,14 @@
 """`ultracluster rollout` around the CDK CLI and AWS, which small fakes stand in for (see tests/integration)."""
 
-import fcntl
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project, Run, make_project, template
 
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.rollout import step_runner as rollout_steps
 from ultracluster_cli.rollout.stack_status import template_digest
 from ultracluster_runtime.preflight.check import failed, passed, warned
@@ -38,7 +39,7 @@ def test_a_deployment_that_fails_stops_before_the_next_wave_and_resumes(project:
     project.fails()
     again = project.rollout("--resume")
 
-    assert first.code == 3
+    assert first.code == ExitCode.FAILED
     assert (
         "UC9609: canary-us-east-1: deploy: cdk deploy ended with code 1: Error: no such luck" in first.stderr
     )
@@ -63,7 +64,7 @@ def test_what_preflight_finds_stops_before_anything_is_deployed(
     deployed = project.deployed()
     skipped = project.rollout("--resume", "--skip", "UC9420")
 
-    assert stopped.code == 3
+    assert stopped.code == ExitCode.FAILED
     assert "preflight: UC9420 us-east-1: no such zone. Name another" in stopped.stderr
     assert "odd" not in stopped.stderr
     assert deployed == []
@@ -76,7 +77,7 @@ def test_an_alarm_stops_before_the_next_wave(project: Project) -> None:
 
     outcome = project.rollout()
 
-    assert outcome.code == 3
+    assert outcome.code == ExitCode.FAILED
     assert "UC9609: canary-us-east-1: alarms: alarm canary-us-east-1-Cluster: too hot" in outcome.stderr
     assert "Not touched: production." in outcome.stderr
     assert project.deployed() == ["canary-us-east-1"]
@@ -98,7 +99,7 @@ def test_an_alarm_of_your_own_stops_a_rollout_whatever_it_is_called(project: Pro
 
     outcome = project.rollout()
 
-    assert outcome.code == 3
+    assert outcome.code == ExitCode.FAILED
     assert f"alarms: alarm canary-us-east-1-Cluster-{name}: too hot" in outcome.stderr
 
 
@@ -107,7 +108,7 @@ def test_a_stack_in_a_bad_state_does_not_pass(project: Project) -> None:
 
     outcome = project.rollout()
 
-    assert outcome.code == 3
+    assert outcome.code == ExitCode.FAILED
     assert "stacks: canary-us-east-1-Cluster is UPDATE_ROLLBACK_COMPLETE" in outcome.stderr
 
 
@@ -119,7 +120,7 @@ def test_what_somebody_else_has_deployed_since_the_plan_is_not_overwritten(proje
 
     outcome = project.rollout("--resume")
 
-    assert outcome.code == 3
+    assert outcome.code == ExitCode.FAILED
     assert (
         "pretrain-us-east-2-Cluster has another template than when this rollout was planned" in outcome.stderr
     )
@@ -129,10 +130,8 @@ def test_what_somebody_else_has_deployed_since_the_plan_is_not_overwritten(proje
 def test_refuses_two_at_once(project: Project) -> None:
     rollouts = project.folder / ".ultracluster" / "rollouts"
     rollouts.mkdir(parents=True)
-    with (rollouts / "lock").open("w") as lock:
-        lock.write("4711")
-        lock.flush()
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    (rollouts / "lock.pid").write_text("4711")
+    with FileLock(rollouts / "lock"):
         refused = project.rollout()
     # A process that has died holds no lock, whatever its file says.
     taken = project.rollout()
@@ -174,7 +173,7 @@ def test_a_plan_that_stops_is_shown_and_nothing_begins(project: Project) -> None
 
     stopped = project.rollout("--wave", "canary")
 
-    assert stopped.code == 3
+    assert stopped.code == ExitCode.STOPPED
     assert "Checkpoints" in stopped.stdout
     assert len(project.deployed()) == 3
 

@@ -12,7 +12,7 @@ from ultracluster_cli._aws.targets import Target
 from ultracluster_cli._cdk.toolchain import Toolchain
 from ultracluster_cli.jobs.submit import Submitted
 from ultracluster_cli.rollout import step_runner as rollout_steps
-from ultracluster_cli.rollout.executor import ThreadHands
+from ultracluster_cli.rollout.executor import ThreadedExecutor
 from ultracluster_cli.rollout.step_runner import Steps
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
@@ -147,11 +147,11 @@ def _values(task: Task) -> dict[str, Any]:
 
 
 def test_what_a_step_cannot_reach_fails_it_and_a_mistake_of_ours_is_raised() -> None:
-    def hands(error: Exception) -> ThreadHands:
+    def hands(error: Exception) -> ThreadedExecutor:
         def take(_: Task) -> Result:
             raise error
 
-        one = ThreadHands(take, told=lambda *_: None, stopping=threading.Event())
+        one = ThreadedExecutor(take, told=lambda *_: None, stopping=threading.Event())
         one.begin(GATE)
         return one
 

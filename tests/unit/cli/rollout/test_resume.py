@@ -80,7 +80,7 @@ def test_each_cluster_goes_to_the_account_of_its_profile_also_when_resumed(proje
     project.fails()
     resumed = project.rollout("--resume")
 
-    assert (stopped.code, resumed.code) == (3, 0)
+    assert (stopped.code, resumed.code) == (4, 0)
     assert "account 123456789012; account 999999999999" in stopped.stderr
     assert sorted(set(project.deployed())) == [
         "canary-us-east-1",
@@ -111,7 +111,7 @@ def test_a_wave_goes_back_to_what_an_earlier_rollout_had_deployed(project: Proje
     assert project.rollout().code == 0
     project.wants("two")
     project.aws.alarms["canary-us-east-1-Cluster"] = "ALARM"
-    assert project.rollout().code == 3
+    assert project.rollout().code == 4
 
     outcome = project.rollout("--rollback", "canary")
 

@@ -1,11 +1,7 @@
 import math
 
 import pytest
-
-from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
-from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS, LimitScope
-from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.scale import (
+from scale import (
     ASSUMPTION_BASES,
     Assumptions,
     Break,
@@ -18,14 +14,13 @@ from ultracluster_runtime.scale import (
     simulate_job_sizes,
     simulate_rollout,
 )
-from ultracluster_runtime.scale.layout import in_one_account
+from scale.layout import in_one_account
+
+from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
+from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS, LimitScope
 
 QUIET = Assumptions(failures_per_chip_day=0, deploy_failure_percent=0)
 LARGE = propose_layout(100_000)
-
-
-def codes(error: FindingsError) -> list[str]:
-    return [finding.code for finding in error.findings]
 
 
 def by_name(layout: Layout) -> dict[str, Break]:
@@ -187,21 +182,19 @@ def test_the_price_of_idle_nodes_is_unknown_where_a_price_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chips", "options", "code"),
+    ("chips", "options", "problem"),
     [
-        (0, {}, "UC9640"),
-        (1_000_001, {}, "UC9640"),
-        (16, {"instance_type": "trn1n.32xlarge", "regions": ["us-east-1"]}, "UC9641"),
-        (16, {"regions": []}, "UC9642"),
-        (16, {"regions": ["us-est-2"]}, "UC9642"),
+        (0, {}, "got 0 chips"),
+        (1_000_001, {}, "got 1000001 chips"),
+        (16, {"instance_type": "trn1n.32xlarge", "regions": ["us-east-1"]}, "not sold in Capacity Blocks"),
+        (16, {"regions": []}, "no Region is named"),
+        (16, {"regions": ["us-est-2"]}, "unknown Regions: us-est-2"),
         (16, {"instance_type": "trn9.48xlarge"}, "UC4001"),
     ],
 )
-def test_refuses_what_cannot_be_laid_out(chips: int, options: dict[str, object], code: str) -> None:
-    with pytest.raises(FindingsError) as refused:
+def test_refuses_what_cannot_be_laid_out(chips: int, options: dict[str, object], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
         propose_layout(chips, **options)  # type: ignore[arg-type]
-
-    assert codes(refused.value) == [code]
 
 
 @pytest.mark.parametrize("name", list(ASSUMPTION_BASES))
@@ -211,7 +204,7 @@ def test_an_assumption_stays_within_its_bounds(name: str) -> None:
     for kept in (least, most):
         assert getattr(Assumptions(**{name: kept}), name) == kept
     for broken in (least - 1, most + 1, float("nan")):
-        with pytest.raises(FindingsError, match="UC9643"):
+        with pytest.raises(ValueError, match=name):
             Assumptions(**{name: broken})
 
 

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 from typing import Any, Final
 
+from scale.assumptions import ASSUMPTION_BASES
+from scale.breaks import Break, breaks
+from scale.failures import DayOfFailures, simulate_day, simulate_job_sizes
+from scale.layout import Layout
+from scale.rollout import simulate_rollout
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.places.cluster_subnet import cluster_addresses
 from ultracluster_catalog.prices.prices import capacity_block_price
-from ultracluster_runtime.scale.assumptions import ASSUMPTION_BASES
-from ultracluster_runtime.scale.breaks import Break, breaks
-from ultracluster_runtime.scale.failures import DayOfFailures, simulate_day, simulate_job_sizes
-from ultracluster_runtime.scale.layout import Layout
-from ultracluster_runtime.scale.rollout import simulate_rollout
 
 __all__ = ["report_json", "report_markdown"]
 
@@ -112,7 +112,7 @@ def _summary(layout: Layout, found: tuple[Break, ...]) -> Iterator[str]:
     regions = ", ".join(each.region for each in layout.regions)
     yield (
         "This is a computation from dated limits and named assumptions, not a promise and not a measurement. Nothing was "
-        "asked of AWS. `ultracluster scale` writes it; each assumption can be given to it."
+        "asked of AWS. `make scale` writes this page; `python -m scale --assume NAME=NUMBER` in benchmarks/ replaces an assumption."
     )
     yield ""
     yield (

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
+from scale.layout import Layout, RegionLayout
 from ultracluster_catalog.limits.service_limits import RUN_INSTANCES_REFILL_PER_SECOND, SERVICE_LIMITS
 from ultracluster_catalog.prices.prices import capacity_block_price
-from ultracluster_runtime.scale.layout import Layout, RegionLayout
 
 __all__ = ["RolloutRun", "WaveRun", "simulate_rollout"]
 

@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final
 
+from scale.assumptions import Assumptions
 from ultracluster_catalog.capacity.capacity_blocks import MAX_INSTANCES_PER_BLOCK, block_regions
 from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
 from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.places.zones import REGIONS, offered_zones
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.scale.assumptions import Assumptions
 
 __all__ = ["MOST_CHIPS", "Layout", "RegionLayout", "in_one_account", "propose_layout"]
 
@@ -105,12 +104,12 @@ def propose_layout(
         assumptions: What is not known. Default: those of `Assumptions`.
 
     Raises:
-        FindingsError: UC4001 or UC4025 for the type, UC9640 to UC9642 for chips, type and Regions.
+        ValueError: If the number of chips, the type or the Regions allow no layout.
+        FindingsError: If the type is unknown (UC4001 or UC4025).
     """
     machine = get_instance_type(instance_type)
     chosen = tuple(dict.fromkeys(block_regions(machine.name) if regions is None else regions))
-    if findings := _check(chips, machine, chosen):
-        raise FindingsError(findings)
+    _check(chips, machine, chosen)
     assumptions = assumptions or Assumptions()
     wanted = ceil(chips / machine.chips)
     largest = (
@@ -163,39 +162,15 @@ def _region(region: str, clusters: int, machine: InstanceType, assumptions: Assu
     )
 
 
-def _check(chips: int, machine: InstanceType, regions: tuple[str, ...]) -> list[Finding]:
-    findings = []
+def _check(chips: int, machine: InstanceType, regions: tuple[str, ...]) -> None:
     if not 1 <= chips <= MOST_CHIPS:
-        findings.append(
-            Finding(
-                code="UC9640", problem=f"got {quote(chips)}", allowed=f"1 to {MOST_CHIPS:,}", path="chips"
-            )
-        )
+        raise ValueError(f"got {chips} chips, and a layout has 1 to {MOST_CHIPS:,}")
     if CAPACITY_BLOCK not in machine.purchase_options:
-        findings.append(
-            Finding(
-                code="UC9641",
-                problem=f"{machine.name} is not sold in Capacity Blocks",
-                remedy="Choose a type such as trn2.48xlarge",
-                path="instance_type",
-            )
-        )
-    elif not regions:
-        findings.append(
-            Finding(
-                code="UC9642",
-                problem=f"no Region is named, and none is known for blocks of {machine.name}",
-                path="regions",
-            )
-        )
-    findings += [
-        Finding(
-            code="UC9642",
-            problem=f"got {quote(region)}",
-            allowed="a Region such as us-east-2",
-            path="regions",
-        )
-        for region in regions
-        if region not in REGIONS and region not in block_regions(machine.name)  # some are of other partitions
-    ]
-    return findings
+        raise ValueError(f"{machine.name} is not sold in Capacity Blocks")
+    if not regions:
+        raise ValueError(f"no Region is named, and none is known to sell blocks of {machine.name}")
+    # Some Regions that sell blocks are of other partitions.
+    if unknown := [
+        each for each in regions if each not in REGIONS and each not in block_regions(machine.name)
+    ]:
+        raise ValueError(f"unknown Regions: {', '.join(unknown)}")

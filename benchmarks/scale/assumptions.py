@@ -1,11 +1,9 @@
 """What a layout of very many chips is computed from and is not known: each with what it rests on."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Final
-
-from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["ASSUMPTION_BASES", "Assumptions", "Basis"]
 
@@ -51,20 +49,12 @@ class Assumptions:
     boot_minutes: float = 10.0
 
     def __post_init__(self) -> None:
-        if findings := list(self._out_of_range()):
-            raise FindingsError(findings)
-
-    def _out_of_range(self) -> Iterator[Finding]:
         for field in fields(self):
             least, most = ASSUMPTION_BASES[field.name].bounds
-            got = getattr(self, field.name)
-            if not least <= got <= most:  # also refuses nan
-                yield Finding(
-                    code="UC9643",
-                    problem=f"got {quote(got)}",
-                    allowed=f"{least:,g} to {most:,g} {ASSUMPTION_BASES[field.name].unit}",
-                    path=field.name,
-                )
+            value = getattr(self, field.name)
+            if not least <= value <= most:  # also refuses nan
+                unit = ASSUMPTION_BASES[field.name].unit
+                raise ValueError(f"{field.name} is {value}, and must be {least:,g} to {most:,g} {unit}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

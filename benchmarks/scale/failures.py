@@ -6,10 +6,10 @@ from math import ceil
 from random import Random
 from typing import Final
 
+from scale.assumptions import Assumptions
+from scale.layout import Layout
 from ultracluster_catalog.capacity.capacity_blocks import BLOCK_END_UTC, drain_before_end
 from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS
-from ultracluster_runtime.scale.assumptions import Assumptions
-from ultracluster_runtime.scale.layout import Layout
 
 __all__ = ["DayOfFailures", "JobSize", "simulate_day", "simulate_job_sizes"]
 

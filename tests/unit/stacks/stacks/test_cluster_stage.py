@@ -1,0 +1,50 @@
+import json
+import re
+from pathlib import Path
+
+import aws_cdk as cdk
+import pytest
+
+from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.stacks.cluster_stage import ClusterStage
+
+pytestmark = pytest.mark.synth
+
+ROOT = Path(__file__).parents[4]
+
+
+def test_gives_the_same_templates_whatever_number_the_tokens_begin_at() -> None:
+    """The CDK starts its count of tokens at random and sorts merged ARNs by their tokens, so "99" would follow "100"."""
+    (wave,) = load_rollout(ROOT / "tests/golden/next/ultraserver.yaml").config.waves
+    (cluster,) = wave.clusters
+    synthesize(cluster)  # the first synthesis also counts what the CDK defines once
+    begin = next_token()
+    expected, bucket = synthesize(cluster)
+    # One bucket's token has four digits and the other's five.
+    burn_tokens(until=10_000 - 5 - (bucket - begin))
+
+    templates, bucket = synthesize(cluster)
+
+    assert bucket < 10_000 < next_token()
+    assert templates == expected
+
+
+def synthesize(cluster: ClusterConfig) -> tuple[str, int]:
+    """Return the templates of a cluster, and the number of the first bucket's token."""
+    app = cdk.App(
+        analytics_reporting=False, stack_traces=False, context={"@aws-cdk/aws-iam:minimizePolicies": True}
+    )
+    stage = ClusterStage(app, config=cluster)
+    bucket = stage.node.find_child("Storage").node.find_child("Checkpoints")
+    (number,) = re.findall(r"TOKEN\.(\d+)", bucket.bucket.bucket_arn)  # type: ignore[attr-defined]
+    return json.dumps([stack.template for stack in stage.synth().stacks]), int(number)
+
+
+def next_token() -> int:
+    (number,) = re.findall(r"TOKEN\.(\d+)", cdk.Token.as_string({"Ref": "Any"}))
+    return int(number)
+
+
+def burn_tokens(*, until: int) -> None:
+    while next_token() < until:
+        pass
