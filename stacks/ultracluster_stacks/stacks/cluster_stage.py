@@ -38,7 +38,7 @@ class ClusterStage(cdk.Stage):
         )
         # The CDK merges statements and sorts their ARNs while these are still tokens, whose numbers begin at random: the exports
         # behind them would come in another order in some runs, and the same rollout would not give the same bytes.
-        self.node.set_context("@aws-cdk/aws-iam:minimizePolicies", False)
+        self.node.set_context("@aws-cdk/aws-iam:minimizePolicies", value=False)
         if config.role_path is not None:
             cdk.Aspects.of(self).add(ultracluster.RolePath(config.role_path))
         for code, reason in sorted(config.suppress.items()):
