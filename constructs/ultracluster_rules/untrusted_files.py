@@ -10,9 +10,9 @@ __all__ = [
     "LARGEST_JSON_FILE",
     "NotRegularError",
     "TooLargeError",
-    "parse_given_json",
-    "read_given_file",
-    "read_given_json",
+    "parse_untrusted_json",
+    "read_untrusted_file",
+    "read_untrusted_json",
 ]
 
 LARGEST_JSON_FILE: Final = 64 * 1024 * 1024
@@ -27,7 +27,7 @@ class TooLargeError(ValueError):
     """A file is larger than what is read."""
 
 
-def read_given_file(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
+def read_untrusted_file(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
     """Read a file.
 
     Args:
@@ -49,7 +49,7 @@ def read_given_file(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
     return content
 
 
-def read_given_json(path: str | os.PathLike[str], *, most_bytes: int = LARGEST_JSON_FILE) -> Any:
+def read_untrusted_json(path: str | os.PathLike[str], *, most_bytes: int = LARGEST_JSON_FILE) -> Any:
     """Read a file of JSON in UTF-8.
 
     Args:
@@ -58,12 +58,12 @@ def read_given_json(path: str | os.PathLike[str], *, most_bytes: int = LARGEST_J
 
     Raises:
         OSError: It cannot be opened or read.
-        ValueError: What `read_given_file` and `parse_given_json` refuse.
+        ValueError: What `read_untrusted_file` and `parse_untrusted_json` refuse.
     """
-    return parse_given_json(read_given_file(path, most_bytes=most_bytes))
+    return parse_untrusted_json(read_untrusted_file(path, most_bytes=most_bytes))
 
 
-def parse_given_json(text: str | bytes) -> Any:
+def parse_untrusted_json(text: str | bytes) -> Any:
     """Parse JSON as its specification says: no NaN, no infinity, and each key of an object once.
 
     Args:

@@ -23,7 +23,7 @@ ARROWS: dict[str, set[str]] = {
     },
     # What nodes and jobs run: texts, which import nothing of ours.
     "ultracluster.scripts": {"torch", "torch_neuronx", "torch_xla"},
-    "ultracluster_catalog": {"ultracluster_rules"},
+    "ultracluster_catalog": set(),
     "ultracluster_rules": {"ultracluster_catalog"},
     "ultracluster_checks": {"ultracluster_catalog", "ultracluster_rules"},
     "ultracluster_cli": {

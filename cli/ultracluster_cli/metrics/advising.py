@@ -6,13 +6,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from ultracluster_catalog.machines.nic_layouts import network_interfaces
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_demand_price, spot_price
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli.metrics.metric_source import MetricSource, read_metrics
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.network import network_interfaces
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording

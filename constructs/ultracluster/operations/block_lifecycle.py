@@ -27,11 +27,8 @@ __all__ = ["BlockLifecycle"]
 _MODULES = (
     "ultracluster_catalog/limits/budgets.py",
     "ultracluster_catalog/capacity/capacity_blocks.py",
-    "ultracluster_rules/findings.py",
     "ultracluster_catalog/machines/instance_type.py",
     "ultracluster_catalog/machines/instance_types.py",
-    "ultracluster_rules/plain_numbers.py",
-    "ultracluster_rules/rules.py",
     "ultracluster_runtime/lifecycle/actions.py",
     "ultracluster_runtime/lifecycle/driver.py",
     "ultracluster_runtime/lifecycle/observations.py",

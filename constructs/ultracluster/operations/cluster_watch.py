@@ -19,12 +19,9 @@ __all__ = ["ClusterWatch"]
 
 _MODULES = (
     "ultracluster_catalog/capacity/capacity_blocks.py",
-    "ultracluster_rules/findings.py",
     "ultracluster_catalog/machines/instance_type.py",
     "ultracluster_catalog/machines/instance_types.py",
     "ultracluster_catalog/observability/metrics.py",
-    "ultracluster_rules/plain_numbers.py",
-    "ultracluster_rules/rules.py",
     "ultracluster_runtime/lifecycle/observations.py",
     "ultracluster_runtime/watch/figures.py",
     "ultracluster_runtime/watch/handler.py",

@@ -23,7 +23,7 @@ from ultracluster.storage.lustre_rules import add_lustre_rules
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["SharedFileSystem"]
 
@@ -35,7 +35,7 @@ class SharedFileSystem(Construct):
     _security_group: ec2.ISecurityGroup | ClosedSecurityGroup | None
     _connections: ec2.Connections | None = None
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

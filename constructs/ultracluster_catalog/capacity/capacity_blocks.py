@@ -11,7 +11,6 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import Finding, quote
 
 __all__ = [
     "BLOCK_DELIVERED_EVENTS",
@@ -42,7 +41,6 @@ __all__ = [
     "WARNING_BEFORE_END",
     "block_durations",
     "block_regions",
-    "check_block_duration",
     "drain_before_end",
     "is_block_duration",
     "sold_by_instance_type",
@@ -239,28 +237,3 @@ def block_durations(*, min_hours: int, max_hours: int) -> tuple[int, ...]:
     return tuple(
         hours for hours in range(day, longest + 1, day) if hours >= min_hours and is_block_duration(hours)
     )
-
-
-def check_block_duration(hours: int) -> list[Finding]:
-    """Find out whether AWS sells blocks of this many hours.
-
-    Args:
-        hours: Duration in hours.
-
-    Returns:
-        UC7101 with the nearest durations that are sold; empty when this one is.
-    """
-    if is_block_duration(hours):
-        return []
-    sold = block_durations(min_hours=0, max_hours=LONGEST_BLOCK // timedelta(hours=1))
-    shorter = [duration for duration in sold if duration < hours][-1:]
-    longer = [duration for duration in sold if duration > hours][:1]
-    nearest = " and ".join(f"{duration} hours" for duration in shorter + longer)
-    return [
-        Finding(
-            code="UC7101",
-            problem=f"got {quote(hours)} hours",
-            allowed="1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks",
-            remedy=f"The nearest: {nearest}.",
-        )
-    ]

@@ -104,7 +104,7 @@ def file_system_figures(
         region: Region of the file system.
 
     Raises:
-        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+        ValueError: If FSx for Lustre has no such tier.
     """
     servers = object_servers(settings)
     baseline = throughput_mb_per_s(settings)
@@ -163,7 +163,7 @@ def object_servers(settings: LustreSettings) -> int:
         settings: The file system.
 
     Raises:
-        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+        ValueError: If FSx for Lustre has no such tier.
     """
     if settings.storage_type == INTELLIGENT_TIERING:
         return ceil((settings.throughput_capacity or 0) / THROUGHPUT_CAPACITIES.step)
@@ -191,7 +191,7 @@ def file_system_interfaces(settings: LustreSettings) -> int:
         settings: The file system.
 
     Raises:
-        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+        ValueError: If FSx for Lustre has no such tier.
     """
     servers = object_servers(settings)
     if settings.deployment_type != "PERSISTENT_2":
@@ -210,7 +210,7 @@ def throughput_mb_per_s(settings: LustreSettings, *, writing: bool = False) -> f
         writing: Whether that for writes is meant, which is half on SCRATCH_2. Default: that for reads.
 
     Raises:
-        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+        ValueError: If FSx for Lustre has no such tier.
     """
     if settings.storage_type == INTELLIGENT_TIERING:
         return settings.throughput_capacity or 0

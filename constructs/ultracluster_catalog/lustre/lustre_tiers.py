@@ -7,8 +7,6 @@ model of botocore 1.44.5. The storage type Intelligent-Tiering has no tiers: see
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
-
 __all__ = ["DEPLOYMENT_TYPES", "LUSTRE_TIERS", "LustreTier", "get_lustre_tier"]
 
 
@@ -115,40 +113,19 @@ DEPLOYMENT_TYPES: Final = tuple(dict.fromkeys(tier.deployment_type for tier in L
 
 
 def get_lustre_tier(deployment_type: str, per_unit_storage_throughput: int | None) -> LustreTier:
-    """Look up a tier.
+    """Return a tier.
 
     Args:
         deployment_type: Such as ``PERSISTENT_2``.
         per_unit_storage_throughput: In MB/s per TiB. None for scratch types.
 
     Raises:
-        FindingsError: UC5001 for an unknown deployment type, UC5002 for a throughput that it does not have.
+        ValueError: If FSx for Lustre has no such tier.
     """
-    tiers = [tier for tier in LUSTRE_TIERS if tier.deployment_type == deployment_type]
-    if not tiers:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC5001",
-                    path="deployment_type",
-                    problem=f"{quote(deployment_type)} is not a deployment type",
-                    allowed=", ".join(DEPLOYMENT_TYPES),
-                )
-            ]
-        )
-    for tier in tiers:
-        if tier.per_unit_storage_throughput == per_unit_storage_throughput:
+    for tier in LUSTRE_TIERS:
+        if (tier.deployment_type, tier.per_unit_storage_throughput) == (
+            deployment_type,
+            per_unit_storage_throughput,
+        ):
             return tier
-    takes_none = tiers[0].per_unit_storage_throughput is None
-    raise FindingsError(
-        [
-            Finding(
-                code="UC5002",
-                path="per_unit_storage_throughput",
-                problem=f"got {quote(per_unit_storage_throughput)} for {deployment_type}",
-                allowed="none: the throughput of a scratch file system is fixed"
-                if takes_none
-                else f"{', '.join(str(tier.per_unit_storage_throughput) for tier in tiers)} MB/s per TiB",
-            )
-        ]
-    )
+    raise ValueError(f"no tier of {deployment_type!a} with {per_unit_storage_throughput!a} MB/s per TiB")

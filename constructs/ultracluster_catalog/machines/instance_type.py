@@ -1,13 +1,9 @@
 """What is known of one accelerated EC2 instance type: chips, network cards, memory, storage, how it can be bought."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
-
-from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.plain_numbers import refuse_other_numbers
 
 __all__ = [
     "CAPACITY_BLOCK",
@@ -15,7 +11,6 @@ __all__ = [
     "SPOT",
     "InstanceType",
     "NetworkCard",
-    "check_instance_type",
     "describe_instance_type",
     "network_cards",
 ]
@@ -27,8 +22,6 @@ CAPACITY_BLOCK: Final = "capacity-block"
 # A container never gets the whole memory: the kernel, the ECS agent and Batch keep some. Measured only for
 # trn1.32xlarge (507,821 of 524,288 MiB, pytorch/torchx issue 795); elsewhere this share is what torchx assumes.
 _CONTAINER_MEMORY_SHARE: Final = 0.96
-
-_NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,9 +39,6 @@ class NetworkCard:
     max_interfaces: int
     efa: bool
     gbps: float
-
-    def __post_init__(self) -> None:
-        refuse_other_numbers(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,9 +98,6 @@ class InstanceType:
     source: str
     dated: date
     notes: str = ""
-
-    def __post_init__(self) -> None:
-        refuse_other_numbers(self)
 
     @property
     def is_trainium(self) -> bool:
@@ -237,44 +224,3 @@ def describe_instance_type(
         dated=dated,
         notes=notes,
     )
-
-
-def check_instance_type(instance_type: InstanceType) -> list[Finding]:
-    """Find where an entry contradicts itself.
-
-    Args:
-        instance_type: An entry, such as a user's own.
-
-    Returns:
-        UC4025 for each contradiction; empty for an entry that could be true.
-    """
-    cards, options = instance_type.network_cards, instance_type.purchase_options
-    broken = {
-        f"the name {quote(instance_type.name)}": not re.fullmatch(_NAME, instance_type.name),
-        "vcpus, memory_mib or chips below 1": min(
-            instance_type.vcpus, instance_type.memory_mib, instance_type.chips
-        )
-        < 1,
-        "more memory for a container than the instance has": instance_type.container_memory_mib
-        > instance_type.memory_mib,
-        "network cards that are not numbered from 0": not cards
-        or [card.index for card in cards] != list(range(len(cards))),
-        "a network card without a slot": any(card.max_interfaces < 1 for card in cards),
-        "another number of efa_interfaces than cards with EFA": instance_type.efa_interfaces
-        != sum(card.efa for card in cards),
-        f"purchase_options {quote(sorted(options))}": not options
-        or not options <= {ON_DEMAND, SPOT, CAPACITY_BLOCK},
-        "more logical NeuronCores than NeuronCores": instance_type.logical_neuron_cores
-        > instance_type.neuron_cores,
-        "UltraServers of no instance": instance_type.instances_per_ultraserver < 1,
-    }
-    return [
-        Finding(
-            code="UC4025",
-            problem=f"got {what}",
-            remedy="Take the figures from `aws ec2 describe-instance-types`, and build the entry with describe_instance_type",
-            path="instance_type",
-        )
-        for what, wrong in broken.items()
-        if wrong
-    ]

@@ -4,7 +4,6 @@ The figures come from EC2's own DescribeInstanceTypes, except where that API is 
 so in `InstanceType.notes`. A unit test holds every field against the copy of that API's answer that moto ships.
 """
 
-import difflib
 from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
@@ -15,15 +14,12 @@ from ultracluster_catalog.machines.instance_type import (
     ON_DEMAND,
     SPOT,
     InstanceType,
-    check_instance_type,
     describe_instance_type,
     network_cards,
 )
-from ultracluster_rules.findings import Finding, FindingsError, quote
 
-__all__ = ["INSTANCE_TYPES", "get_instance_type", "unsourced"]
+__all__ = ["INSTANCE_TYPES"]
 
-_CLOSE: Final = 0.85  # a slip of a finger, not another machine: g5.xlarge is no hint at p5.4xlarge
 
 _SOURCE: Final = (
     "EC2 DescribeInstanceTypes (copy in moto 5.2.5), EC2 User Guide (EFA, network cards), EC2 instance types guide "
@@ -323,55 +319,3 @@ _ROWS: Final = (
 
 INSTANCE_TYPES: Final[Mapping[str, InstanceType]] = MappingProxyType({row.name: row for row in _ROWS})
 """Every instance type that the catalogue knows, by name."""
-
-
-def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
-    """Look up an instance type; one that a user describes is checked and taken as it is.
-
-    Args:
-        instance_type: The API name, such as ``trn2.48xlarge``, or an entry of one's own for a type that the
-            catalogue does not know or whose figures are better known, as `describe_instance_type` gives it.
-
-    Raises:
-        FindingsError: UC4001 when the catalogue has no such type; the message names those that it has. UC4025 when
-            an entry of one's own contradicts itself.
-    """
-    if isinstance(instance_type, InstanceType):
-        if findings := check_instance_type(instance_type):
-            raise FindingsError(findings)
-        return instance_type
-    try:
-        return INSTANCE_TYPES[instance_type]
-    except KeyError:
-        close = difflib.get_close_matches(str(instance_type).lower(), INSTANCE_TYPES, n=1, cutoff=_CLOSE)
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC4001",
-                    problem=f"{quote(instance_type)} is not an instance type of the catalogue",
-                    allowed=", ".join(INSTANCE_TYPES),
-                    remedy=f"The nearest name is {close[0]}." if close else "",
-                )
-            ]
-        ) from None
-
-
-def unsourced(instance_type: InstanceType) -> list[Finding]:
-    """Find out whether the figures of a type are a user's own, for which this project has no source.
-
-    Args:
-        instance_type: As `get_instance_type` gives it.
-
-    Returns:
-        UC4024, a warning, for an entry of one's own; empty for one of the catalogue.
-    """
-    if INSTANCE_TYPES.get(instance_type.name) == instance_type:
-        return []
-    return [
-        Finding(
-            code="UC4024",
-            problem=f"the figures of {instance_type.name} are your own ({instance_type.source}, {instance_type.dated}); "
-            "devices, addresses and memory that are wrong show only when paid nodes refuse to join",
-            remedy="Compare them with `aws ec2 describe-instance-types` before capacity is bought",
-        )
-    ]

@@ -4,21 +4,16 @@ AWS publishes the current ones in the public gallery of Amazon ECR only, which h
 way out need a copy in a private registry. What no source of record says is unknown (`tag` is None), never guessed.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from typing import Final, Literal, get_args
-
-from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from typing import Final, Literal
 
 __all__ = [
     "NEURON_CONTAINERS",
     "PUBLIC_GALLERY",
+    "Framework",
     "NeuronContainer",
-    "check_container",
     "container_of_reference",
-    "neuron_container",
 ]
 
 Framework = Literal["torch-neuronx", "torchneuron", "jax", "nxd", "vllm"]
@@ -53,26 +48,17 @@ class NeuronContainer:
     note: str = ""
 
     def uri(self, registry: str = PUBLIC_GALLERY) -> str:
-        """Give the reference of the image.
+        """Return the reference of the image.
 
         Args:
             registry: Registry and prefix that hold it under its own repository and tag, such as
                 ``123456789012.dkr.ecr.us-east-2.amazonaws.com/neuron``. Default: the public gallery.
 
         Raises:
-            FindingsError: UC6332 if the tag is not known.
+            LookupError: If the tag is not known.
         """
         if self.tag is None:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6332",
-                        problem=f"no source of record names the tag of {self.repository} with SDK {self.sdk}",
-                        remedy=f"Look it up in the gallery (https://gallery.{PUBLIC_GALLERY.replace('public.', '')}) "
-                        "and give the image's whole reference",
-                    )
-                ]
-            )
+            raise LookupError(f"the tag of {self.repository} with SDK {self.sdk} is unknown")
         return f"{registry}/{self.repository}:{self.tag}"
 
 
@@ -148,57 +134,6 @@ NEURON_CONTAINERS: Final[tuple[NeuronContainer, ...]] = (
 """The newest image of each framework, and the last one for chips that it no longer supports."""
 
 
-def neuron_container(framework: Framework, instance_type: InstanceType) -> NeuronContainer:
-    """Give the newest image of a framework for an instance type.
-
-    Args:
-        framework: One of `Framework`.
-        instance_type: Where it shall run.
-
-    Raises:
-        FindingsError: UC6333 for an unknown framework, UC6331 when no image of it runs on the type's chip.
-    """
-    known = get_args(Framework)
-    if framework not in known:
-        raise FindingsError(
-            [Finding(code="UC6333", problem=f"got {quote(framework)}", allowed=", ".join(known))]
-        )
-    for row in NEURON_CONTAINERS:
-        if row.framework == framework and instance_type.accelerator in row.accelerators:
-            return row
-    others = _frameworks_for(instance_type)
-    raise FindingsError(
-        [
-            Finding(
-                code="UC6331",
-                problem=f"no image of {framework} runs on {instance_type.name} ({instance_type.accelerator})",
-                allowed=", ".join(others) or "none of AWS's Neuron images runs on it",
-            )
-        ]
-    )
-
-
-def check_container(image: str, instance_type: InstanceType) -> list[Finding]:
-    """Warn about one of AWS's images, or a copy of it, that is not made for the chips of a type.
-
-    Args:
-        image: Reference of a container image.
-        instance_type: Where it shall run.
-    """
-    row = container_of_reference(image)
-    if row is None or instance_type.accelerator in row.accelerators:
-        return []
-    return [
-        Finding(
-            code="UC6330",
-            problem=f"{row.repository} with {row.framework} of SDK {row.sdk} is made for "
-            f"{', '.join(sorted(row.accelerators))}; {instance_type.name} has {instance_type.accelerator}",
-            remedy="Choose an image that docs/images.md lists for these chips",
-            path="image",
-        )
-    ]
-
-
 def container_of_reference(image: str) -> NeuronContainer | None:
     """Give the row of an image by its reference, in whatever registry the copy is; None when the table lacks it.
 
@@ -207,8 +142,3 @@ def container_of_reference(image: str) -> NeuronContainer | None:
     """
     name = image.rpartition("/")[2].partition("@")[0]
     return next((row for row in NEURON_CONTAINERS if row.tag and f"{row.repository}:{row.tag}" == name), None)
-
-
-def _frameworks_for(instance_type: InstanceType) -> Iterable[str]:
-    found = (row.framework for row in NEURON_CONTAINERS if instance_type.accelerator in row.accelerators)
-    return dict.fromkeys(found)

@@ -5,16 +5,13 @@ EFA driver, the Lustre client, the ECS agent, and Docker. No AMI of AWS is known
 says how the sources read, and `NeuronAmi` bakes what is missing.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 from typing import Final, Literal
 
-from ultracluster_catalog.names.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron.neuron import ECS_NEURON_AMI_PARAMETER, NEURON_DLAMI_PARAMETERS
-from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = [
     "BAKED_IMAGE_TAG",
@@ -134,33 +131,10 @@ class NeuronImage:
     Attributes:
         kind: Name of its line: a key of `IMAGE_KINDS`.
         image_id: Its id in one Region. Never a parameter: that resolves to another AMI at a later deployment.
-
-    Raises:
-        FindingsError: UC4050 if the line is unknown, UC4110 if the id is not that of an AMI.
     """
 
     kind: str
     image_id: str
-
-    def __post_init__(self) -> None:
-        findings = []
-        if self.kind not in IMAGE_KINDS:
-            allowed = ", ".join(IMAGE_KINDS)
-            findings.append(
-                Finding(code="UC4050", problem=f"got {quote(self.kind)}", allowed=allowed, path="kind")
-            )
-        if not re.fullmatch(IMAGE_ID, self.image_id):
-            findings.append(
-                Finding(
-                    code="UC4110",
-                    problem=f"got {quote(self.image_id)}",
-                    allowed="ami- and 8 or 17 hexadecimal digits",
-                    remedy="Pin the AMI by its id; `ultracluster ami resolve` finds it",
-                    path="image_id",
-                )
-            )
-        if findings:
-            raise FindingsError(findings)
 
     @property
     def facts(self) -> ImageKind:

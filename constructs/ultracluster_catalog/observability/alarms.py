@@ -1,10 +1,8 @@
 """When the alarms of a cluster go off: defaults, and the bounds that a figure of one's own must keep."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
-
-from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["REMINDING_ALARMS", "THRESHOLD_BOUNDS", "AlarmThresholds"]
 
@@ -40,9 +38,6 @@ class AlarmThresholds:
             at least.
         free_percent: Free part of the file system, 1 to 90. Default: 10.
         cache_misses: Graphs that are compiled within 15 minutes while nodes run, 1 to 100,000. Default: 10.
-
-    Raises:
-        FindingsError: If one is no whole number in its bounds (UC6440).
     """
 
     idle_percent: int = 5
@@ -53,20 +48,3 @@ class AlarmThresholds:
     stalled_steps: int = 10
     free_percent: int = 10
     cache_misses: int = 10
-
-    def __post_init__(self) -> None:
-        findings = []
-        for field in fields(self):
-            given = getattr(self, field.name)
-            least, most = THRESHOLD_BOUNDS[field.name]
-            if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
-                findings.append(
-                    Finding(
-                        code="UC6440",
-                        problem=f"got {quote(given)}",
-                        allowed=f"a whole number, {least:,} to {most:,}",
-                        path=field.name,
-                    )
-                )
-        if findings:
-            raise FindingsError(findings)

@@ -9,8 +9,6 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
-
 __all__ = [
     "OFFERED_ZONES",
     "OFFERED_ZONES_DATED",
@@ -159,27 +157,18 @@ not listed deserves a warning, never a refusal.
 
 
 def region_of_zone_id(zone_id: str) -> str:
-    """Tell the Region of a zone.
+    """Return the Region of an Availability Zone or Local Zone.
 
     Args:
         zone_id: Such as ``use2-az3``; for a Local Zone such as ``use1-atl2-az1``.
 
     Raises:
-        FindingsError: UC3003 when that is no zone id or belongs to no Region of the catalogue.
+        ValueError: If the text is not a zone ID of a Region in the catalogue.
     """
     match = _ZONE_ID.fullmatch(zone_id)
     region = ZONE_ID_PREFIXES.get(match["prefix"]) if match else None
     if region is None:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC3003",
-                    problem=f"{quote(zone_id)} is not a zone id of a known Region",
-                    allowed="a zone id such as use2-az3",
-                    remedy="`aws ec2 describe-availability-zones` shows the zone id of each zone name.",
-                )
-            ]
-        )
+        raise ValueError(f"{zone_id!a} is not a zone ID of a known Region")
     return region
 
 

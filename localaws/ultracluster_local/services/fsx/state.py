@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation, check_associations
+from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_local.instance.state import remembered
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_rules.findings import Finding
-from ultracluster_rules.lustre_checks import check_file_system
+from ultracluster_rules.lustre import check_associations, check_file_system
 
 __all__ = ["Fsx", "bad_request", "check", "fsx_of"]
 

@@ -8,7 +8,7 @@ from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_interfaces
 from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
-from ultracluster_rules.lustre_checks import check_file_system
+from ultracluster_rules.lustre import check_file_system
 from ultracluster_stacks.config.models.association import AssociationConfig
 from ultracluster_stacks.config.models.constraints import Between, Form
 from ultracluster_stacks.config.models.keys import KeyArn

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema
 
 from ultracluster_catalog.machines.instance_type import InstanceType, describe_instance_type, network_cards
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, get_instance_type
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.config.models.constraints import Between, Form, NotEmpty, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.reading.did_you_mean import suggestion

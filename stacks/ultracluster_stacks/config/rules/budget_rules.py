@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from ultracluster_catalog.limits.budgets import check_budget
+from ultracluster_rules.budgets import check_budget
 from ultracluster_stacks.config.reading.problem import Problem
 
 if TYPE_CHECKING:  # the model runs these rules

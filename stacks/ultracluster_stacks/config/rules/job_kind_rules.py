@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.names.submission_tags import MOST_DEPENDENCIES
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
 from ultracluster_catalog.neuron.neuron_settings import compile_target
+from ultracluster_rules.jobs import check_neuron_settings
+from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.config.models.machine import machine_of
 from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
 
@@ -53,7 +54,7 @@ def neuron_settings_agree(cluster: "ClusterConfig", job: "JobConfig") -> Iterato
     machine = machine_of(cluster)
     if job.kind == "precompile" and job.instance_type is not None:
         machine = get_instance_type(job.instance_type)
-    for finding in settings.check(machine, job.environment):
+    for finding in check_neuron_settings(settings, machine, job.environment):
         loc: Loc = tuple(finding.path.split("."))
         yield Problem(
             loc=loc,

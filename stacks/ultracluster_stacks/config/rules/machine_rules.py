@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from ultracluster_catalog.machines.instance_types import unsourced
-from ultracluster_catalog.machines.scratch import check_scratch
-from ultracluster_catalog.machines.ultraservers import check_job_ultraservers, check_whole_ultraservers
+from ultracluster_rules.machines import (
+    check_figures_are_sourced,
+    check_job_ultraservers,
+    check_scratch,
+    check_whole_ultraservers,
+)
 from ultracluster_stacks.config.models.machine import machine_of
 from ultracluster_stacks.config.reading.problem import Problem
 
@@ -19,7 +22,7 @@ _FILE_SYSTEM_PATH: Final = "/fsx"
 
 def figures_have_a_source(cluster: "ClusterConfig") -> Iterator[Problem]:
     """Warn of figures that nobody has compared with EC2's."""
-    for finding in unsourced(machine_of(cluster)):
+    for finding in check_figures_are_sourced(machine_of(cluster)):
         yield Problem(
             loc=("own_instance_type",), code=finding.code, problem=finding.problem, remedy=finding.remedy
         )

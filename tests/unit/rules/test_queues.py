@@ -2,7 +2,7 @@
 
 import pytest
 
-from ultracluster_catalog.limits.queues import check_shares, check_wait_limits
+from ultracluster_rules.queues import check_shares, check_wait_limits
 
 IDENTIFIER = "Allowed: 1 to 255 letters and digits, and an asterisk at the end for all that begin so."
 

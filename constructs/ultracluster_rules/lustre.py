@@ -1,7 +1,8 @@
-"""What CreateFileSystem would refuse of a file system on Lustre."""
+"""Rules for FSx for Lustre: what CreateFileSystem and CreateDataRepositoryAssociation would reject."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from math import ceil
 from typing import Final
 
@@ -17,22 +18,36 @@ from ultracluster_catalog.lustre.lustre import (
     THROUGHPUT_CAPACITIES,
     LustreSettings,
 )
-from ultracluster_catalog.lustre.lustre_tiers import LustreTier, get_lustre_tier
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_catalog.lustre.lustre_associations import (
+    ASSOCIATION_EVENTS,
+    DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
+    DataRepositoryAssociation,
+)
+from ultracluster_catalog.lustre.lustre_tiers import (
+    DEPLOYMENT_TYPES,
+    LUSTRE_TIERS,
+    LustreTier,
+    get_lustre_tier,
+)
+from ultracluster_rules.findings import Finding, quote
 
-__all__ = ["check_file_system"]
+__all__ = ["check_associations", "check_file_system"]
 
+_FOLDER: Final = r"/|(?:/[^/\x00\r\n\x85\u2028\u2029]+)+/?"
+_LONGEST_FOLDER: Final = 4096
+_S3_PATH: Final = r"s3://[^/\s]+(?:/[^\x00\r\n\x85\u2028\u2029]*)?"
+_LONGEST_S3_PATH: Final = 4357
 _TIME_OF_DAY: Final = r"(?:[01]\d|2[0-3]):[0-5]\d"
 
 
 def check_file_system(settings: LustreSettings) -> list[Finding]:
-    """Find what CreateFileSystem would refuse.
+    """Check a file system for what CreateFileSystem would reject.
 
     Args:
-        settings: The file system.
+        settings: Settings of the file system.
 
     Returns:
-        All problems; empty for a file system that can be created.
+        UC5001 to UC5006 and UC5010 to UC5015.
     """
     return [
         *_check_storage(settings),
@@ -44,15 +59,15 @@ def check_file_system(settings: LustreSettings) -> list[Finding]:
 
 
 def _check_storage(settings: LustreSettings) -> Iterator[Finding]:
-    if _tiers(settings):
-        yield from _check_foreign(settings, ("storage_capacity_gib", "per_unit_storage_throughput"))
+    if _is_intelligent_tiering(settings):
+        yield from _check_unused(settings, ("storage_capacity_gib", "per_unit_storage_throughput"))
         yield from _check_throughput_capacity(settings)
         yield from _check_read_cache(settings)
         return
     try:
         tier = get_lustre_tier(settings.deployment_type, settings.per_unit_storage_throughput)
-    except FindingsError as error:
-        yield from error.findings
+    except ValueError:
+        yield _unknown_tier(settings.deployment_type, settings.per_unit_storage_throughput)
     else:
         if settings.storage_type != tier.storage_type:
             yield Finding(
@@ -63,15 +78,36 @@ def _check_storage(settings: LustreSettings) -> Iterator[Finding]:
                 + (f" or {INTELLIGENT_TIERING}" if settings.deployment_type == "PERSISTENT_2" else ""),
             )
         yield from _check_capacity(tier, settings)
-    yield from _check_foreign(settings, ("throughput_capacity", "read_cache", "read_cache_gib"))
+    yield from _check_unused(settings, ("throughput_capacity", "read_cache", "read_cache_gib"))
 
 
-def _tiers(settings: LustreSettings) -> bool:
+def _unknown_tier(deployment_type: str, throughput: int | None) -> Finding:
+    throughputs = [
+        tier.per_unit_storage_throughput for tier in LUSTRE_TIERS if tier.deployment_type == deployment_type
+    ]
+    if not throughputs:
+        return Finding(
+            code="UC5001",
+            path="deployment_type",
+            problem=f"{quote(deployment_type)} is not a deployment type",
+            allowed=", ".join(DEPLOYMENT_TYPES),
+        )
+    return Finding(
+        code="UC5002",
+        path="per_unit_storage_throughput",
+        problem=f"got {quote(throughput)} for {deployment_type}",
+        allowed="none: the throughput of a scratch file system is fixed"
+        if None in throughputs
+        else f"{', '.join(map(str, throughputs))} MB/s per TiB",
+    )
+
+
+def _is_intelligent_tiering(settings: LustreSettings) -> bool:
     return settings.storage_type == INTELLIGENT_TIERING and settings.deployment_type == "PERSISTENT_2"
 
 
-def _check_foreign(settings: LustreSettings, names: Iterable[str]) -> Iterator[Finding]:
-    """Check that nothing is asked for that belongs to the other kind of storage."""
+def _check_unused(settings: LustreSettings, names: Iterable[str]) -> Iterator[Finding]:
+    """Check that no setting of another storage type is used."""
     for name in names:
         value = getattr(settings, name)
         if value is not None:
@@ -159,7 +195,7 @@ def _check_efa(settings: LustreSettings) -> Iterator[Finding]:
 
 def _check_metadata_iops(settings: LustreSettings) -> Iterator[Finding]:
     iops = settings.metadata_iops
-    tiered = _tiers(settings)
+    tiered = _is_intelligent_tiering(settings)
     if iops is not None:
         yield from _check_metadata_configuration(
             settings, feature="provisioned metadata IOPS", path="metadata_iops"
@@ -178,7 +214,7 @@ def _check_metadata_iops(settings: LustreSettings) -> Iterator[Finding]:
 
 
 def _check_metadata_configuration(settings: LustreSettings, *, feature: str, path: str) -> Iterator[Finding]:
-    """Check what EFA and provisioned metadata IOPS both need: a metadata configuration."""
+    """Check the deployment type and version that EFA and provisioned metadata IOPS require."""
     deployment_type, version = settings.deployment_type, settings.file_system_type_version
     if deployment_type != "PERSISTENT_2" or version != METADATA_CONFIGURATION_VERSION:
         yield Finding(
@@ -225,3 +261,119 @@ def _check_backups(settings: LustreSettings) -> Iterator[Finding]:
             problem=f"got {quote(start)}, but no backups are kept",
             remedy="Give backup_retention_days too",
         )
+
+
+def check_associations(
+    associations: Sequence[DataRepositoryAssociation], *, settings: LustreSettings, path: str = "associations"
+) -> list[Finding]:
+    """Check associations for what CreateDataRepositoryAssociation would reject.
+
+    Args:
+        associations: All associations of one file system.
+        settings: Settings of the file system.
+        path: Name of the associations in the caller's input. Default: ``associations``.
+
+    Returns:
+        UC5014 and UC5020 to UC5026.
+    """
+    if not associations:
+        return []
+    findings = list(_check_file_system_links(associations, settings, path))
+    for index, association in enumerate(associations):
+        findings += _check_association(association, f"{path}[{index}]")
+    findings += _overlaps(
+        [_folder(association) for association in associations],
+        code="UC5023",
+        path=path,
+        name="file_system_path",
+    )
+    findings += _overlaps(
+        [_prefix(association) for association in associations],
+        code="UC5024",
+        path=path,
+        name="data_repository_path",
+    )
+    return findings
+
+
+def _check_file_system_links(
+    associations: Sequence[DataRepositoryAssociation], settings: LustreSettings, path: str
+) -> Iterator[Finding]:
+    for refuses, what in (
+        (settings.deployment_type == "SCRATCH_1", "SCRATCH_1"),
+        (settings.storage_type == INTELLIGENT_TIERING, "Intelligent-Tiering"),
+        (settings.file_system_type_version == "2.10", "Lustre 2.10"),
+    ):
+        if refuses:
+            yield Finding(
+                code="UC5020",
+                path=path,
+                problem=f"got {len(associations)} with {what}, which cannot be linked to S3",
+                remedy="Leave them out, or use PERSISTENT_2 or SCRATCH_2 on SSD",
+            )
+    for name, asked in (
+        ("backup_retention_days", settings.backup_retention_days > 0),
+        ("copy_tags_to_backups", settings.copy_tags_to_backups),
+    ):
+        if asked:
+            yield Finding(
+                code="UC5014",
+                path=name,
+                problem=f"got {quote(getattr(settings, name))} for a file system that is linked to S3, of which FSx "
+                "takes no backups",
+                remedy="Leave it out: S3 holds the data; or link nothing",
+            )
+    if len(associations) > DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM:
+        yield Finding(
+            code="UC5021",
+            path=path,
+            problem=f"got {len(associations)} associations",
+            allowed=f"at most {DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM} on one file system",
+        )
+
+
+def _check_association(association: DataRepositoryAssociation, path: str) -> Iterator[Finding]:
+    folder, prefix = association.file_system_path, association.data_repository_path
+    parts = folder.split("/")
+    if not re.fullmatch(_FOLDER, folder) or {".", ".."} & {*parts} or len(folder) > _LONGEST_FOLDER:
+        yield Finding(
+            code="UC5022",
+            path=f"{path}.file_system_path",
+            problem=f"got {quote(folder)}",
+            allowed="a folder from the root of the file system, such as /datasets",
+        )
+    if not re.fullmatch(_S3_PATH, prefix) or len(prefix) > _LONGEST_S3_PATH:
+        yield Finding(
+            code="UC5025",
+            path=f"{path}.data_repository_path",
+            problem=f"got {quote(prefix)}",
+            allowed="s3://BUCKET or s3://BUCKET/PREFIX/",
+        )
+    for name in ("import_events", "export_events"):
+        events: tuple[str, ...] = getattr(association, name)
+        if not {*events} <= {*ASSOCIATION_EVENTS} or len({*events}) < len(events):
+            yield Finding(
+                code="UC5026",
+                path=f"{path}.{name}",
+                problem=f"got {quote(events)}",
+                allowed="NEW, CHANGED and DELETED, each at most once",
+            )
+
+
+def _folder(association: DataRepositoryAssociation) -> str:
+    return association.file_system_path.rstrip("/") + "/"
+
+
+def _prefix(association: DataRepositoryAssociation) -> str:
+    return association.data_repository_path.rstrip("/") + "/"
+
+
+def _overlaps(places: Sequence[str], *, code: str, path: str, name: str) -> Iterator[Finding]:
+    for (first, one), (second, other) in combinations(enumerate(places), 2):
+        if one.startswith(other) or other.startswith(one):
+            yield Finding(
+                code=code,
+                path=f"{path}[{second}].{name}",
+                problem=f"{quote(other)} and {quote(one)} of {path}[{first}] overlap",
+                remedy="Join places that do not contain each other",
+            )
