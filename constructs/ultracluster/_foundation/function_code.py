@@ -6,13 +6,19 @@ import shutil
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from aws_cdk import FileAssetPackaging, Stack, Stage
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-__all__ = ["function_code"]
+__all__ = ["MACHINE_MODULES", "function_code"]
+
+MACHINE_MODULES: Final = tuple(
+    f"ultracluster_catalog/machines/{name}.py"
+    for name in ("inf2", "instance_type", "instance_types", "machine", "p4", "p5", "p6", "trn1", "trn2")
+)
+"""Modules of the instance types of the catalogue."""
 
 
 def function_code(scope: Construct, modules: Sequence[str]) -> lambda_.CfnFunction.CodeProperty:

@@ -7,7 +7,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
-from ultracluster._foundation.function_code import function_code
+from ultracluster._foundation.function_code import MACHINE_MODULES, function_code
 from ultracluster._foundation.log_group import KeptLogGroup
 from ultracluster._foundation.private_topic import PrivateTopic, l2_topic
 from ultracluster._foundation.scheduled_function import SmallFunction, tell
@@ -27,8 +27,7 @@ __all__ = ["BlockLifecycle"]
 _MODULES = (
     "ultracluster_catalog/limits/budgets.py",
     "ultracluster_catalog/capacity/capacity_blocks.py",
-    "ultracluster_catalog/machines/instance_type.py",
-    "ultracluster_catalog/machines/instance_types.py",
+    *MACHINE_MODULES,
     "ultracluster_runtime/lifecycle/actions.py",
     "ultracluster_runtime/lifecycle/driver.py",
     "ultracluster_runtime/lifecycle/observations.py",

@@ -6,7 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from ultracluster._foundation.function_code import function_code
+from ultracluster._foundation.function_code import MACHINE_MODULES, function_code
 from ultracluster._foundation.log_group import KeptLogGroup
 from ultracluster._foundation.scheduled_function import SmallFunction
 from ultracluster._foundation.statement import Statement
@@ -19,8 +19,7 @@ __all__ = ["ClusterWatch"]
 
 _MODULES = (
     "ultracluster_catalog/capacity/capacity_blocks.py",
-    "ultracluster_catalog/machines/instance_type.py",
-    "ultracluster_catalog/machines/instance_types.py",
+    *MACHINE_MODULES,
     "ultracluster_catalog/observability/metrics.py",
     "ultracluster_runtime/lifecycle/observations.py",
     "ultracluster_runtime/watch/figures.py",

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.instance_types import FAMILIES, INSTANCE_TYPES, MACHINES
 
 __all__ = [
     "BLOCK_DELIVERED_EVENTS",
@@ -49,59 +49,26 @@ __all__ = [
 BLOCK_REGIONS_DATED: Final = date(2026, 9, 1)
 """The User Guide's table of Regions was read on this day or up to two months later."""
 
+_SALES: Final = {name: machine.blocks for name, machine in MACHINES.items() if machine.blocks}
+
 BLOCK_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        name: tuple(regions.split())
-        for name, regions in {
-            "trn1.32xlarge": (
-                "us-east-1 us-east-2 us-west-2 eu-north-1 ap-south-1 ap-southeast-2 ap-southeast-4"
-            ),
-            "trn2.3xlarge": "ap-southeast-4 sa-east-1",
-            "trn2.48xlarge": "us-east-2",
-            "p4d.24xlarge": "us-east-1 us-east-2 us-west-2",
-            "p4de.24xlarge": "us-east-1 us-west-2",
-            "p5.4xlarge": (
-                "us-east-1 us-east-2 us-west-2 eu-west-2 ap-northeast-1 ap-south-1 ap-southeast-2 sa-east-1"
-            ),
-            "p5.48xlarge": (
-                "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 "
-                "ap-southeast-2 ap-southeast-3 sa-east-1"
-            ),
-            "p5e.48xlarge": (
-                "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 "
-                "ap-southeast-2 ap-southeast-3 sa-east-1"
-            ),
-            "p5en.48xlarge": (
-                "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 eu-south-2 ap-northeast-1 "
-                "ap-northeast-2 ap-south-1 ap-southeast-2 ap-southeast-3"
-            ),
-            "p6-b200.48xlarge": (
-                "us-east-1 us-east-2 us-west-2 eu-north-1 eu-west-3 ap-south-1 ap-south-2 us-gov-east-1 us-gov-west-1"
-            ),
-            "p6-b300.48xlarge": (
-                "us-east-1 us-west-2 ap-northeast-2 ap-south-2 ap-southeast-3 us-gov-east-1"
-            ),
-        }.items()
-    }
+    {name: blocks.regions for name, blocks in _SALES.items()}
 )
 """Regions that the User Guide lists for Capacity Blocks of an instance type; types without blocks are absent."""
 
 BLOCK_LOCAL_ZONES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "p5.48xlarge": ("us-east-1-atl-2a",),
-        "p5e.48xlarge": ("us-west-2-phx-2a",),
-        "p5en.48xlarge": ("us-east-1-atl-2a",),
-        "p6-b300.48xlarge": ("us-east-1-atl-2a",),
-    }
+    {name: blocks.local_zones for name, blocks in _SALES.items() if blocks.local_zones}
 )
 """Local Zones with Capacity Blocks, by instance type. An account must opt in to a Local Zone."""
 
 BLOCK_REGIONS_SEEN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"trn2.48xlarge": ("ap-south-2",)}
+    {name: blocks.regions_seen for name, blocks in _SALES.items() if blocks.regions_seen}
 )
 """Regions with real offerings that the User Guide does not list: a field report of 2026-10-03."""
 
-ULTRASERVER_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"u-trn2x64": ("us-east-2",)})
+ULTRASERVER_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {name: regions for family in FAMILIES for name, regions in family.ultraserver_regions.items()}
+)
 """Regions with Capacity Blocks of UltraServers, by UltraServer type."""
 
 SHORTEST_BLOCK: Final = timedelta(days=1)

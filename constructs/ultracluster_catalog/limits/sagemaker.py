@@ -5,6 +5,8 @@ Sources: the SageMaker model of botocore 1.44.5 (`TrainingInstanceType`, `Reserv
 
 from typing import Final
 
+from ultracluster_catalog.machines.instance_types import MACHINES
+
 __all__ = [
     "MOST_QUOTA_UNITS",
     "MOST_SERVICE_PAYLOAD_BYTES",
@@ -14,29 +16,13 @@ __all__ = [
     "TRAINING_PLAN_TYPES",
 ]
 
-SAGEMAKER_TRAINING_TYPES: Final = (
-    "ml.trn1.2xlarge",
-    "ml.trn1.32xlarge",
-    "ml.trn1n.32xlarge",
-    "ml.trn2.48xlarge",
-    "ml.p4d.24xlarge",
-    "ml.p4de.24xlarge",
-    "ml.p5.4xlarge",
-    "ml.p5.48xlarge",
-    "ml.p5e.48xlarge",
-    "ml.p5en.48xlarge",
+SAGEMAKER_TRAINING_TYPES: Final = tuple(
+    f"ml.{name}" for name, machine in MACHINES.items() if machine.sagemaker_training
 )
-"""Types of training jobs: Trainium, and the GPUs that it is compared with."""
+"""Instance types of training jobs: Trainium, and the GPUs that it is compared with."""
 
-TRAINING_PLAN_TYPES: Final = (
-    "ml.trn1.32xlarge",
-    "ml.trn2.48xlarge",
-    "ml.p4d.24xlarge",
-    "ml.p4de.24xlarge",
-    "ml.p5.4xlarge",
-    "ml.p5.48xlarge",
-    "ml.p5e.48xlarge",
-    "ml.p5en.48xlarge",
+TRAINING_PLAN_TYPES: Final = tuple(
+    f"ml.{name}" for name, machine in MACHINES.items() if machine.training_plans
 )
 """Those of them that a training plan can reserve."""
 

@@ -16,6 +16,7 @@ from ultracluster_catalog.lustre.lustre import (
 )
 from ultracluster_catalog.lustre.lustre_tiers import get_lustre_tier
 from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.instance_types import MACHINES
 
 if TYPE_CHECKING:  # who asks what fits a cluster needs no prices
     from ultracluster_catalog.prices.prices import Price
@@ -47,15 +48,6 @@ CLIENT_GBPS_OVER_EFA: Final = 700
 
 EFA_CONNECTIONS_PER_FILE_SYSTEM: Final = 1024
 """EFA interfaces of all clients together that a file system talks to."""
-
-# What AWS's script for EFA clients sets up, where that is not every EFA interface (Configuring EFA clients).
-_EFA_INTERFACES_SET_UP: Final = {
-    "p5.48xlarge": 8,
-    "p5e.48xlarge": 8,
-    "p5en.48xlarge": 8,
-    "p6-b200.48xlarge": 8,
-    "p6-b300.48xlarge": 16,
-}
 
 _METADATA_IOPS_PER_SERVER: Final = 12_000
 _EFA_MINIMUM_NITRO: Final = 4
@@ -241,10 +233,12 @@ def can_mount_over_efa(instance_type: InstanceType) -> bool:
 
 
 def efa_connections(instance_type: InstanceType, *, nodes: int) -> int:
-    """Count the EFA connections that nodes take of a file system, as AWS's script for clients sets them up.
+    """Return the number of EFA connections that nodes open to a file system, as AWS's setup script configures them.
 
     Args:
         instance_type: Type of the nodes.
-        nodes: How many mount the file system.
+        nodes: Number of nodes that mount the file system.
     """
-    return nodes * _EFA_INTERFACES_SET_UP.get(instance_type.name, instance_type.efa_interfaces)
+    machine = MACHINES.get(instance_type.name)
+    configured = machine.lustre_efa_interfaces if machine else None
+    return nodes * (instance_type.efa_interfaces if configured is None else configured)

@@ -9,6 +9,8 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
+from ultracluster_catalog.machines.instance_types import MACHINES
+
 __all__ = [
     "OFFERED_ZONES",
     "OFFERED_ZONES_DATED",
@@ -74,80 +76,8 @@ OFFERED_ZONES_SOURCE: Final = "EC2 DescribeInstanceTypeOfferings by zone id (cop
 OFFERED_ZONES_DATED: Final = date(2026, 8, 21)
 """The day of the newest evidence for `OFFERED_ZONES`."""
 
-_OFFERED: Final[Mapping[str, str]] = {
-    "trn1.2xlarge": "use1-az5 use1-az6 use2-az3 usw2-az1 usw2-az4",
-    "trn1.32xlarge": (
-        "aps1-az2 apse2-az1 apse2-az2 apse4-az1 use1-az4 use1-az5 use1-az6 use2-az3 usw2-az1 usw2-az4"
-    ),
-    "trn1n.32xlarge": "use1-az6 use2-az3 usw2-az4",
-    "trn2.3xlarge": "aps2-az1 aps2-az2 aps2-az3 apse4-az3 sae1-az1 sae1-az2 sae1-az3",
-    "trn2.48xlarge": "aps2-az1 aps2-az2 aps2-az3 use2-az1 use2-az2 use2-az3",
-    "trn2u.48xlarge": "aps2-az1 aps2-az2 aps2-az3",
-    "inf2.xlarge": (
-        "apne1-az1 apne1-az4 apne2-az1 apne2-az2 apne2-az3 aps1-az1 aps1-az3 apse1-az2 apse1-az3 "
-        "apse2-az1 apse2-az3 euc1-az2 euc1-az3 eun1-az1 eun1-az2 euw1-az1 euw1-az2 euw1-az3 euw2-az2 "
-        "euw3-az2 euw3-az3 sae1-az3 use1-az2 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 "
-        "usw2-az1 usw2-az2 usw2-az3 usw2-az4"
-    ),
-    "inf2.8xlarge": (
-        "apne1-az1 apne1-az4 aps1-az1 aps1-az3 apse1-az2 apse1-az3 apse2-az1 apse2-az3 euc1-az2 "
-        "euc1-az3 eun1-az1 eun1-az2 euw1-az1 euw1-az2 euw1-az3 euw2-az2 euw3-az2 euw3-az3 sae1-az3 "
-        "use1-az2 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az3 "
-        "usw2-az4"
-    ),
-    "inf2.24xlarge": (
-        "apne1-az1 apne1-az4 aps1-az1 aps1-az3 apse1-az2 apse1-az3 apse2-az1 apse2-az3 euc1-az2 "
-        "euc1-az3 eun1-az1 eun1-az2 euw1-az1 euw1-az2 euw1-az3 euw2-az2 euw3-az2 euw3-az3 sae1-az3 "
-        "use1-az2 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az3 "
-        "usw2-az4"
-    ),
-    "inf2.48xlarge": (
-        "apne1-az1 apne1-az4 aps1-az1 aps1-az3 apse1-az2 apse1-az3 apse2-az1 apse2-az3 euc1-az2 "
-        "euc1-az3 eun1-az1 eun1-az2 euw1-az1 euw1-az2 euw1-az3 euw2-az2 euw3-az2 euw3-az3 sae1-az3 "
-        "use1-az2 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az3 "
-        "usw2-az4"
-    ),
-    "p4d.24xlarge": (
-        "apne1-az1 apne1-az4 apne2-az2 apne2-az4 aps1-az1 aps1-az2 aps1-az3 apse2-az1 apse2-az2 "
-        "cac1-az1 cac1-az2 euc1-az1 euc1-az2 euc1-az3 eun1-az3 euw1-az2 euw2-az2 euw2-az3 sae1-az1 "
-        "sae1-az3 use1-az1 use1-az2 use1-az4 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 "
-        "usw2-az3 usw2-az4"
-    ),
-    "p4de.24xlarge": (
-        "apne1-az1 apne1-az4 apse1-az2 apse1-az3 euc1-az1 euc1-az2 ilc1-az1 ilc1-az2 ilc1-az3 use1-az4 "
-        "use1-az6 usw2-az1 usw2-az2 usw2-az3"
-    ),
-    "p5.4xlarge": (
-        "apne1-az1 aps1-az1 aps1-az2 aps1-az3 apse2-az3 apse3-az1 eun1-az1 eun1-az2 eun1-az3 euw2-az1 "
-        "euw2-az2 euw2-az3 sae1-az3 use1-az1 use1-az2 use1-az3 use1-az4 use1-az5 use1-az6 use2-az1 "
-        "use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az3 usw2-az4"
-    ),
-    "p5.48xlarge": (
-        "apne1-az1 apne1-az4 apne2-az1 aps1-az1 aps1-az2 aps1-az3 apse2-az1 apse2-az2 apse2-az3 "
-        "apse3-az1 cac1-az4 eun1-az1 eun1-az2 eun1-az3 euw2-az1 euw2-az2 euw2-az3 sae1-az3 use1-az1 "
-        "use1-az2 use1-az3 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 usw1-az1 usw1-az3 "
-        "usw2-az1 usw2-az2 usw2-az3 usw2-az4"
-    ),
-    "p5e.48xlarge": (
-        "apse2-az3 apse3-az1 apse3-az3 eun1-az1 euw2-az2 sae1-az2 sae1-az3 use2-az1 use2-az2 use2-az3 "
-        "usw2-az3"
-    ),
-    "p5en.48xlarge": (
-        "apne1-az4 apne2-az1 aps1-az1 aps1-az3 apse3-az2 apse3-az3 eun1-az1 eun1-az3 eus2-az1 eus2-az2 "
-        "mec1-az1 mec1-az3 use1-az2 use1-az6 use2-az1 use2-az2 use2-az3 usw1-az3 usw2-az2 usw2-az3 "
-        "usw2-az4"
-    ),
-    "p6-b200.48xlarge": (
-        "aps1-az2 aps2-az2 eun1-az2 euw3-az1 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az4"
-    ),
-    "p6-b300.48xlarge": (
-        "apne2-az3 aps2-az1 aps2-az3 apse3-az1 apse3-az2 apse3-az3 sae1-az2 sae1-az3 use1-az2 use1-az6 "
-        "usw2-az1 usw2-az2"
-    ),
-}
-
 OFFERED_ZONES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {name: tuple(zone_ids.split()) for name, zone_ids in _OFFERED.items()}
+    {name: machine.zone_ids for name, machine in MACHINES.items()}
 )
 """Zone ids that EC2 lists an instance type in, by instance type.
 

@@ -11,6 +11,8 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, Literal
 
+from ultracluster_catalog.machines.instance_types import MACHINES
+
 __all__ = [
     "CAPACITY_BLOCK_PRICES",
     "LUSTRE_STORAGE_PRICES",
@@ -80,74 +82,35 @@ _LUSTRE: Final = "AWS Price List API, field report"
 _LUSTRE_DATED: Final = date(2026, 7, 13)
 _SEARCHED: Final = date(2026, 11, 20)
 
-_P5_ELSEWHERE: Final = (
-    "ap-northeast-1 ap-south-1 ap-southeast-2 ap-southeast-3 eu-north-1 eu-west-2 sa-east-1"
-)
 
-_BLOCK_ROWS: Final = (
-    (
-        "trn1.32xlarge",
-        "9.532",
-        "us-east-1 us-east-2 us-west-2 eu-north-1 ap-south-1 ap-southeast-2 ap-southeast-4",
-    ),
-    ("trn2.3xlarge", "2.235", "ap-southeast-4 sa-east-1"),
-    ("trn2.48xlarge", "35.7608", "us-east-2"),
-    ("p4d.24xlarge", "11.8", "us-east-1 us-east-2 us-west-2"),
-    ("p4de.24xlarge", "17.712", "us-east-1 us-west-2"),
-    ("p5.4xlarge", "5.191", "us-east-1 us-east-2 us-west-2"),
-    ("p5.4xlarge", "4.72", "ap-northeast-1 ap-south-1 ap-southeast-2 eu-west-2 sa-east-1"),
-    ("p5.48xlarge", "41.528", "us-east-1 us-east-2 us-west-1 us-west-2"),
-    ("p5.48xlarge", "37.76", _P5_ELSEWHERE),
-    ("p5e.48xlarge", "47.76", f"us-east-2 us-west-1 us-west-2 {_P5_ELSEWHERE}"),
-    ("p5en.48xlarge", "54.92", "us-east-1 us-east-2 us-west-1 us-west-2"),
-    (
-        "p5en.48xlarge",
-        "49.928",
-        "ap-northeast-1 ap-northeast-2 ap-south-1 ap-southeast-3 eu-north-1 eu-south-2 eu-west-2",
-    ),
-    ("p6-b200.48xlarge", "98.84", "us-east-1 us-east-2 us-west-2 ap-south-1"),
-    ("p6-b200.48xlarge", "102.96", "us-gov-east-1 us-gov-west-1"),
-    ("p6-b300.48xlarge", "112.32", "us-east-1 us-west-2"),
-    ("p6-b300.48xlarge", "117.0", "us-gov-east-1"),
-)
+def _per_hour(amount: Decimal, *, source: str, dated: date) -> Price:
+    return Price(amount=amount, unit="instance-hour", source=source, dated=dated)
 
 
-def _per_hour(amount: str, *, source: str, dated: date) -> Price:
-    return Price(amount=Decimal(amount), unit="instance-hour", source=source, dated=dated)
-
+_SALES: Final = {name: machine.blocks for name, machine in MACHINES.items() if machine.blocks}
 
 CAPACITY_BLOCK_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
     {
-        (name, region): _per_hour(amount, source=_BLOCK_PAGE, dated=_BLOCK_PAGE_DATED)
-        for name, amount, regions in _BLOCK_ROWS
-        for region in regions.split()
+        (name, region): _per_hour(usd, source=_BLOCK_PAGE, dated=_BLOCK_PAGE_DATED)
+        for name, blocks in _SALES.items()
+        for region, usd in blocks.usd_per_hour.items()
     }
-    | {("trn2.48xlarge", "ap-south-2"): _per_hour("35.7608", source=_BLOCK_FIELD, dated=_BLOCK_FIELD_DATED)}
+    | {
+        (name, region): _per_hour(usd, source=_BLOCK_FIELD, dated=_BLOCK_FIELD_DATED)
+        for name, blocks in _SALES.items()
+        for region, usd in blocks.usd_per_hour_seen.items()
+    }
 )
-"""List price of a Capacity Block for one instance and hour, by instance type and Region."""
+"""List price of one instance hour in a Capacity Block, by instance type and Region."""
 
 ON_DEMAND_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
     {
-        (name, "us-east-1"): _per_hour(amount, source=_ON_DEMAND, dated=_ON_DEMAND_DATED)
-        for name, amount in {
-            "trn1.2xlarge": "1.34375",
-            "trn1.32xlarge": "21.50",
-            "trn1n.32xlarge": "24.78",
-            "inf2.xlarge": "0.7582",
-            "inf2.8xlarge": "1.96786",
-            "inf2.24xlarge": "6.49063",
-            "inf2.48xlarge": "12.98127",
-            "p4d.24xlarge": "21.957642",
-            "p4de.24xlarge": "27.44705",
-            "p5.4xlarge": "6.88",
-            "p5.48xlarge": "55.04",
-            "p5en.48xlarge": "63.296",
-            "p6-b200.48xlarge": "113.9328",
-            "p6-b300.48xlarge": "142.416",
-        }.items()
+        (name, region): _per_hour(usd, source=_ON_DEMAND, dated=_ON_DEMAND_DATED)
+        for name, machine in MACHINES.items()
+        for region, usd in machine.on_demand_usd.items()
     }
 )
-"""On-demand price of one instance and hour with Linux, by instance type and Region."""
+"""On-demand price of one instance hour with Linux, by instance type and Region."""
 
 SPOT_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
     {
@@ -156,18 +119,14 @@ SPOT_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
             unit="instance-hour",
             source=_SPOT,
             dated=_SPOT_DATED,
-            reason=reason,
-            seen=(Decimal(low), Decimal(high)),
+            reason=f"moves at any time; {spot.seen}",
+            seen=(spot.lowest_usd, spot.highest_usd),
         )
-        for name, region, low, high, reason in (
-            ("trn2.48xlarge", "us-east-2", "8.99", "15.37", "moves at any time; seen in 30 days"),
-            ("trn1.32xlarge", "us-east-2", "2.15", "2.15", "moves at any time; seen once"),
-            ("trn2.3xlarge", "ap-southeast-4", "2.27", "2.27", "moves at any time; seen once"),
-            ("trn2.3xlarge", "sa-east-1", "2.57", "2.57", "moves at any time; seen once"),
-        )
+        for name, machine in MACHINES.items()
+        for region, spot in machine.spot.items()
     }
 )
-"""What was seen of the Spot price of one instance and hour, by instance type and Region. Never an amount to rely on."""
+"""Spot prices of one instance hour that were seen, by instance type and Region. Never an amount to rely on."""
 
 LUSTRE_STORAGE_PRICES: Final[Mapping[tuple[str, int | None, str], Price]] = MappingProxyType(
     {

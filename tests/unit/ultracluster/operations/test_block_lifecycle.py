@@ -259,7 +259,7 @@ def test_the_template_is_clean_and_names_no_purchase(assembly: Path) -> None:
 def test_the_asset_holds_what_the_function_needs_and_nothing_else(assembly: Path) -> None:
     asset = asset_of(assembly)
     files = {str(path.relative_to(asset)) for path in asset.rglob("*") if path.is_file()}
-    assert len(files) == 12
+    assert len(files) == 19
     assert all(name.endswith(".py") and "__init__" not in name for name in files)
     # Alone, as on Lambda: no site-packages but boto3's. Whatever one of the modules imports must be there.
     boto3_home = Path(botocore.__file__).parents[1]
