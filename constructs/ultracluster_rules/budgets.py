@@ -20,17 +20,17 @@ def check_budget(
     close_at_percent: float | None,
     emails: Sequence[str],
 ) -> list[Finding]:
-    """Find out whether AWS takes a budget.
+    """Check a budget for what AWS Budgets would reject.
 
     Args:
-        monthly_usd: Limit of a month in US dollars.
-        actual_percents: Thresholds of what was spent, in percent of the limit.
-        forecast_percents: Thresholds of what will have been spent at the end of the month.
-        close_at_percent: Threshold of what was spent at which queues are closed. None for never.
-        emails: Addresses that are told.
+        monthly_usd: Monthly limit in US dollars.
+        actual_percents: Thresholds of the actual cost, in percent of the limit.
+        forecast_percents: Thresholds of the forecasted cost at the end of the month, in percent of the limit.
+        close_at_percent: Threshold of the actual cost that closes queues. None for never.
+        emails: Recipients of notifications.
 
     Returns:
-        UC6360 for the limit, UC6361 for thresholds, UC6362 for addresses; empty when all is right.
+        UC6360 for the limit, UC6361 for thresholds, UC6362 for addresses.
     """
     findings = []
     if not 0 < monthly_usd < float("inf"):
@@ -48,8 +48,8 @@ def check_budget(
         ("forecast_percents", forecast_percents),
         ("close_at_percent", closing),
     ):
-        wrong = [each for each in percents if not 0 < each <= MOST_BUDGET_PERCENT]
-        if wrong or len(set(percents)) < len(percents):
+        outside = [percent for percent in percents if not 0 < percent <= MOST_BUDGET_PERCENT]
+        if outside or len(set(percents)) < len(percents):
             allowed = f"each once, above 0 and up to {MOST_BUDGET_PERCENT:,} percent"
             findings.append(
                 Finding(code="UC6361", problem=f"got {quote(list(percents))}", allowed=allowed, path=path)
@@ -64,12 +64,12 @@ def check_budget(
                 path="actual_percents",
             )
         )
-    bad = [each for each in emails if not _is_address(each)]
-    if bad or len(emails) > MOST_BUDGET_EMAILS:
+    invalid = [email for email in emails if not _is_address(email)]
+    if invalid or len(emails) > MOST_BUDGET_EMAILS:
         findings.append(
             Finding(
                 code="UC6362",
-                problem=f"got {quote(bad[0])}" if bad else f"got {len(emails)} addresses",
+                problem=f"got {quote(invalid[0])}" if invalid else f"got {len(emails)} addresses",
                 allowed=f"up to {MOST_BUDGET_EMAILS} mail addresses, such as jane@example.com",
                 path="emails",
             )

@@ -9,13 +9,13 @@ __all__ = ["check_block_duration"]
 
 
 def check_block_duration(hours: int) -> list[Finding]:
-    """Find out whether AWS sells blocks of this many hours.
+    """Check whether AWS sells Capacity Blocks of a duration.
 
     Args:
         hours: Duration in hours.
 
     Returns:
-        UC7101 with the nearest durations that are sold; empty when this one is.
+        UC7101 with the nearest valid durations if it does not.
     """
     if is_block_duration(hours):
         return []

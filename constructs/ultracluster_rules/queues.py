@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Final
 
 from ultracluster_catalog.limits.queues import MOST_PARTS, MOST_SHARES
@@ -15,11 +15,11 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9]{1,255}\*?")
 
 
 def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
-    """Find what AWS Batch refuses about the shares of a queue.
+    """Check fair shares for what AWS Batch would reject.
 
     Args:
         parts: Parts of each share identifier.
-        path: Where they were given.
+        path: Path of the shares in the input.
 
     Returns:
         UC6301 for identifiers, UC6302 for parts, UC6303 for identifiers that overlap or are too many.
@@ -36,10 +36,13 @@ def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
     ]
     findings += [
         Finding(
-            code="UC6302", problem=f"got {quote(each)}", allowed=f"1 to {MOST_PARTS:,}", path=f"{path}.{name}"
+            code="UC6302",
+            problem=f"got {quote(count)}",
+            allowed=f"1 to {MOST_PARTS:,}",
+            path=f"{path}.{name}",
         )
-        for name, each in parts.items()
-        if not 1 <= each <= MOST_PARTS
+        for name, count in parts.items()
+        if not 1 <= count <= MOST_PARTS
     ]
     findings += [
         Finding(
@@ -48,8 +51,8 @@ def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
             remedy="Leave one of them out",
             path=path,
         )
-        for one, another in combinations(sorted(parts), 2)
-        for prefix, other in ((one, another), (another, one))
+        for pair in combinations(sorted(parts), 2)
+        for prefix, other in permutations(pair)
         if prefix.endswith("*") and other.startswith(prefix[:-1])
     ]
     if len(parts) > MOST_SHARES:
@@ -65,17 +68,17 @@ def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
 
 
 def check_wait_limits(limits: Collection[str], *, block: bool, reserved: bool, path: str) -> list[Finding]:
-    """Find limits that would cancel jobs which only wait for their capacity to start.
+    """Check for limits that would cancel jobs which wait for their capacity to start.
 
     Args:
         limits: Names of the limits that are set, of `WAIT_LIMIT_REASONS`.
-        block: Whether the queue is in front of a Capacity Block. Its environment is closed until it starts, and
-            whether AWS Batch counts a closed one as large enough is not documented.
-        reserved: Whether the queue is in front of other reserved capacity, which may start later too.
-        path: Where they were given; empty for the top.
+        block: Whether the queue uses a Capacity Block. Its environment is disabled until the block starts, and
+            whether AWS Batch counts a disabled environment as large enough is not documented.
+        reserved: Whether the queue uses other reserved capacity, which may also start later.
+        path: Path of the limits in the input; empty for the top level.
 
     Returns:
-        UC6307 for each of them.
+        UC6307 for each such limit.
     """
     refused = {"insufficient_capacity": block or reserved, "exceeds_environments": block}
     return [

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Literal
 
-from ultracluster_catalog.prices.billable_items import PricedThing, price_of
+from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.selection import called, clusters_of
 from ultracluster_cli.cost.output import cost_json, print_cost
@@ -123,13 +123,13 @@ def estimate_rollout(
             print_cost(each.estimate, each.hours_from, each.rival)
 
 
-def _prices_of_today(footprints: Sequence[Footprint], plans: Plans) -> dict[tuple[PricedThing, str], Price]:
+def _prices_of_today(footprints: Sequence[Footprint], plans: Plans) -> dict[tuple[BillableItem, str], Price]:
     from ultracluster_cli._aws.targets import account  # noqa: PLC0415 - boto3, for this option only
     from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices  # noqa: PLC0415
 
-    wanted: list[tuple[PricedThing, str]] = []
+    wanted: list[tuple[BillableItem, str]] = []
 
-    def noted(thing: PricedThing, region: str) -> Price:
+    def noted(thing: BillableItem, region: str) -> Price:
         wanted.append((thing, region))
         return price_of(thing, region)
 

@@ -1,7 +1,7 @@
-"""Capacity Blocks for ML: where they are sold, for how long, and the clock that ends them.
+"""Capacity Blocks for ML: Regions, durations, and the schedule of their end.
 
-Figures: EC2 User Guide, Capacity Blocks for ML, read in September or October 2026; enumerations as in botocore 1.44.5. AWS's own
-pages disagree on two points, and both readings are kept: the names of the events, and the Regions of trn2.48xlarge.
+Figures: EC2 User Guide, Capacity Blocks for ML, read in September or October 2026; enumerations as in botocore 1.44.5. AWS's pages
+disagree on two points, and both readings are kept: the names of the events, and the Regions of trn2.48xlarge.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 BLOCK_REGIONS_DATED: Final = date(2026, 9, 1)
-"""The User Guide's table of Regions was read on this day or up to two months later."""
+"""Earliest day on which the User Guide's table of Regions was read; the latest is two months later."""
 
 _SALES: Final = {name: machine.blocks for name, machine in MACHINES.items() if machine.blocks}
 
@@ -72,46 +72,46 @@ ULTRASERVER_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """Regions with Capacity Blocks of UltraServers, by UltraServer type."""
 
 SHORTEST_BLOCK: Final = timedelta(days=1)
-"""The shortest block. What AWS returns may differ by hours, because every block ends at the same time of day."""
+"""Shortest block. Offerings may differ by hours, because every block ends at the same time of day."""
 
 LONGEST_BLOCK: Final = timedelta(days=182)
-"""The longest block, extensions included."""
+"""Longest block, including extensions."""
 
 NEAREST_START: Final = timedelta(minutes=30)
-"""Blocks are offered with a start as near as this."""
+"""Minimum time until the start of an offered block."""
 
 FURTHEST_START: Final = timedelta(weeks=8)
-"""Blocks are offered with a start up to this far ahead."""
+"""Maximum time until the start of an offered block."""
 
 MAX_INSTANCES_PER_BLOCK: Final = 64
-"""Instances in one block; some types and Regions have less."""
+"""Maximum number of instances in a block; some types and Regions have fewer."""
 
 MAX_INSTANCES_ACROSS_BLOCKS: Final = 256
-"""Instances in all blocks of an account, and of an organization on any one date."""
+"""Maximum number of instances in all blocks of an account, and of an organization on any one date."""
 
 BLOCK_END_UTC: Final = time(11, 30)
 """Every block ends at this time of day, UTC."""
 
 WARNING_BEFORE_END: Final = timedelta(minutes=40)
-"""When EC2 sends the expiration warning, best effort."""
+"""Time before the end at which EC2 sends the expiration warning (best effort)."""
 
 TERMINATION_BEFORE_END: Final = timedelta(minutes=30)
-"""When EC2 starts to terminate instances."""
+"""Time before the end at which EC2 starts to terminate instances."""
 
 ULTRASERVER_TERMINATION_BEFORE_END: Final = timedelta(minutes=60)
-"""When EC2 starts to terminate the instances of UltraServers."""
+"""Time before the end at which EC2 starts to terminate the instances of UltraServers."""
 
 DRAIN_BEFORE_END: Final = timedelta(minutes=40)
-"""When work must stop: ten minutes before EC2 starts to terminate instances."""
+"""Time before the end at which work must stop: ten minutes before EC2 starts to terminate instances."""
 
 ULTRASERVER_DRAIN_BEFORE_END: Final = timedelta(minutes=70)
-"""When work must stop on UltraServers: ten minutes before EC2 starts to terminate their instances."""
+"""The same for UltraServers: ten minutes before EC2 starts to terminate their instances."""
 
 EXTENSION_OPENS: Final = timedelta(days=57)
-"""An extension can be bought from this long before the end."""
+"""Time before the end from which an extension can be bought."""
 
 EXTENSION_CLOSES: Final = timedelta(hours=1)
-"""An extension can be bought until this long before the end."""
+"""Time before the end until which an extension can be bought."""
 
 BLOCK_STATES: Final = (
     "active",
@@ -138,7 +138,7 @@ BLOCK_PLATFORMS: Final = (
     "SUSE Linux",
     "Ubuntu Pro",
 )
-"""Platforms that blocks are sold for; that of the AMI must be the same."""
+"""Platforms of Capacity Blocks; the AMI must have the same."""
 
 BLOCK_DELIVERED_EVENTS: Final = ("Capacity Block Delivered", "Capacity Block Reservation Delivered")
 """Detail types of the event at the start: the current name, and that of older pages. Match both."""
@@ -158,16 +158,15 @@ _DAILY_UP_TO: Final = timedelta(days=14)
 
 
 def block_regions(instance_type: str) -> tuple[str, ...]:
-    """List the Regions to look for blocks of an instance type in: those of the guide, then those seen besides.
+    """Return the Regions with blocks of an instance type: those of the guide, then others that were seen.
 
-    For a type that is sold by UltraServer, the Regions of its UltraServer.
+    For a type that is sold by UltraServer, return the Regions of its UltraServer.
 
     Args:
-        instance_type: The API name.
+        instance_type: API name.
 
     Returns:
-        Regions; empty when no block of the type is known. A Region that is not listed deserves a warning, never a
-        refusal.
+        Regions; empty if no block of the type is known. Warn about a Region that is not listed, but do not reject it.
     """
     row = INSTANCE_TYPES.get(instance_type)
     if row is not None and row.ultraserver_type is not None:
@@ -181,7 +180,7 @@ def sold_by_instance_type(instance_type: InstanceType) -> bool:
 
 
 def drain_before_end(instance_type: InstanceType) -> timedelta:
-    """How long before the end of a block work on instances of this type must stop."""
+    """Return the time before the end of a block at which work on instances of this type must stop."""
     return ULTRASERVER_DRAIN_BEFORE_END if instance_type.ultraserver_type else DRAIN_BEFORE_END
 
 
@@ -193,11 +192,11 @@ def is_block_duration(hours: int) -> bool:
 
 
 def block_durations(*, min_hours: int, max_hours: int) -> tuple[int, ...]:
-    """List every duration that AWS sells, in hours, shortest first.
+    """Return every duration that AWS sells, in hours, shortest first.
 
     Args:
-        min_hours: The shortest to list, itself included.
-        max_hours: The longest to list, itself included.
+        min_hours: Shortest duration, inclusive.
+        max_hours: Longest duration, inclusive.
     """
     day = _DAY // timedelta(hours=1)
     longest = min(max_hours, LONGEST_BLOCK // timedelta(hours=1))

@@ -1,4 +1,4 @@
-"""AWS Budgets: what a budget takes, and how a queue shows that one has closed it.
+"""Limits of AWS Budgets, and the tag of queues that a budget has closed.
 
 Figures: AWS::Budgets::Budget in the CloudFormation guide and the model of botocore 1.44.5, read 2026-11.
 """
@@ -8,13 +8,13 @@ from typing import Final
 __all__ = ["CLOSED_BY_BUDGET_TAG", "MOST_BUDGET_EMAILS", "MOST_BUDGET_NOTIFICATIONS", "MOST_BUDGET_PERCENT"]
 
 CLOSED_BY_BUDGET_TAG: Final = "ultracluster:closed-by-budget"
-"""Tag of a job queue that a budget has closed, with the time. Who opens the queue again removes it first."""
+"""Tag of a job queue that a budget has closed, with the time. Remove the tag before you enable the queue again."""
 
 MOST_BUDGET_NOTIFICATIONS: Final = 10
-"""Notifications of one budget."""
+"""Maximum number of notifications of a budget."""
 
 MOST_BUDGET_EMAILS: Final = 10
-"""Mail addresses of one notification, beside one SNS topic."""
+"""Maximum number of email addresses of a notification, in addition to one SNS topic."""
 
 MOST_BUDGET_PERCENT: Final = 1_000_000
-"""The highest threshold, in percent of the limit."""
+"""Highest threshold in percent of the limit."""

@@ -1,4 +1,4 @@
-"""Service Quotas of EC2 for accelerated instances: codes, so that a message can say what to request.
+"""Service Quotas of EC2 for accelerated instances, with the codes to request an increase by.
 
 All count vCPUs in one Region, all start at 0 in a new account, and all can be raised.
 """
@@ -33,8 +33,8 @@ class Quota:
     Attributes:
         code: The quota code, such as ``L-64569A79``.
         name: Its name in the Service Quotas console.
-        source: Where code and name come from.
-        dated: The day of the newest evidence.
+        source: Source of code and name.
+        dated: Day of the newest evidence.
     """
 
     code: str
@@ -43,11 +43,11 @@ class Quota:
     dated: date
 
     def request_command(self, *, vcpus: int, region: str) -> str:
-        """Give the AWS CLI command that asks for this quota.
+        """Return the AWS CLI command that requests an increase of this quota.
 
         Args:
-            vcpus: The value to ask for.
-            region: The Region to ask in.
+            vcpus: New value of the quota.
+            region: Region of the quota.
         """
         return quota_request_command(service="ec2", code=self.code, value=vcpus, region=region)
 
@@ -89,7 +89,7 @@ def _guide(code: str, name: str) -> Quota:
 CAPACITY_BLOCK_QUOTAS: Final[Mapping[str, CapacityBlockQuotas]] = MappingProxyType(
     {name: _blocks(codes) for family in FAMILIES for name, codes in family.block_quotas.items()}
 )
-"""Quotas on Capacity Blocks by instance family. Which one counts UltraServers of trn2u is not documented."""
+"""Quotas on Capacity Blocks by instance family. Which one UltraServers of trn2u count against is not documented."""
 
 ON_DEMAND_QUOTAS: Final[Mapping[str, Quota]] = MappingProxyType(
     {
@@ -119,15 +119,15 @@ def _instance_class(instance_type: InstanceType) -> str:
 
 
 def capacity_block_quotas(instance_type: InstanceType) -> CapacityBlockQuotas | None:
-    """Give the quotas that a Capacity Block of this type counts against; None where they are not known."""
+    """Return the quotas that a Capacity Block of this type counts against; None where they are not known."""
     return CAPACITY_BLOCK_QUOTAS.get(_family(instance_type))
 
 
 def on_demand_quota(instance_type: InstanceType) -> Quota:
-    """Give the quota that On-Demand Instances of this type count against."""
+    """Return the quota that On-Demand Instances of this type count against."""
     return ON_DEMAND_QUOTAS[_instance_class(instance_type)]
 
 
 def spot_quota(instance_type: InstanceType) -> Quota:
-    """Give the quota that Spot Instances of this type count against."""
+    """Return the quota that Spot Instances of this type count against."""
     return SPOT_QUOTAS[_instance_class(instance_type)]

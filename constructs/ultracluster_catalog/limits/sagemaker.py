@@ -29,13 +29,13 @@ TRAINING_PLAN_TYPES: Final = tuple(
 TRAINING_PLAN_ARN: Final = (
     r"arn:aws[a-z\-]*:sagemaker:(?P<region>[a-z0-9\-]*):[0-9]{12}:training-plan/[A-Za-z0-9\-]+"
 )
-"""A training plan, as a pattern of `re` over the whole text."""
+"""Regular expression that matches the ARN of a training plan as a whole."""
 
 TRAINING_JOB_NAME_PREFIX: Final = "AWSBatch"
-"""What AWS Batch calls its training jobs; the policy of its service-linked role (2025-07-15) names no others."""
+"""Prefix of the training jobs that AWS Batch creates; the policy of its service-linked role (2025-07-15) allows no other."""
 
 MOST_QUOTA_UNITS: Final = 5
-"""Instance types of one service environment with quota shares (AWS Batch User Guide, October 2026)."""
+"""Maximum number of instance types of a service environment with quota shares (AWS Batch User Guide, October 2026)."""
 
 MOST_SERVICE_PAYLOAD_BYTES: Final = 10 * 1024
-"""Size of the request that a service job carries (AWS Batch quotas)."""
+"""Maximum size in bytes of the request payload of a service job (AWS Batch quotas)."""

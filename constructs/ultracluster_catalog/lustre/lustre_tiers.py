@@ -1,4 +1,4 @@
-"""Amazon FSx for Lustre on disks: deployment types and throughput tiers with SSD or HDD storage.
+"""Deployment types and throughput tiers of FSx for Lustre with SSD or HDD storage.
 
 Figures: FSx for Lustre User Guide (deployment options, performance, EFA; read October 2026) and the CreateFileSystem
 model of botocore 1.44.5. The storage type Intelligent-Tiering has no tiers: see `ultracluster_catalog.lustre.lustre`.
@@ -17,10 +17,9 @@ class LustreTier:
     Attributes:
         deployment_type: ``SCRATCH_1``, ``SCRATCH_2``, ``PERSISTENT_1`` or ``PERSISTENT_2``.
         storage_type: ``SSD`` or ``HDD``.
-        per_unit_storage_throughput: What CreateFileSystem takes, in MB/s per TiB. None for scratch types, which
-            take none.
+        per_unit_storage_throughput: Parameter of CreateFileSystem in MB/s per TiB. None for scratch types.
         mb_per_s_per_tib: Baseline disk throughput in MB/s per TiB of storage.
-        write_mb_per_s_per_tib: The same for writes. None where the guide gives one figure for both.
+        write_mb_per_s_per_tib: The same for writes. None where reads and writes have the same.
         small_capacities_gib: Storage capacities below the first step, in GiB.
         capacity_step_gib: Every multiple of it is a storage capacity, in GiB.
         gib_per_object_server: Storage behind one object server, in GiB.
@@ -105,11 +104,11 @@ LUSTRE_TIERS: Final = (
     _ssd("PERSISTENT_2", 500, efa_step=9_600),
     _ssd("PERSISTENT_2", 1000, efa_step=4_800),
 )
-"""Every deployment type and tier with SSD or HDD storage."""
+"""Tiers with SSD or HDD storage."""
 
 
 DEPLOYMENT_TYPES: Final = tuple(dict.fromkeys(tier.deployment_type for tier in LUSTRE_TIERS))
-"""Deployment types that FSx offers."""
+"""Deployment types of FSx for Lustre."""
 
 
 def get_lustre_tier(deployment_type: str, per_unit_storage_throughput: int | None) -> LustreTier:

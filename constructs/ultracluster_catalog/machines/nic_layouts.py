@@ -1,4 +1,4 @@
-"""Which network interface goes on which network card of an instance: named layouts and the rules they keep."""
+"""Named layouts of the network interfaces of an instance."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ class NetworkInterface:
     """One network interface of a launch template.
 
     Attributes:
-        card: The NetworkCardIndex.
-        device: The DeviceIndex on that card.
+        card: NetworkCardIndex.
+        device: DeviceIndex on that card.
         interface_type: ``interface`` (ENA), ``efa`` (EFA with ENA) or ``efa-only`` (EFA without ENA).
     """
 
@@ -31,12 +31,12 @@ class NetworkInterface:
 
     @property
     def addresses(self) -> int:
-        """IPv4 addresses that the interface takes from its subnet: an EFA-only one has no IP and takes none."""
+        """IPv4 addresses of the interface in its subnet; an EFA-only interface has none."""
         return 0 if self.interface_type == "efa-only" else 1
 
 
 NicLayout: TypeAlias = str | Sequence[NetworkInterface]
-"""A layout: a name of `NIC_LAYOUTS`, or the interfaces themselves."""
+"""A name in `NIC_LAYOUTS`, or the interfaces themselves."""
 
 _NamedLayout = Callable[[InstanceType], tuple[NetworkInterface, ...]]
 
@@ -51,16 +51,16 @@ def _further_efa_cards(instance_type: InstanceType) -> tuple[NetworkCard, ...]:
 
 
 def _batch(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
-    """Lay out for multi-node parallel jobs: EFA with ENA on card 0, EFA-only on the others.
+    """Return the layout for multi-node parallel jobs: EFA with ENA on card 0, EFA-only on the others.
 
-    Card 0 keeps its further slots free, because ECS attaches the task's own interface there, and card 0 of
-    trn2.48xlarge has two slots in all. One address per node instead of one per card.
+    The other slots of card 0 stay free, because ECS attaches the interface of the task there, and card 0 of
+    trn2.48xlarge has only two slots. A node uses one address instead of one per card.
 
-    Device index 0 on the further cards: AWS publishes both 0 and 1. The EC2 User Guide (page "Maximize network
+    The other cards use device index 0; AWS publishes both 0 and 1. The EC2 User Guide (page "Maximize network
     bandwidth", read October 2026) gives index 0 to EFA-only and index 1 to ENA interfaces, and AWS's Batch
     templates for p5 and p6 (awslabs/awsome-distributed-ai, July 2026) use 0; index 1 comes from older `efa`
-    samples, where each card also had an ENA device. Besides, with 0 everywhere, index 1 is free on every
-    reading of "the next free device index" for the interface of the task.
+    samples, where each card also had an ENA device. With 0 everywhere, index 1 is also the next
+    free device index for the interface of the task in every reading.
     """
     return (
         _primary(instance_type, with_efa=True),
@@ -72,9 +72,9 @@ def _batch(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
 
 
 def _ec2_guide(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
-    """Lay out as the EC2 User Guide recommends: ENA and EFA-only on card 0, EFA-only on the others.
+    """Return the layout that the EC2 User Guide recommends: ENA and EFA-only on card 0, EFA-only on the others.
 
-    Keeps IP traffic and EFA apart. Not for multi-node parallel jobs on a type with two slots on card 0.
+    It separates IP and EFA traffic. Not for multi-node parallel jobs on a type with two slots on card 0.
     """
     first = instance_type.network_cards[0]
     return (
@@ -88,7 +88,7 @@ def _ec2_guide(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
 
 
 def _all_efa(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
-    """Lay out as the Neuron samples do: EFA with ENA on every card, so one address per card."""
+    """Return the layout of the Neuron samples: EFA with ENA on every card, with one address per card."""
     return (
         _primary(instance_type, with_efa=True),
         *(
@@ -101,12 +101,12 @@ def _all_efa(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
 NIC_LAYOUTS: Final[Mapping[str, _NamedLayout]] = MappingProxyType(
     {"batch": _batch, "ec2-guide": _ec2_guide, "all-efa": _all_efa}
 )
-"""The layouts by name: from an instance type to its network interfaces, primary first.
+"""Layouts by name: functions from an instance type to its network interfaces, primary first.
 
-On a type without EFA each of them is one plain interface.
+On a type without EFA, each layout is one plain interface.
 """
 
 
 def addresses_per_node(interfaces: Iterable[NetworkInterface]) -> int:
-    """Count the IPv4 addresses that one node takes from its subnet, without those of its tasks."""
+    """Return the number of IPv4 addresses of one node in its subnet, without those of its tasks."""
     return sum(item.addresses for item in interfaces)

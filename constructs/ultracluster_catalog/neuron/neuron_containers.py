@@ -1,7 +1,7 @@
-"""AWS's container images for Neuron: which framework runs on which chip, and where the image is.
+"""AWS's container images for Neuron: frameworks, chips and repositories.
 
-AWS publishes the current ones in the public gallery of Amazon ECR only, which has no VPC endpoint: nodes without a
-way out need a copy in a private registry. What no source of record says is unknown (`tag` is None), never guessed.
+AWS publishes current images only in the public gallery of Amazon ECR, which has no VPC endpoint. Nodes without internet
+access need a copy in a private registry. A tag that no source states is unknown (`tag` is None) and never guessed.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Framework = Literal["torch-neuronx", "torchneuron", "jax", "nxd", "vllm"]
 """torch-neuronx: PyTorch/XLA. torchneuron: PyTorch with Trainium as a native device. nxd: NeuronX Distributed."""
 
 PUBLIC_GALLERY: Final = "public.ecr.aws/neuron"
-"""The registry that AWS publishes them in."""
+"""Registry in which AWS publishes the images."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,14 +28,14 @@ class NeuronContainer:
     """One container image.
 
     Attributes:
-        framework: What it is for.
-        repository: Its repository in the gallery, such as ``jax-training-neuronx``.
-        tag: Its tag, which names framework, Python, SDK and system. None when no source of record names it.
-        sdk: Version of the Neuron SDK in it.
-        accelerators: Chips that it runs on, by the names of `InstanceType.accelerator`.
-        source: Where the row comes from.
-        dated: The day of that source.
-        note: What one has to know of it; empty when there is nothing.
+        framework: Framework of the image.
+        repository: Repository in the gallery, such as ``jax-training-neuronx``.
+        tag: Tag, which names framework, Python, SDK and operating system. None if no source states it.
+        sdk: Version of the Neuron SDK.
+        accelerators: Supported chips, by the names of `InstanceType.accelerator`.
+        source: Source of the row.
+        dated: Day of that source.
+        note: Caveats; empty if there are none.
     """
 
     framework: Framework
@@ -51,7 +51,7 @@ class NeuronContainer:
         """Return the reference of the image.
 
         Args:
-            registry: Registry and prefix that hold it under its own repository and tag, such as
+            registry: Registry and prefix of a copy under the same repository and tag, such as
                 ``123456789012.dkr.ecr.us-east-2.amazonaws.com/neuron``. Default: the public gallery.
 
         Raises:
@@ -131,11 +131,11 @@ NEURON_CONTAINERS: Final[tuple[NeuronContainer, ...]] = (
         note="The last one for chips before Trainium2.",
     ),
 )
-"""The newest image of each framework, and the last one for chips that it no longer supports."""
+"""The newest image of each framework, and the last image for chips that newer images do not support."""
 
 
 def container_of_reference(image: str) -> NeuronContainer | None:
-    """Give the row of an image by its reference, in whatever registry the copy is; None when the table lacks it.
+    """Return the row of an image reference in any registry; None if the catalogue lacks the image.
 
     Args:
         image: Such as ``123456789012.dkr.ecr.us-east-2.amazonaws.com/neuron/jax-training-neuronx:0.10.0-…``.

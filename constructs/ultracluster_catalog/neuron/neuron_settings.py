@@ -1,4 +1,4 @@
-"""Settings of the Neuron compiler and runtime for a job: what is allowed, and which variables and flags they become.
+"""Neuron compiler and runtime settings of a job, and the flags and environment variables that they become.
 
 Sources, Neuron documentation: Neuron Compiler CLI Reference Guide and Neuron Runtime configuration of SDK 2.32 (page
 sources of 2026-08-21), Logical NeuronCore configuration, JAX and PyTorch NeuronX environment variables (the same day),
@@ -44,34 +44,34 @@ NEURON_CHOICES: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
 
 _LNC: Final = "NEURON_LOGICAL_NC_CONFIG"
 
-# The families that neuronx-cc names in --target.
+# Values of --target of neuronx-cc.
 _TARGETS: Final[Mapping[str, str]] = {"Trainium": "trn1", "Trainium2": "trn2", "Inferentia2": "inf2"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NeuronSettings:
-    """What a job asks of the Neuron compiler and runtime. Whatever is left out keeps Neuron's own default.
+    """Neuron compiler and runtime settings of a job. Omitted settings keep Neuron's defaults.
 
     Attributes:
-        logical_nc_config: Physical NeuronCores in a logical one, 1 or 2, told to compiler and runtime alike; Trainium2
-            only. Decides how many processes a node has. Default: 2 on Trainium2.
+        logical_nc_config: Physical NeuronCores per logical NeuronCore, 1 or 2, for compiler and runtime; Trainium2 only.
+            Determines the number of processes per node. Default: 2 on Trainium2.
         model_type: Kind of model that the compiler optimizes for. Default: generic.
         auto_cast: Which FP32 operations are cast to a lower precision. Default: none.
-        auto_cast_type: What they are cast to; only with auto_cast. Default: bf16.
+        auto_cast_type: Target type of the cast; only with auto_cast. Default: bf16.
         optlevel: Optimization level, 1 to 3; 1 compiles fastest. Default: 2.
         llm_training: Whether the compiler optimizes for large language models whose parameters, gradients and
             optimizer states are sharded over data-parallel workers. Default: no.
         mixed_precision_accumulation: Whether sums are kept in FP32. Default: yes.
         saturate_infinity: Whether infinities become the largest finite numbers in transposes, which Trainium may
             need; no effect on Trainium2. Default: no.
-        compiler_flags: Further flags, one each, such as ``--verbose=info``. Default: none.
-        stochastic_rounding: Whether FP32 is rounded at random to lower precisions. Default: left to the framework.
-        stochastic_rounding_seed: Its seed, 0 to 2,147,483,647. Default: 0.
-        exec_timeout_seconds: How long one execution may take on a NeuronCore before the runtime fails it. A timeout
+        compiler_flags: Additional flags, one per item, such as ``--verbose=info``. Default: none.
+        stochastic_rounding: Whether casts from FP32 round stochastically. Default: decided by the framework.
+        stochastic_rounding_seed: Seed of stochastic rounding, 0 to 2,147,483,647. Default: 0.
+        exec_timeout_seconds: Time in seconds after which the runtime fails an execution on a NeuronCore. The timeout
             also ends a run in which another node is slow. Default: 30 seconds.
-        async_requests: Executions that the runtime queues, 0 for none. Read by SDKs before 2.31 only, which is what
-            torch-neuronx on Trainium has; later ones ignore it. Default: none.
-        log_level: How much the runtime logs. Default: ERROR.
+        async_requests: Executions that the runtime queues, 0 for none. Only SDKs before 2.31 read it, such as the one of
+            torch-neuronx on Trainium; later SDKs ignore it. Default: none.
+        log_level: Log level of the runtime. Default: ERROR.
     """
 
     logical_nc_config: Literal[1, 2] | None = None
@@ -90,7 +90,7 @@ class NeuronSettings:
     log_level: _RuntimeLogLevel | None = None
 
     def flags(self) -> tuple[str, ...]:
-        """Flags of the compiler, one each."""
+        """Return the compiler flags."""
         typed = {
             "--logical-nc-config": self.logical_nc_config,
             "--model-type": self.model_type,
@@ -101,15 +101,15 @@ class NeuronSettings:
         }
         flags = [f"{name}={value}" for name, value in typed.items() if value is not None]
         if self.mixed_precision_accumulation is not None:
-            twin = "enable" if self.mixed_precision_accumulation else "disable"
-            flags.append(f"--{twin}-mixed-precision-accumulation")
+            polarity = "enable" if self.mixed_precision_accumulation else "disable"
+            flags.append(f"--{polarity}-mixed-precision-accumulation")
         if self.saturate_infinity:
             flags.append("--enable-saturate-infinity")
         return (*flags, *self.compiler_flags)
 
     def variables(self) -> dict[str, str]:
-        """Environment variables of the runtime; the compiler's are not among them."""
-        given = {
+        """Return the environment variables of the runtime, without those of the compiler."""
+        variables = {
             _LNC: self.logical_nc_config,
             "NEURON_RT_STOCHASTIC_ROUNDING_EN": (
                 None if self.stochastic_rounding is None else int(self.stochastic_rounding)
@@ -119,10 +119,10 @@ class NeuronSettings:
             "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS": self.async_requests,
             "NEURON_RT_LOG_LEVEL": self.log_level,
         }
-        return {name: str(value) for name, value in given.items() if value is not None}
+        return {name: str(value) for name, value in variables.items() if value is not None}
 
     def processes_per_node(self, machine: InstanceType) -> int:
-        """NeuronCores that software sees on a node, which is how many processes it has unless told otherwise.
+        """Return the number of logical NeuronCores of a node, which is the default number of processes.
 
         Args:
             machine: Type of the node.
@@ -133,7 +133,7 @@ class NeuronSettings:
 
 
 def compile_target(machine: InstanceType) -> str:
-    """Give the family that the compiler compiles for, such as ``trn2``; a NEFF runs on its own family.
+    """Return the compiler target of an instance type, such as ``trn2``. A NEFF runs on its target only.
 
     Args:
         machine: A type with NeuronCores.

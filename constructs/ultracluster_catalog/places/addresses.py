@@ -1,6 +1,6 @@
-"""How many addresses a cluster takes from its subnet, and the smallest subnet that holds them.
+"""Number of addresses that a cluster needs, and the smallest subnet with so many.
 
-Everything of a cluster lies in one subnet: a Capacity Block is in one zone, and EFA traffic does not leave it.
+A cluster has one subnet: a Capacity Block is in one zone, and EFA traffic cannot leave it.
 """
 
 from typing import Final
@@ -14,7 +14,7 @@ __all__ = [
 ]
 
 RESERVED_PER_SUBNET: Final = 5
-"""Addresses that AWS keeps in every subnet: network, router, DNS, future use, broadcast (VPC User Guide)."""
+"""Addresses that AWS reserves in every subnet: network, router, DNS, future use, broadcast (VPC User Guide)."""
 
 LARGEST_SUBNET_PREFIX: Final = 16
 """Prefix length of the largest subnet (VPC User Guide)."""
@@ -31,12 +31,12 @@ def subnet_addresses(
     interface_endpoints: int = 0,
     file_system_interfaces: int = 0,
 ) -> int:
-    """Count the addresses that a subnet must have for a cluster, including those that AWS keeps for itself.
+    """Return the number of addresses that a cluster needs in its subnet, including those reserved by AWS.
 
     Args:
-        nodes: Nodes at the same time.
+        nodes: Maximum number of nodes.
         addresses_per_node: Addresses of a node's own interfaces; see `nic_layouts.addresses_per_node`.
-        tasks_per_node: Tasks with an interface of their own on each node. Default: 1, as for a multi-node
+        tasks_per_node: Tasks with their own network interface on each node. Default: 1, as for a multi-node
             parallel job, which runs one container on each node.
         interface_endpoints: Interface VPC endpoints in the subnet; each takes one address. Default: none.
         file_system_interfaces: Interfaces of file systems; see `lustre.file_system_interfaces`. Default: none.

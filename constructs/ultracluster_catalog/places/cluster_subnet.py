@@ -1,4 +1,4 @@
-"""What shares the one subnet of a cluster: nodes, their tasks, interface endpoints and the file system."""
+"""Endpoints and file system addresses in the subnet of a cluster."""
 
 from typing import Final
 
@@ -15,11 +15,11 @@ NODE_SERVICES: Final = (
     "ssm",
     "ssmmessages",
 )
-"""What a node of AWS Batch on ECS calls: image pulls, the ECS agent's three endpoints, job logs, metrics, Session Manager.
+"""Services that a node of AWS Batch on ECS calls, for image pulls, the ECS agent, job logs, metrics and Session Manager.
 
 From the guides of Amazon ECR, Amazon ECS, CloudWatch and Systems Manager on VPC endpoints, read 2026-10. The agent of
-AL2023 needs no ec2messages. Image layers come through the gateway endpoint of S3, which takes no address.
+AL2023 needs no ec2messages. Image layers use the gateway endpoint of S3, which needs no address.
 """
 
 FILE_SYSTEM_ADDRESSES: Final = 128
-"""Kept for the file system: enough for 100 object servers, so that storage may grow without a new subnet."""
+"""Addresses reserved for the file system: enough for 100 object servers, so that storage can grow in the same subnet."""

@@ -1,6 +1,6 @@
-"""Availability Zones by zone id: which Region they belong to, and which of them offer an instance type.
+"""Availability Zones by zone ID: their Regions, and the zones that offer an instance type.
 
-Zone ids, never zone names: a name such as us-east-1a may mean another zone in another account.
+Zone IDs instead of names, because a name such as us-east-1a maps to different zones in different accounts.
 """
 
 import re
@@ -59,9 +59,9 @@ ZONE_ID_PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "usw2": "us-west-2",
     }
 )
-"""Start of the zone ids of each commercial Region (AWS Regions and Availability Zones guide, read October 2026).
+"""Prefix of the zone IDs of each commercial Region (AWS Regions and Availability Zones guide, read October 2026).
 
-botocore names two Regions more, me-west-1 and sa-west-1, for which that guide lists no zones yet.
+botocore also knows me-west-1 and sa-west-1, for which that guide lists no zones yet.
 """
 
 REGIONS: Final = tuple(sorted(ZONE_ID_PREFIXES.values()))
@@ -71,18 +71,18 @@ REGIONS: Final = tuple(sorted(ZONE_ID_PREFIXES.values()))
 _ZONE_ID: Final = re.compile(r"(?P<prefix>[a-z]+[0-9]+)(-[a-z]+[0-9]+)?-az[0-9]+")
 
 OFFERED_ZONES_SOURCE: Final = "EC2 DescribeInstanceTypeOfferings by zone id (copy in moto 5.2.5)"
-"""Where `OFFERED_ZONES` comes from."""
+"""Source of `OFFERED_ZONES`."""
 
 OFFERED_ZONES_DATED: Final = date(2026, 8, 21)
-"""The day of the newest evidence for `OFFERED_ZONES`."""
+"""Day of the newest evidence for `OFFERED_ZONES`."""
 
 OFFERED_ZONES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {name: machine.zone_ids for name, machine in MACHINES.items()}
 )
-"""Zone ids that EC2 lists an instance type in, by instance type.
+"""Zone IDs that EC2 lists an instance type in, by instance type.
 
-Capacity Blocks are sold elsewhere too (see `capacity_blocks.block_regions`), and offers come and go: a zone that is
-not listed deserves a warning, never a refusal.
+Capacity Blocks are sold elsewhere too (see `capacity_blocks.block_regions`), and offers change, so warn about a zone
+that is not listed, but do not reject it.
 """
 
 
@@ -103,14 +103,14 @@ def region_of_zone_id(zone_id: str) -> str:
 
 
 def offered_zones(instance_type: str, region: str | None = None) -> tuple[str, ...]:
-    """List the zone ids that EC2 lists an instance type in.
+    """Return the zone IDs that EC2 lists an instance type in.
 
     Args:
-        instance_type: The API name.
-        region: Only the zones of this Region. Default: of all Regions.
+        instance_type: API name.
+        region: Restrict the result to this Region. Default: all Regions.
 
     Returns:
-        Zone ids; empty for a type that is unknown or not listed in the Region.
+        Zone IDs; empty for a type that is unknown or not listed in the Region.
     """
     zones = OFFERED_ZONES.get(instance_type, ())
     return tuple(zone_id for zone_id in zones if region in {None, region_of_zone_id(zone_id)})

@@ -1,7 +1,7 @@
-"""Prices with their dates, for estimates and comparisons only.
+"""List prices with sources and dates, for estimates and comparisons only.
 
-Nothing is bought on the strength of these figures: a Capacity Block costs the `UpfrontFee` of its offering. What no
-dated source says is unknown (`amount` is None, with the reason), never guessed.
+Purchases never rely on these figures: a Capacity Block costs the `UpfrontFee` of its offering. A price without a dated
+source is unknown (`amount` is None, with the reason) and never guessed.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ PriceUnit = Literal[
     "alarm-month",
     "dashboard-month",
 ]
-"""What a price buys one of."""
+"""Unit that a price is for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,13 +45,13 @@ class Price:
     """One list price.
 
     Attributes:
-        amount: The price. None when no dated source says it, or when it moves.
-        unit: What it buys one of.
-        source: Where it comes from; where it was looked for, when unknown.
-        dated: The day of the evidence; the day of the search, when unknown.
-        reason: Why the amount is not known; empty when it is.
-        currency: Of the amount. Default: USD.
-        seen: The lowest and the highest amount that a source saw of a price that moves. Default: none.
+        amount: Price of one unit. None if it varies or no dated source states it.
+        unit: Unit that the price is for.
+        source: Source of the price, or the sources that were searched.
+        dated: Day of the evidence, or of the search.
+        reason: Reason why the amount is not known; empty if it is known.
+        currency: Currency of the amount. Default: USD.
+        seen: Lowest and highest amount that a source saw of a varying price. Default: none.
     """
 
     amount: Decimal | None
@@ -64,7 +64,7 @@ class Price:
 
     @property
     def bounds(self) -> tuple[Decimal, Decimal] | None:
-        """The lowest and the highest amount: twice the same where the price is known, None where nothing is."""
+        """Lowest and highest amount, which are equal for a known price. None if nothing is known."""
         return self.seen if self.amount is None else (self.amount, self.amount)
 
 
@@ -143,11 +143,11 @@ LUSTRE_STORAGE_PRICES: Final[Mapping[tuple[str, int | None, str], Price]] = Mapp
 
 
 def capacity_block_price(instance_type: str, region: str) -> Price:
-    """Give the list price of a Capacity Block for one instance and hour.
+    """Return the list price of one instance hour in a Capacity Block.
 
     Args:
-        instance_type: The API name.
-        region: The Region of the block.
+        instance_type: API name.
+        region: Region of the block.
     """
     return CAPACITY_BLOCK_PRICES.get((instance_type, region)) or unknown_price(
         "instance-hour",
@@ -157,11 +157,11 @@ def capacity_block_price(instance_type: str, region: str) -> Price:
 
 
 def on_demand_price(instance_type: str, region: str) -> Price:
-    """Give the on-demand price of one instance and hour with Linux.
+    """Return the on-demand price of one instance hour with Linux.
 
     Args:
-        instance_type: The API name.
-        region: The Region of the instance; prices are kept for us-east-1 only.
+        instance_type: API name.
+        region: Region of the instance; only us-east-1 has prices.
     """
     return ON_DEMAND_PRICES.get((instance_type, region)) or unknown_price(
         "instance-hour",
@@ -171,11 +171,11 @@ def on_demand_price(instance_type: str, region: str) -> Price:
 
 
 def spot_price(instance_type: str, region: str) -> Price:
-    """Give what was seen of the Spot price of one instance and hour: a range, never an amount.
+    """Return the range of Spot prices of one instance hour that were seen.
 
     Args:
-        instance_type: The API name.
-        region: The Region of the instance.
+        instance_type: API name.
+        region: Region of the instance.
     """
     return SPOT_PRICES.get((instance_type, region)) or unknown_price(
         "instance-hour", source=_SPOT, reason=f"no Spot price of {instance_type} was seen in {region}"
@@ -183,12 +183,12 @@ def spot_price(instance_type: str, region: str) -> Price:
 
 
 def lustre_storage_price(deployment_type: str, per_unit_storage_throughput: int | None, region: str) -> Price:
-    """Give the price of one GB of FSx for Lustre storage for a month.
+    """Return the price of one GB of FSx for Lustre storage per month.
 
     Args:
         deployment_type: Such as ``PERSISTENT_2``.
         per_unit_storage_throughput: In MB/s per TiB. None for scratch types.
-        region: The Region of the file system; prices are kept for us-east-1 only.
+        region: Region of the file system; only us-east-1 has prices.
     """
     tier = (
         deployment_type
@@ -201,11 +201,11 @@ def lustre_storage_price(deployment_type: str, per_unit_storage_throughput: int 
 
 
 def unknown_price(unit: PriceUnit, *, source: str, reason: str) -> Price:
-    """Give a price that no dated source says.
+    """Return a price without an amount.
 
     Args:
-        unit: What it would buy one of.
-        source: Where it was looked for.
-        reason: Why it is not known.
+        unit: Unit that the price is for.
+        source: Sources that were searched.
+        reason: Reason why the price is not known.
     """
     return Price(amount=None, unit=unit, source=source, dated=_SEARCHED, reason=reason)
