@@ -28,6 +28,6 @@ def check_block_duration(hours: int) -> list[Finding]:
             code="UC7101",
             problem=f"got {quote(hours)} hours",
             allowed="1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks",
-            remedy=f"The nearest: {nearest}.",
+            remedy=f"Nearest valid durations: {nearest}.",
         )
     ]

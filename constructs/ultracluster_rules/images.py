@@ -29,10 +29,10 @@ def neuron_container(framework: Framework, instance_type: InstanceType) -> Neuro
     Raises:
         FindingsError: UC6333 for an unknown framework, UC6331 if no image of it runs on the type's chip.
     """
-    known = get_args(Framework)
-    if framework not in known:
+    frameworks = get_args(Framework)
+    if framework not in frameworks:
         raise FindingsError(
-            [Finding(code="UC6333", problem=f"got {quote(framework)}", allowed=", ".join(known))]
+            [Finding(code="UC6333", problem=f"got {quote(framework)}", allowed=", ".join(frameworks))]
         )
     for row in NEURON_CONTAINERS:
         if row.framework == framework and instance_type.accelerator in row.accelerators:
@@ -74,8 +74,8 @@ def check_container(image: str, instance_type: InstanceType) -> list[Finding]:
 
 
 def _frameworks_for(instance_type: InstanceType) -> Iterable[str]:
-    found = (row.framework for row in NEURON_CONTAINERS if instance_type.accelerator in row.accelerators)
-    return dict.fromkeys(found)
+    frameworks = (row.framework for row in NEURON_CONTAINERS if instance_type.accelerator in row.accelerators)
+    return dict.fromkeys(frameworks)
 
 
 def container_uri(container: NeuronContainer, registry: str = PUBLIC_GALLERY) -> str:
@@ -97,7 +97,7 @@ def container_uri(container: NeuronContainer, registry: str = PUBLIC_GALLERY) ->
                     code="UC6332",
                     problem=f"no source of record names the tag of {container.repository} with SDK {container.sdk}",
                     remedy=f"Look it up in the gallery (https://gallery.{PUBLIC_GALLERY.replace('public.', '')}) "
-                    "and give the image's whole reference",
+                    "and pass the full image reference",
                 )
             ]
         ) from None

@@ -67,16 +67,16 @@ def _check_contradictions(settings: NeuronSettings, environment: Mapping[str, st
         problem = "got a seed, but stochastic rounding is off"
         yield _contradiction("stochastic_rounding_seed", problem, "Leave one of them out")
     typed = replace(settings, compiler_flags=()).flags()
-    known = {flag.name: flag for text in typed for flag in split_compiler_flags(text)}
+    flags_by_name = {flag.name: flag for text in typed for flag in split_compiler_flags(text)}
     for flag in (flag for text in settings.compiler_flags for flag in split_compiler_flags(text)):
-        other = known.setdefault(flag.name, flag)
+        other = flags_by_name.setdefault(flag.name, flag)
         if flag.name in {CACHE_URL_FLAG, CACHE_BYPASS_FLAG}:
-            problem = f"got {quote(flag.text)}, and the job's compile cache is a setting of its own"
+            problem = f"got {quote(flag.text)}, but the job has a separate setting for its compile cache"
             yield _contradiction("compiler_flags", problem, "Leave it out")
         elif flag.value != other.value:
             yield _contradiction("compiler_flags", _last_wins(flag, other))
     for flag in split_compiler_flags(environment.get(XLA_COMPILER_FLAGS_VARIABLE, "")):
-        other = known.get(flag.name, flag)
+        other = flags_by_name.get(flag.name, flag)
         if flag.value != other.value:
             yield _contradiction(f"environment.{XLA_COMPILER_FLAGS_VARIABLE}", _last_wins(flag, other))
     for name, value in settings.variables().items():

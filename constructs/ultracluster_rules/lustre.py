@@ -134,9 +134,9 @@ def _check_read_cache(settings: LustreSettings) -> Iterator[Finding]:
         yield Finding(
             code="UC5013",
             path="read_cache",
-            problem=f"got {quote(settings.read_cache)}; Intelligent-Tiering says whether it has an SSD read cache",
+            problem=f"got {quote(settings.read_cache)}; Intelligent-Tiering requires a mode for its SSD read cache",
             allowed=", ".join(READ_CACHE_MODES),
-            remedy="PROPORTIONAL_TO_THROUGHPUT_CAPACITY pays for 20000 GiB of SSD for each 4000 MB/s",
+            remedy="PROPORTIONAL_TO_THROUGHPUT_CAPACITY is billed for 20000 GiB of SSD per 4000 MB/s",
         )
         return
     if settings.read_cache != "USER_PROVISIONED":
@@ -145,7 +145,7 @@ def _check_read_cache(settings: LustreSettings) -> Iterator[Finding]:
                 code="UC5013",
                 path="read_cache_gib",
                 problem=f"got {quote(settings.read_cache_gib)} with {settings.read_cache}",
-                remedy="Leave it out, or give USER_PROVISIONED as read_cache",
+                remedy="Leave it out, or set read_cache to USER_PROVISIONED",
             )
         return
     steps = max((settings.throughput_capacity or 0) // THROUGHPUT_CAPACITIES.step, 1)
@@ -184,7 +184,7 @@ def _check_version(settings: LustreSettings) -> Iterator[Finding]:
             path="file_system_type_version",
             problem=f"got {quote(settings.file_system_type_version)}",
             allowed=", ".join(allowed),
-            remedy="2.15 is the one for new file systems.",
+            remedy="Use 2.15 for new file systems.",
         )
 
 
@@ -235,14 +235,14 @@ def _check_backups(settings: LustreSettings) -> Iterator[Finding]:
         yield Finding(
             code="UC5014",
             path="backup_retention_days",
-            problem=f"got {quote(days)} with {settings.deployment_type}, of which FSx takes no backups",
+            problem=f"got {quote(days)} with {settings.deployment_type}, which FSx does not back up",
             remedy="Leave it out, or use PERSISTENT_2",
         )
     if settings.copy_tags_to_backups and settings.deployment_type.startswith("SCRATCH"):
         yield Finding(
             code="UC5014",
             path="copy_tags_to_backups",
-            problem=f"got true with {settings.deployment_type}, of which FSx takes no backups",
+            problem=f"got true with {settings.deployment_type}, which FSx does not back up",
             remedy="Leave it out, or use PERSISTENT_2",
         )
     if start is None:
@@ -259,7 +259,7 @@ def _check_backups(settings: LustreSettings) -> Iterator[Finding]:
             code="UC5015",
             path="backup_start_time",
             problem=f"got {quote(start)}, but no backups are kept",
-            remedy="Give backup_retention_days too",
+            remedy="Set backup_retention_days, too",
         )
 
 
@@ -299,29 +299,29 @@ def check_associations(
 def _check_file_system_links(
     associations: Sequence[DataRepositoryAssociation], settings: LustreSettings, path: str
 ) -> Iterator[Finding]:
-    for refuses, what in (
+    for unsupported, what in (
         (settings.deployment_type == "SCRATCH_1", "SCRATCH_1"),
         (settings.storage_type == INTELLIGENT_TIERING, "Intelligent-Tiering"),
         (settings.file_system_type_version == "2.10", "Lustre 2.10"),
     ):
-        if refuses:
+        if unsupported:
             yield Finding(
                 code="UC5020",
                 path=path,
                 problem=f"got {len(associations)} with {what}, which cannot be linked to S3",
                 remedy="Leave them out, or use PERSISTENT_2 or SCRATCH_2 on SSD",
             )
-    for name, asked in (
+    for name, is_set in (
         ("backup_retention_days", settings.backup_retention_days > 0),
         ("copy_tags_to_backups", settings.copy_tags_to_backups),
     ):
-        if asked:
+        if is_set:
             yield Finding(
                 code="UC5014",
                 path=name,
-                problem=f"got {quote(getattr(settings, name))} for a file system that is linked to S3, of which FSx "
-                "takes no backups",
-                remedy="Leave it out: S3 holds the data; or link nothing",
+                problem=f"got {quote(getattr(settings, name))} for a file system that is linked to S3, which FSx "
+                "does not back up",
+                remedy="Leave it out, because S3 holds the data, or remove the links",
             )
     if len(associations) > DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM:
         yield Finding(
@@ -375,5 +375,5 @@ def _overlaps(places: Sequence[str], *, code: str, path: str, name: str) -> Iter
                 code=code,
                 path=f"{path}[{second}].{name}",
                 problem=f"{quote(other)} and {quote(one)} of {path}[{first}] overlap",
-                remedy="Join places that do not contain each other",
+                remedy="Link paths that do not contain each other",
             )

@@ -100,23 +100,23 @@ def check_instance_type(instance_type: InstanceType) -> list[Finding]:
         "network cards that are not numbered from 0": not cards
         or [card.index for card in cards] != list(range(len(cards))),
         "a network card without a slot": any(card.max_interfaces < 1 for card in cards),
-        "another number of efa_interfaces than cards with EFA": instance_type.efa_interfaces
+        "efa_interfaces that differs from the number of cards with EFA": instance_type.efa_interfaces
         != sum(card.efa for card in cards),
         f"purchase_options {quote(sorted(options))}": not options
         or not options <= {ON_DEMAND, SPOT, CAPACITY_BLOCK},
         "more logical NeuronCores than NeuronCores": instance_type.logical_neuron_cores
         > instance_type.neuron_cores,
-        "UltraServers of no instance": instance_type.instances_per_ultraserver < 1,
+        "instances_per_ultraserver below 1": instance_type.instances_per_ultraserver < 1,
     }
     return [
         Finding(
             code="UC4025",
-            problem=f"got {what}",
+            problem=f"got {contradiction}",
             remedy="Take the figures from `aws ec2 describe-instance-types`, and build the entry with describe_instance_type",
             path="instance_type",
         )
-        for what, wrong in contradictions.items()
-        if wrong
+        for contradiction, holds in contradictions.items()
+        if holds
     ]
 
 
@@ -134,9 +134,9 @@ def check_figures_are_sourced(instance_type: InstanceType) -> list[Finding]:
     return [
         Finding(
             code="UC4024",
-            problem=f"the figures of {instance_type.name} are your own ({instance_type.source}, {instance_type.dated}); "
-            "devices, addresses and memory that are wrong show only when paid nodes refuse to join",
-            remedy="Compare them with `aws ec2 describe-instance-types` before capacity is bought",
+            problem=f"{instance_type.name} is a custom description ({instance_type.source}, {instance_type.dated}); "
+            "wrong devices, addresses or memory show only when paid nodes fail to join",
+            remedy="Compare it with `aws ec2 describe-instance-types` before you buy capacity",
         )
     ]
 
@@ -176,8 +176,8 @@ def check_scratch(
         findings.append(
             Finding(
                 code="UC4027",
-                problem=f"got {quote(path)}" + (f", where {taken[0]} is" if taken else ""),
-                allowed="an absolute path of its own, such as /scratch",
+                problem=f"got {quote(path)}" + (f", which overlaps {taken[0]}" if taken else ""),
+                allowed="an unused absolute path, such as /scratch",
                 path="scratch_path",
             )
         )
@@ -230,8 +230,8 @@ def check_whole_ultraservers(instance_type: InstanceType, nodes: int) -> list[Fi
     return [
         Finding(
             code="UC4029",
-            problem=f"got {quote(nodes)} nodes of {instance_type.name}; an UltraServer has {whole}, and is sold and "
-            "paid as a whole",
+            problem=f"got {quote(nodes)} nodes of {instance_type.name}; an UltraServer has {whole} instances and "
+            "is sold as a whole",
             allowed=f"a multiple of {whole}",
             path="node_count",
         )

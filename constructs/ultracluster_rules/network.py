@@ -83,13 +83,13 @@ def check_network_interfaces(
     Returns:
         UC1030 for unsafe numbers, or else UC4010 to UC4016.
     """
-    chosen = tuple(interfaces)
-    if unsafe := [finding for item in chosen for finding in find_unsafe_numbers(item)]:
+    layout = tuple(interfaces)
+    if unsafe := [finding for item in layout for finding in find_unsafe_numbers(item)]:
         return unsafe
     return [
-        *_check_primary(chosen),
-        *_check_places(instance_type, chosen),
-        *_check_efa(instance_type, chosen),
+        *_check_primary(layout),
+        *_check_places(instance_type, layout),
+        *_check_efa(instance_type, layout),
     ]
 
 
@@ -112,9 +112,9 @@ def check_task_interface(
     return [
         Finding(
             code="UC4017",
-            problem=f"the layout takes {taken} of the {slots} slots of network card 0 of {instance_type.name}, so that "
-            "the network interface of a multi-node task may find none and the job never start",
-            remedy="Use the layout batch, which leaves one",
+            problem=f"the layout uses {taken} of the {slots} slots of network card 0 of {instance_type.name}; without a "
+            "free slot for the network interface of its task, a multi-node job may never start",
+            remedy="Use the layout batch, which leaves one slot free",
         )
     ]
 
@@ -278,7 +278,7 @@ def check_free_addresses(
             problem=f"{nodes} nodes with {per_node} addresses and a task each, and {file_system_interfaces} "
             f"addresses for file systems, need {needed}; got {quote(free_addresses)}",
             allowed=f"{needed} or more free addresses",
-            remedy="Use a larger subnet, fewer nodes, or the layout batch, which takes one address a node",
+            remedy="Use a larger subnet, fewer nodes, or the layout batch, which uses one address per node",
         )
     ]
 
@@ -299,7 +299,7 @@ def smallest_subnet_prefix(needed: int) -> int:
             [
                 Finding(
                     code="UC3002",
-                    problem=f"the cluster takes {needed} addresses, {RESERVED_PER_SUBNET} of them kept by AWS; "
+                    problem=f"the cluster needs {needed} addresses, including {RESERVED_PER_SUBNET} reserved by AWS; "
                     f"a subnet of /{LARGEST_SUBNET_PREFIX} has {2 ** (32 - LARGEST_SUBNET_PREFIX)}",
                     remedy="Use fewer nodes per cluster, or use a layout of network interfaces with fewer addresses "
                     "per node.",

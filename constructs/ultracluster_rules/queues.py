@@ -28,7 +28,7 @@ def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
         Finding(
             code="UC6301",
             problem=f"got {quote(identifier)}",
-            allowed="1 to 255 letters and digits, and an asterisk at the end for all that begin so",
+            allowed="1 to 255 letters and digits, optionally with an asterisk at the end as a wildcard",
             path=path,
         )
         for identifier in parts
@@ -47,7 +47,7 @@ def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
     findings += [
         Finding(
             code="UC6303",
-            problem=f"{quote(prefix)} stands for {quote(other)} too",
+            problem=f"{quote(prefix)} also matches {quote(other)}",
             remedy="Leave one of them out",
             path=path,
         )
@@ -80,16 +80,16 @@ def check_wait_limits(limits: Collection[str], *, block: bool, reserved: bool, p
     Returns:
         UC6307 for each such limit.
     """
-    refused = {"insufficient_capacity": block or reserved, "exceeds_environments": block}
+    harmful = {"insufficient_capacity": block or reserved, "exceeds_environments": block}
     return [
         Finding(
             code="UC6307",
-            problem="the queue is in front of "
+            problem="the queue uses "
             + ("a Capacity Block" if block else "reserved capacity")
             + ", and the limit would cancel jobs that wait for it to start",
-            remedy="Leave it out; `ultracluster jobs why` says what a job waits for",
+            remedy="Leave it out; `ultracluster jobs why` shows what a job waits for",
             path=f"{path}.{name}".lstrip("."),
         )
         for name in limits
-        if refused.get(name)
+        if harmful.get(name)
     ]

@@ -6,7 +6,7 @@ Figures: FSx for Lustre User Guide (IP addresses for file systems, performance, 
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ultracluster_catalog.lustre.lustre import (
     INTELLIGENT_TIERING,
@@ -17,9 +17,7 @@ from ultracluster_catalog.lustre.lustre import (
 from ultracluster_catalog.lustre.lustre_tiers import get_lustre_tier
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import MACHINES
-
-if TYPE_CHECKING:  # who asks what fits a cluster needs no prices
-    from ultracluster_catalog.prices.prices import Price
+from ultracluster_catalog.prices.prices import Price, lustre_storage_price
 
 __all__ = [
     "CLIENT_GBPS",
@@ -77,7 +75,7 @@ class LustreFigures:
     node_gbps: float
     node_mb_per_s: float
     usd_per_month: Decimal | None
-    price: "Price"
+    price: Price
     not_priced: tuple[str, ...]
 
 
@@ -122,9 +120,7 @@ def file_system_figures(
     )
 
 
-def _price(settings: LustreSettings, region: str) -> "Price":
-    from ultracluster_catalog.prices.prices import lustre_storage_price  # noqa: PLC0415 - for who asks for prices
-
+def _price(settings: LustreSettings, region: str) -> Price:
     kind = INTELLIGENT_TIERING if settings.storage_type == INTELLIGENT_TIERING else settings.deployment_type
     return lustre_storage_price(kind, settings.per_unit_storage_throughput, region)
 

@@ -22,4 +22,4 @@ def test_accepts_a_duration_that_is_sold(hours: int) -> None:
 def test_refuses_a_duration_that_is_not_sold_and_names_the_nearest(hours: int, nearest: str) -> None:
     (finding,) = check_block_duration(hours)
     assert finding.code == "UC7101"
-    assert finding.remedy == f"The nearest: {nearest}."
+    assert finding.remedy == f"Nearest valid durations: {nearest}."

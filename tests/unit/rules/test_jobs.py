@@ -144,12 +144,12 @@ def test_takes_what_is_just_allowed(settings: dict[str, Any]) -> None:
         (
             {"compiler_flags": ("--cache_dir=s3://elsewhere",)},
             {},
-            "UC6012: neuron.compiler_flags: got '--cache_dir=s3://elsewhere', and the job's compile cache is a setting of its own. Leave it out.",
+            "UC6012: neuron.compiler_flags: got '--cache_dir=s3://elsewhere', but the job has a separate setting for its compile cache. Leave it out.",
         ),
         (
             {"compiler_flags": ("--no_cache",)},
             {},
-            "UC6012: neuron.compiler_flags: got '--no_cache', and the job's compile cache is a setting of its own. Leave it out.",
+            "UC6012: neuron.compiler_flags: got '--no_cache', but the job has a separate setting for its compile cache. Leave it out.",
         ),
         (
             {"compiler_flags": ("-O1", "-O2")},

@@ -105,7 +105,7 @@ def test_every_type_of_the_catalogue_could_have_been_described() -> None:
         ({"efa_interfaces": 15}, "efa_interfaces"),
         ({"purchase_options": frozenset({"lease"})}, "purchase_options ['lease']"),
         ({"logical_neuron_cores": 129}, "logical NeuronCores"),
-        ({"instances_per_ultraserver": 0}, "UltraServers"),
+        ({"instances_per_ultraserver": 0}, "instances_per_ultraserver"),
     ],
 )
 def test_refuses_a_type_that_contradicts_itself(changes: dict[str, Any], part: str) -> None:
@@ -147,7 +147,7 @@ def test_refuses_a_path_that_something_else_has(path: str) -> None:
 
 def test_refuses_a_path_above_the_file_system() -> None:
     (finding,) = check_scratch(TRN2, "/data", mount_path="/data/fsx")
-    assert "where /data/fsx is" in finding.problem
+    assert "overlaps /data/fsx" in finding.problem
 
 
 def test_refuses_scratch_on_a_type_without_disks() -> None:

@@ -1,6 +1,6 @@
 """What FSx holds in a Region, how it is found, and what it refuses.
 
-What FSx refuses is what the catalogue says that it refuses: `ultracluster_rules.lustre_checks` and
+What FSx refuses is what the catalogue says that it refuses: `ultracluster_rules.lustre` and
 `lustre_associations`, which tests hold against the model of FSx.
 """
 
