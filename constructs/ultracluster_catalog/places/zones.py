@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ultracluster_catalog.machines.instance_types import MACHINES
+from ultracluster_catalog.names.identifiers import ZONE_ID
 
 __all__ = [
     "OFFERED_ZONES",
@@ -67,9 +68,6 @@ botocore also knows me-west-1 and sa-west-1, for which that guide lists no zones
 REGIONS: Final = tuple(sorted(ZONE_ID_PREFIXES.values()))
 """Every commercial Region with known zones, in alphabetical order."""
 
-# use2-az3, and for a Local Zone use1-atl2-az1.
-_ZONE_ID: Final = re.compile(r"(?P<prefix>[a-z]+[0-9]+)(-[a-z]+[0-9]+)?-az[0-9]+")
-
 OFFERED_ZONES_SOURCE: Final = "EC2 DescribeInstanceTypeOfferings by zone id (copy in moto 5.2.5)"
 """Source of `OFFERED_ZONES`."""
 
@@ -95,8 +93,8 @@ def region_of_zone_id(zone_id: str) -> str:
     Raises:
         ValueError: If the text is not a zone ID of a Region in the catalogue.
     """
-    match = _ZONE_ID.fullmatch(zone_id)
-    region = ZONE_ID_PREFIXES.get(match["prefix"]) if match else None
+    is_zone_id = re.fullmatch(ZONE_ID, zone_id)
+    region = ZONE_ID_PREFIXES.get(zone_id.partition("-")[0]) if is_zone_id else None
     if region is None:
         raise ValueError(f"{zone_id!a} is not a zone ID of a known Region")
     return region

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reads import Reads
@@ -18,10 +19,6 @@ Shown = Mapping[str, Any]
 _EXISTS: Final = "UC9442"
 _REPOSITORY: Final = "UC9446"
 _ARCHITECTURE: Final = "x86_64"  # of every type of the catalogue: Trainium, Inferentia and P instances
-_ECR: Final = re.compile(
-    r"(?P<account>[0-9]{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(?P<repository>[^:@]+)"
-    r"(?::(?P<tag>[^@]+))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
-)
 
 
 # AMIs
@@ -120,7 +117,7 @@ class Reference:
 
 def read_reference(image: str) -> Reference | None:
     """Read an image's name; None if it is not one of a private registry of Amazon ECR."""
-    found = _ECR.fullmatch(image)
+    found = re.fullmatch(ECR_IMAGE, image)
     if found is None:
         return None
     digest, tag = found["digest"], found["tag"]
