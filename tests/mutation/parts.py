@@ -95,19 +95,29 @@ PARTS: Final = {
                 f"{_CATALOG}/{name}.py"
                 for name in (
                     "capacity/capacity_blocks",
-                    "limits/budgets",
-                    "limits/queues",
-                    "lustre/lustre_associations",
                     "lustre/lustre_tiers",
                     "machines/nic_layouts",
                     "neuron/compiler_flags",
                     "neuron/neuron_settings",
-                    "observability/alarms",
                     "places/addresses",
-                    "places/cluster_subnet",
                 )
             ),
-            *(f"{_RULES}/{name}.py" for name in ("credentials", "lustre_checks")),
+            *(
+                f"{_RULES}/{name}.py"
+                for name in (
+                    "alarms",
+                    "budgets",
+                    "capacity",
+                    "credentials",
+                    "images",
+                    "jobs",
+                    "lustre",
+                    "machines",
+                    "network",
+                    "numbers",
+                    "queues",
+                )
+            ),
         ),
         tests=("tests/unit/catalog", "tests/unit/rules"),
     ),

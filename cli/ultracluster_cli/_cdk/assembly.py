@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ultracluster_rules.untrusted_files import read_given_json
+from ultracluster_rules.untrusted_files import read_untrusted_json
 
 __all__ = ["AssemblyStack", "artifacts", "inside", "read_assembly"]
 
@@ -73,5 +73,5 @@ def artifacts(directory: Path, *, kind: str) -> Iterator[tuple[str, Any]]:
     Raises:
         OSError: If there is no cloud assembly.
     """
-    manifest = read_given_json(directory / "manifest.json")
+    manifest = read_untrusted_json(directory / "manifest.json")
     return ((name, artifact) for name, artifact in manifest["artifacts"].items() if artifact["type"] == kind)

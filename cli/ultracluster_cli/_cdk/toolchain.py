@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.untrusted_files import read_given_json
+from ultracluster_rules.untrusted_files import read_untrusted_json
 
 __all__ = ["Toolchain", "find_toolchain", "with_own_folders"]
 
@@ -107,7 +107,7 @@ def _fitting_version(cdk: Path, path: str) -> str:
 def _installed_version(cdk: Path) -> str | None:
     """Read the version that npm installed, since asking the CDK CLI takes a second. None if npm did not install it."""
     try:
-        package = read_given_json(cdk.resolve().parent.parent / "package.json")
+        package = read_untrusted_json(cdk.resolve().parent.parent / "package.json")
     except (OSError, ValueError):
         return None
     if not isinstance(package, dict) or package.get("name") != "aws-cdk":

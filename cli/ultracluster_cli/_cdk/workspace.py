@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.untrusted_files import read_given_json
+from ultracluster_rules.untrusted_files import read_untrusted_json
 
 __all__ = ["rollout_file", "run_directory", "state_directory"]
 
@@ -32,7 +32,7 @@ def rollout_file(directory: Path, given: Path | None) -> Path:
 def _default_rollout(directory: Path) -> Path:
     cdk_json = directory / "cdk.json"
     try:
-        named = read_given_json(cdk_json).get("context", {}).get("rollout")
+        named = read_untrusted_json(cdk_json).get("context", {}).get("rollout")
         problem = f"names no rollout under context: got {quote(named)}"
     except (OSError, ValueError, AttributeError) as error:
         named, problem = None, f"cannot be read: {error}"

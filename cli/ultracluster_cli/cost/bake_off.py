@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_catalog.prices.billable_items import PricedThing, price_of
+from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.options import JsonOption
@@ -152,7 +152,7 @@ def _side(
     count, instance_type = given.get(name, (None, None))
     price = paid.get(name)
     if price is None and instance_type is not None:
-        price = price_of(PricedThing(kind=market, name=instance_type), region)
+        price = price_of(BillableItem(kind=market, name=instance_type), region)
     return Side(name=name, nodes=count, price=price)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ultracluster_catalog.prices.billable_items import PricedThing, price_of
+from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.selection import called, clusters_of
 from ultracluster_cli._aws.targets import account
@@ -168,10 +168,10 @@ def estimate(
             print_cost(each.estimate, each.hours_from, each.rival)
 
 
-def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[PricedThing, str], Price]:
-    wanted: list[tuple[PricedThing, str]] = []
+def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[BillableItem, str], Price]:
+    wanted: list[tuple[BillableItem, str]] = []
 
-    def noted(thing: PricedThing, region: str) -> Price:
+    def noted(thing: BillableItem, region: str) -> Price:
         wanted.append((thing, region))
         return price_of(thing, region)
 

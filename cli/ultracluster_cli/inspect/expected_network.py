@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_catalog.machines.nic_layouts import addresses_per_node, network_interfaces
+from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
-from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, cluster_addresses
+from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
+from ultracluster_rules.network import cluster_addresses, network_interfaces
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["expected_network", "network_row"]

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import typer
 
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli._cdk.child_process import run_captured
 from ultracluster_cli._cdk.timing import told
@@ -21,6 +20,7 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_table, say
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.machines import get_instance_type
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import ORDER_TAG

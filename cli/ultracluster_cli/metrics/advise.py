@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_catalog.machines.nic_layouts import network_interfaces
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_demand_price, spot_price
 from ultracluster_cli._aws.selection import clusters_of
@@ -24,6 +23,7 @@ from ultracluster_cli.options import (
 )
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.network import network_interfaces
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording

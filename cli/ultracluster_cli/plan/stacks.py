@@ -13,7 +13,7 @@ from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli._cdk.assembly import artifacts, inside
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_given_file, read_given_json
+from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_stacks.plan import StackTemplate, read_template
 
 __all__ = ["AssembledStack", "assembled_stacks", "deployed_by_target", "deployed_stacks"]
@@ -60,7 +60,7 @@ def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
     for name, artifact in artifacts(folder, kind="aws:cloudformation:stack"):
         properties = artifact["properties"]
         _, account, region = artifact["environment"].rsplit("/", 2)  # aws://ACCOUNT/REGION
-        text = read_given_file(
+        text = read_untrusted_file(
             inside(folder, properties["templateFile"]), most_bytes=LARGEST_JSON_FILE
         ).decode("utf-8")
         yield AssembledStack(
@@ -82,7 +82,7 @@ def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
     metadata = dict(artifact.get("metadata") or {})
     beside = folder / f"{name}.metadata.json"
     if beside.is_file():
-        metadata |= read_given_json(beside)
+        metadata |= read_untrusted_json(beside)
     return {
         str(entry["data"]): path.strip("/")
         for path, entries in metadata.items()

@@ -7,10 +7,11 @@ from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.machines.nic_layouts import addresses_per_node, network_interfaces
+from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
+from ultracluster_rules.network import network_interfaces
 from ultracluster_runtime.preflight.requirements import (
     BucketNeeds,
     ClusterNeeds,

@@ -25,11 +25,10 @@ from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.machines.nic_layouts import NicLayout
-from ultracluster_catalog.machines.ultraservers import check_whole_ultraservers
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 if TYPE_CHECKING:
     from ultracluster.operations.alarm_settings import AlarmSettings
@@ -45,7 +44,7 @@ class UltraCluster(ClusterJobs):
     What is passed in is used as it is; what is left out is defined here.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -21,9 +21,9 @@ from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import AFTER_TAG
-from ultracluster_catalog.neuron.neuron_containers import check_container
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_rules.images import check_container
 
 __all__ = ["Job"]
 

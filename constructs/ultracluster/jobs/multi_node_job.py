@@ -12,11 +12,11 @@ from ultracluster.jobs.launcher import Launcher, launch_command
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster_catalog.machines.nic_layouts import check_task_interface
-from ultracluster_catalog.machines.ultraservers import check_job_ultraservers
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.machines import check_job_ultraservers
+from ultracluster_rules.network import check_task_interface
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["MultiNodeJob"]
 
@@ -29,7 +29,7 @@ class MultiNodeJob(Job):
     that launcher, torchrun. What training code must do to resume is in docs/training.md.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -7,9 +7,9 @@ from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.machines import get_instance_type
 
 __all__ = ["precompile_queue"]
 

@@ -14,7 +14,7 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["SingleNodeJob"]
 
@@ -26,7 +26,7 @@ class SingleNodeJob(Job):
     devices to two containers of one node; with all vCPUs asked for, the second waits for another node.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_catalog.prices.billable_items import PricedThing, price_of
+from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_rules.findings import Finding, FindingsError
 
@@ -70,8 +70,8 @@ _MARKETS: Final = {"on-demand": "OnDemand", "capacity-block": "CapacityBlock"}
 
 
 def listed_prices(
-    things: Iterable[tuple[PricedThing, str]], *, client: Any
-) -> tuple[dict[tuple[PricedThing, str], Price], list[Finding]]:
+    things: Iterable[tuple[BillableItem, str]], *, client: Any
+) -> tuple[dict[tuple[BillableItem, str], Price], list[Finding]]:
     """Ask for prices of today; what the API does not tell unambiguously keeps the price of the catalogue.
 
     Args:
@@ -84,7 +84,7 @@ def listed_prices(
     Raises:
         FindingsError: If AWS does not answer (UC9307).
     """
-    found: dict[tuple[PricedThing, str], Price] = {}
+    found: dict[tuple[BillableItem, str], Price] = {}
     findings: list[Finding] = []
     for thing, region in dict.fromkeys(things):
         question = _question(thing)
@@ -111,7 +111,7 @@ def listed_prices(
     return found, findings
 
 
-def _question(thing: PricedThing) -> _Question | None:
+def _question(thing: BillableItem) -> _Question | None:
     if thing.kind in _MARKETS:
         filters = {
             "instanceType": thing.name,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.untrusted_files import read_given_json
+from ultracluster_rules.untrusted_files import read_untrusted_json
 
 __all__ = ["Recording", "Series", "read_recording", "write_recording"]
 
@@ -122,7 +122,7 @@ def read_recording(path: Path) -> Recording:
         FindingsError: UC9330 if it cannot be read or is no recording; the first thing that is wrong is named.
     """
     try:
-        document = read_given_json(path)
+        document = read_untrusted_json(path)
         if document["version"] != _VERSION:
             raise _not_one(path, f"its version is {document['version']!r}, and this command reads {_VERSION}")
         recording = Recording(

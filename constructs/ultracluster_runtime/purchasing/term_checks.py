@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from ultracluster_catalog.capacity.capacity_blocks import BLOCK_PLATFORMS, check_block_duration
-from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_catalog.capacity.capacity_blocks import BLOCK_PLATFORMS
 from ultracluster_catalog.places.zones import region_of_zone_id
+from ultracluster_rules.capacity import check_block_duration
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.network import check_zone_id
 from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder
 
 __all__ = [
@@ -111,12 +113,9 @@ def check_instances(order: BlockOrder | OnDemandOrder, purchase_option: str, lim
 def check_zones(path: str, zone_ids: tuple[Any, ...], regions: tuple[str, ...]) -> Iterator[Finding]:
     """UC7004 and UC3003: zone ids of these Regions."""
     for zone_id in zone_ids:
-        try:
-            region = region_of_zone_id(zone_id)
-        except FindingsError as error:
-            yield from (replace(finding, path=path) for finding in error.findings)
-            continue
-        if region not in regions:
+        if findings := check_zone_id(zone_id):
+            yield from (replace(finding, path=path) for finding in findings)
+        elif (region := region_of_zone_id(zone_id)) not in regions:
             yield Finding(
                 code="UC7004",
                 path=path,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_given_json, read_given_file
+from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_untrusted_json, read_untrusted_file
 from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
@@ -63,8 +63,8 @@ def read_journal(path: Path) -> FileJournal:
         FindingsError: If it is no journal (UC9608).
     """
     try:
-        whole, _, torn = read_given_file(path, most_bytes=LARGEST_JSON_FILE).rpartition(b"\n")
-        lines = [parse_given_json(line) for line in whole.splitlines()]
+        whole, _, torn = read_untrusted_file(path, most_bytes=LARGEST_JSON_FILE).rpartition(b"\n")
+        lines = [parse_untrusted_json(line) for line in whole.splitlines()]
         entries = [_entry(line) for line in lines]
         if not entries or entries[0].kind is not Kind.PLANNED:
             raise ValueError("it does not begin with a plan")  # noqa: TRY301 - told like every other mistake

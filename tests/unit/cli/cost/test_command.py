@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_catalog.prices.billable_items import PricedThing
+from ultracluster_catalog.prices.billable_items import BillableItem
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli.cost import actual as actual_command
@@ -191,7 +191,7 @@ def signed_in(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("signed_in")
 def test_asks_for_prices_of_today(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[tuple[PricedThing, str], None] = {}
+    asked: dict[tuple[BillableItem, str], None] = {}
 
     def listed(things: Any, *, client: Any) -> Any:
         assert client == ("pricing", "us-east-1")

@@ -9,11 +9,11 @@ import botocore.session
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_cli._cdk.assembly import AssemblyStack
 from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.machines import get_instance_type
 
 REGION = "us-east-2"
 STACK = AssemblyStack(cluster="training-us-east-2", name="training-us-east-2-Cluster", region=REGION)

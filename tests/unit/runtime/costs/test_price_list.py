@@ -9,14 +9,14 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_catalog.prices.billable_items import PricedThing
+from ultracluster_catalog.prices.billable_items import BillableItem
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 
-TRN1 = PricedThing(kind="on-demand", name="trn1.32xlarge")
-BLOCK = PricedThing(kind="capacity-block", name="trn2.48xlarge")
-NAT = PricedThing(kind="service", name="NAT gateway")
-LUSTRE = PricedThing(kind="lustre", name="PERSISTENT_2", tier=250)
+TRN1 = BillableItem(kind="on-demand", name="trn1.32xlarge")
+BLOCK = BillableItem(kind="capacity-block", name="trn2.48xlarge")
+NAT = BillableItem(kind="service", name="NAT gateway")
+LUSTRE = BillableItem(kind="lustre", name="PERSISTENT_2", tier=250)
 NODE = {"tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used", "usagetype": "USE2-BoxUsage:x"}
 
 

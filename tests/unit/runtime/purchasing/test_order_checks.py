@@ -148,7 +148,7 @@ def test_accepts_a_sound_order(order: Order) -> None:
         ({"request_hours": ()}, "UC7013: request_hours: no duration is given."),
         (
             {"request_hours": (25,)},
-            "UC7101: request_hours: got 25 hours. Allowed: 1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks. The nearest: 24 hours and 48 hours.",
+            "UC7101: request_hours: got 25 hours. Allowed: 1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks. Nearest valid durations: 24 hours and 48 hours.",
         ),
         ({"request_hours": ("24",)}, "UC7013: request_hours: got '24'. Allowed: a whole number of hours."),
         (
@@ -224,7 +224,7 @@ def test_accepts_the_last_value_that_is_right(changes: dict[str, Any]) -> None:
         ),
         (
             {"extension_hours": 15 * 24},
-            "UC7101: extension_hours: got 360 hours. Allowed: 1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks. The nearest: 336 hours and 504 hours.",
+            "UC7101: extension_hours: got 360 hours. Allowed: 1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks. Nearest valid durations: 336 hours and 504 hours.",
         ),
         ({"extension_hours": True}, "UC7013: extension_hours: got True. Allowed: a whole number of hours."),
         (

@@ -5,22 +5,32 @@ from typing import Any, Literal
 import pytest
 
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, get_instance_type
-from ultracluster_catalog.machines.nic_layouts import (
-    NIC_LAYOUTS,
-    NetworkInterface,
-    addresses_per_node,
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.machines.nic_layouts import NIC_LAYOUTS, NetworkInterface, addresses_per_node
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.network import (
+    check_free_addresses,
     check_network_interfaces,
     check_task_interface,
+    check_zone_id,
+    cluster_addresses,
     network_interfaces,
+    smallest_subnet_prefix,
 )
-from ultracluster_rules.findings import FindingsError
 
 _InterfaceType = Literal["interface", "efa", "efa-only"]
+
+
 _INTERFACE_TYPES: tuple[_InterfaceType, ...] = ("interface", "efa", "efa-only")
 
+
 _TYPES = tuple(INSTANCE_TYPES.values())
+
+
 _EFA_TYPES = tuple(row for row in _TYPES if row.efa_interfaces)
+
+
 _TRN2 = get_instance_type("trn2.48xlarge")
 
 
@@ -118,9 +128,6 @@ def test_refuses_an_unknown_layout() -> None:
 @pytest.mark.parametrize(("interface_type", "addresses"), [("interface", 1), ("efa", 1), ("efa-only", 0)])
 def test_only_an_efa_only_interface_takes_no_address(interface_type: _InterfaceType, addresses: int) -> None:
     assert _interface(1, 0, interface_type).addresses == addresses
-
-
-# What EC2 refuses, each kind on every type, and the nearest layout that it accepts.
 
 
 def test_refuses_a_layout_without_a_primary_interface() -> None:
@@ -272,3 +279,74 @@ def test_a_layout_of_ones_own_that_ec2_would_refuse_is_refused_as_a_whole() -> N
     with pytest.raises(FindingsError) as raised:
         network_interfaces(get_instance_type("trn2.48xlarge"), [_interface(1, 2), _interface(99, 0)])
     assert [finding.code for finding in raised.value.findings] == ["UC4010", "UC4012", "UC4011"]
+
+
+TRN2 = get_instance_type("trn2.48xlarge")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "layout", "addresses"),
+    # AWS keeps 5, the endpoints take 9, the file system 128; a node takes its own addresses and one for its task.
+    [(0, "batch", 142), (4, "batch", 150), (4, "all-efa", 210), (64, "all-efa", 1230)],
+)
+def test_counts_everything_that_shares_the_subnet(nodes: int, layout: str, addresses: int) -> None:
+    assert cluster_addresses(instance_type=TRN2, nodes=nodes, nic_layout=layout) == addresses
+
+
+def test_counts_no_addresses_of_an_unknown_layout() -> None:
+    with pytest.raises(FindingsError, match="UC4002"):
+        cluster_addresses(instance_type=TRN2, nodes=4, nic_layout="fast")
+
+
+@pytest.mark.parametrize(
+    ("layout", "file_systems", "needed"), [("batch", 128, 136), ("batch", 0, 8), ("all-efa", 3, 71)]
+)
+def test_a_subnet_has_just_enough_free_addresses_or_one_too_few(
+    layout: str, file_systems: int, needed: int
+) -> None:
+    def codes(free: int) -> list[str]:
+        findings = check_free_addresses(
+            instance_type=TRN2,
+            nodes=4,
+            nic_layout=layout,
+            free_addresses=free,
+            file_system_interfaces=file_systems,
+        )
+        return [finding.code for finding in findings]
+
+    assert codes(needed) == []
+    assert codes(needed - 1) == ["UC3002"]
+
+
+@pytest.mark.parametrize(
+    "zone_id",
+    ["us-east-2a", "use2", "use2-az", "use2-az3x", "xuse2-az3", "USE2-AZ3", "use9-az1", "", "use2-az3\n"],
+)
+def test_refuses_what_is_no_zone_id(zone_id: str) -> None:
+    (finding,) = check_zone_id(zone_id)
+    assert finding.code == "UC3003"
+    assert ascii(zone_id) in finding.problem
+    assert "describe-availability-zones" in finding.remedy
+
+
+def test_rejects_a_cluster_that_no_subnet_holds() -> None:
+    assert smallest_subnet_prefix(65_536) == 16
+    with pytest.raises(FindingsError) as caught:
+        smallest_subnet_prefix(65_537)
+
+    (finding,) = caught.value.findings
+    assert finding.code == "UC3002"
+    assert "65537 addresses" in finding.problem
+    assert "fewer nodes" in finding.remedy
+
+
+def test_rejects_negative_counts_all_together() -> None:
+    with pytest.raises(FindingsError) as caught:
+        check_free_addresses(
+            instance_type=TRN2, nodes=-1, nic_layout="batch", free_addresses=9, file_system_interfaces=-5
+        )
+
+    assert str(caught.value).splitlines() == [
+        "UC3001: nodes: got -1. Allowed: 0 or more.",
+        "UC3001: file_system_interfaces: got -5. Allowed: 0 or more.",
+    ]

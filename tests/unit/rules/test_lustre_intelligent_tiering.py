@@ -13,7 +13,7 @@ from ultracluster_catalog.lustre.lustre import (
     THROUGHPUT_CAPACITIES,
     LustreSettings,
 )
-from ultracluster_rules.lustre_checks import check_file_system
+from ultracluster_rules.lustre import check_file_system
 
 _TIERED: dict[str, Any] = {
     "storage_type": "INTELLIGENT_TIERING",

@@ -10,8 +10,8 @@ from ultracluster_catalog.lustre.lustre_associations import (
     ASSOCIATION_EVENTS,
     DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
     DataRepositoryAssociation,
-    check_associations,
 )
+from ultracluster_rules.lustre import check_associations
 
 _SSD = LustreSettings().with_defaults()
 

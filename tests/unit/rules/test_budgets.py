@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_catalog.limits.budgets import check_budget
+from ultracluster_rules.budgets import check_budget
 
 
 def lines(**changes: Any) -> list[str]:

@@ -5,12 +5,12 @@ from typing import Literal
 import pytest
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.plain_numbers import refuse_other_numbers, takes_plain_numbers
+from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
 
 TOKEN = -1.8881545897087626e289  # as the CDK writes a number that is not known yet
 
 
-@takes_plain_numbers
+@rejects_unsafe_numbers
 def take(
     *,
     nodes: int | None = None,
@@ -28,7 +28,7 @@ class Source:
     most: int | None = None
 
     def __post_init__(self) -> None:
-        refuse_other_numbers(self)
+        reject_unsafe_numbers(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

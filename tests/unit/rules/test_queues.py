@@ -2,9 +2,9 @@
 
 import pytest
 
-from ultracluster_catalog.limits.queues import check_shares, check_wait_limits
+from ultracluster_rules.queues import check_shares, check_wait_limits
 
-IDENTIFIER = "Allowed: 1 to 255 letters and digits, and an asterisk at the end for all that begin so."
+IDENTIFIER = "Allowed: 1 to 255 letters and digits, optionally with an asterisk at the end as a wildcard."
 
 
 @pytest.mark.parametrize(
@@ -16,11 +16,11 @@ IDENTIFIER = "Allowed: 1 to 255 letters and digits, and an asterisk at the end f
         ({"a": 1_001}, ["UC6302: queue.shares.a: got 1001. Allowed: 1 to 1,000."]),
         (
             {"ab": 1, "a*": 1},
-            ["UC6303: queue.shares: 'a*' stands for 'ab' too. Leave one of them out."],
+            ["UC6303: queue.shares: 'a*' also matches 'ab'. Leave one of them out."],
         ),
         (
             {"b*": 1, "bcd*": 1, "a": 1},
-            ["UC6303: queue.shares: 'b*' stands for 'bcd*' too. Leave one of them out."],
+            ["UC6303: queue.shares: 'b*' also matches 'bcd*'. Leave one of them out."],
         ),
         (
             {f"s{number:03}": 1 for number in range(501)},
@@ -38,7 +38,7 @@ def test_takes_shares_that_are_just_allowed() -> None:
     assert check_shares(parts, path="") == []
 
 
-REMEDY = "Leave it out; `ultracluster jobs why` says what a job waits for."
+REMEDY = "Leave it out; `ultracluster jobs why` shows what a job waits for."
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_job_that_waits_for_its_capacity_is_not_cancelled_for_it(
     for path, prefix in (("", ""), ("queue.wait_limits", "queue.wait_limits.")):
         found = check_wait_limits(limits, block=block, reserved=reserved, path=path)
         assert [str(finding) for finding in found] == [
-            f"UC6307: {prefix}{name}: the queue is in front of {what}, and the limit would cancel jobs that wait for "
+            f"UC6307: {prefix}{name}: the queue uses {what}, and the limit would cancel jobs that wait for "
             f"it to start. {REMEDY}"
             for name, what in refused.items()
         ]
