@@ -59,7 +59,7 @@ def show_offerings(
 ) -> None:
     """Print offerings in their order, what else the money would buy, which Regions gave no answer, and the calls."""
     rows = [offering_row(offering, earliest=earliest) for offering in offerings]
-    kinds = {(offering.known_type.name, offering.region) for offering in offerings if offering.known_type}
+    kinds = {(offering.catalog_type.name, offering.region) for offering in offerings if offering.catalog_type}
     comparisons = {
         comparison.label: comparison
         for instance_type, region in sorted(kinds)

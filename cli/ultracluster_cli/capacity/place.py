@@ -34,7 +34,7 @@ def place(
     days: DaysOption,
     between: BetweenOption,
     max_fee: MaxFeeOption,
-    most_per_region: Annotated[
+    max_per_region: Annotated[
         int | None, typer.Option(min=1, help="Most clusters to place in one Region. Default: no limit.")
     ] = None,
     prefer: PreferOption = "total",
@@ -68,7 +68,7 @@ def place(
         rules=PlacementRules(
             regions=read_regions(regions, known=()),
             max_fee=read_fee("--max-fee", max_fee),
-            most_per_region=most_per_region,
+            max_per_region=max_per_region,
             prefer=prefer,
         ),
         taken=[each for each in cluster_places(rollout) if each not in moved],

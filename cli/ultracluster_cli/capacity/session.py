@@ -64,10 +64,10 @@ class Session:
         Raises:
             FindingsError: UC7035 if AWS does not say.
         """
-        from ultracluster_runtime.purchasing.effects import Identify, Unanswered  # noqa: PLC0415 - not for the help
+        from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed  # noqa: PLC0415 - not for the help
 
-        account = self.driver.perform(Identify())
-        if isinstance(account, Unanswered):
+        account = self.driver.perform(GetCallerAccount())
+        if isinstance(account, ReadFailed):
             problem = f"the credentials could not be identified: {account.code}: {account.message}"
             raise FindingsError([Finding(code="UC7035", problem=problem)])
         return str(account)

@@ -8,8 +8,8 @@ from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Reservation
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.effects import DescribeReservations, perform_all
-from ultracluster_runtime.purchasing.pagination import every_page
-from ultracluster_runtime.purchasing.verify import Consumption, judge_consumption, read_instances
+from ultracluster_runtime.purchasing.pagination import iterate_pages
+from ultracluster_runtime.purchasing.verify import Consumption, check_consumption, read_instances
 
 __all__ = ["prove", "show_proof"]
 
@@ -28,7 +28,7 @@ def prove(ids: Sequence[str], *, region: str, tags: Sequence[str], profile: str 
     """
     reads = Ec2Reads(session_clients(profile))
     listed: list[Reservation] = perform_all(
-        every_page(lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"),
+        iterate_pages(lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"),
         lambda effect: reads.perform(effect) if isinstance(effect, DescribeReservations) else None,
     )
     ours = [item for item in listed if item.reservation_id in ids]
@@ -47,7 +47,7 @@ def prove(ids: Sequence[str], *, region: str, tags: Sequence[str], profile: str 
     for tag in tags:
         key, _, value = tag.partition("=")
         filters.append({"Name": f"tag:{key}", "Values": [value]})
-    return judge_consumption(
+    return check_consumption(
         read_instances(reads.client(region), filters=filters),
         reserved={item.reservation_id: item.instance_count for item in ours},
         is_block=all(item.reservation_type == "capacity-block" for item in ours),

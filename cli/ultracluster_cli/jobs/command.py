@@ -225,28 +225,28 @@ def stop(
 ) -> None:
     """Tell a running job to write a checkpoint, give it time for that, then end it."""
     from ultracluster_cli.jobs.session import answers, open_region, read_duration  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.jobs.stop import end_job  # noqa: PLC0415
+    from ultracluster_runtime.jobs.stop import stop_job  # noqa: PLC0415
 
     lead = timedelta(0) if now else read_duration("--wait", wait)
     _, client = open_region(job, region=region, profile=profile)
     if lead:
         say(f"A running job gets up to {wait} for a checkpoint; --now ends it at once.")
     with answers():
-        ended = end_job(
+        ended = stop_job(
             job, reason=reason, wait=lead, client=client, clock=lambda: datetime.now(UTC), sleep=time.sleep
         )
     if ended.problem is not None:
-        problem = f"{len(ended.told_nodes)} nodes of {ended.job_id} were told: {ended.problem}"
+        problem = f"{len(ended.notified_nodes)} nodes of {ended.job_id} were told: {ended.problem}"
         print_findings([Finding(code="UC6207", problem=problem)])
     if as_json:
         print_json(
             {
                 "job": ended.job_id,
                 "state_before": ended.status_before,
-                "told_nodes": list(ended.told_nodes),
+                "told_nodes": list(ended.notified_nodes),
                 "terminated": ended.terminated,
             }
         )
     else:
         said = "ended" if ended.terminated else "had ended by itself"
-        say(f"{ended.job_id} was {ended.status_before}; {len(ended.told_nodes)} nodes were told; it {said}.")
+        say(f"{ended.job_id} was {ended.status_before}; {len(ended.notified_nodes)} nodes were told; it {said}.")

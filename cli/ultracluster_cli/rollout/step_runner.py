@@ -18,7 +18,7 @@ from ultracluster_cli.rollout.stack_status import alarms_of, changing, differing
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import run_checks
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
@@ -63,7 +63,7 @@ class Steps:
     plan: RolloutPlan
     run_id: str
     rollouts: Path
-    needs: Mapping[str, RolloutNeeds]
+    needs: Mapping[str, RolloutRequirements]
     skip: Collection[str]
     targets: ClusterTargets
     toolchain: Toolchain

@@ -1,6 +1,6 @@
 """Advice on a cluster from its recorded metrics: what is paid and not used, with the evidence and what it costs a month."""
 
 from ultracluster_runtime.advice.report import Report, advise
-from ultracluster_runtime.advice.subject import Advice, NotJudged, Subject
+from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 
-__all__ = ["Advice", "NotJudged", "Report", "Subject", "advise"]
+__all__ = ["Advice", "SkippedRule", "Report", "Subject", "advise"]

@@ -6,7 +6,7 @@ from typing import Final
 
 from ultracluster_runtime.advice.subject import (
     Advice,
-    NotJudged,
+    SkippedRule,
     Subject,
     cost_of_nodes,
     mean_nodes,
@@ -22,7 +22,7 @@ _WAIT_SHARE: Final = 0.05  # of the recorded time
 _MEASURE: Final = "how much of it comes back is not known before it is measured"
 
 
-def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
+def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
     """Find nodes that talked over TCP instead of EFA.
 
     Args:
@@ -32,7 +32,7 @@ def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice | No
     del subject
     values = recording.values("TcpFallback", "Maximum")
     if not values:
-        yield NotJudged(rule="tcp-fallback", reason="TcpFallback was not recorded")
+        yield SkippedRule(rule="tcp-fallback", reason="TcpFallback was not recorded")
     elif any(values):
         yield Advice(
             rule="tcp-fallback",
@@ -42,7 +42,7 @@ def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice | No
         )
 
 
-def collectives(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
+def collectives(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
     """Find jobs that spend their steps in collectives, and a network layout that leaves EFA interfaces out.
 
     Args:
@@ -51,7 +51,7 @@ def collectives(recording: Recording, subject: Subject) -> Iterator[Advice | Not
     """
     shares = _means(recording, "CollectiveShare")
     if not shares:
-        yield NotJudged(rule="collectives", reason="no job reported CollectiveShare")
+        yield SkippedRule(rule="collectives", reason="no job reported CollectiveShare")
     most = subject.instance_type.efa_interfaces
     fewer = subject.efa_interfaces < most
     for job, share in shares.items():
@@ -69,7 +69,7 @@ def collectives(recording: Recording, subject: Subject) -> Iterator[Advice | Not
             )
 
 
-def compiler_settings(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
+def compiler_settings(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
     """Find jobs that use little of the chips and leave the compiler at its defaults.
 
     Args:
@@ -78,7 +78,7 @@ def compiler_settings(recording: Recording, subject: Subject) -> Iterator[Advice
     """
     uses = _means(recording, "Mfu")
     if not uses:
-        yield NotJudged(rule="compiler-settings", reason="no job reported Mfu, which needs flops_per_token")
+        yield SkippedRule(rule="compiler-settings", reason="no job reported Mfu, which needs flops_per_token")
     for job, use in uses.items():
         if use < _LOW_MFU and job in subject.untuned_jobs:
             yield Advice(
@@ -91,7 +91,7 @@ def compiler_settings(recording: Recording, subject: Subject) -> Iterator[Advice
             )
 
 
-def compilations(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
+def compilations(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
     """Find jobs that compile while nodes are paid.
 
     Args:
@@ -104,7 +104,7 @@ def compilations(recording: Recording, subject: Subject) -> Iterator[Advice | No
     yield from _waits(recording, subject, "compilations", "CompileSeconds", remedy)
 
 
-def checkpoints(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
+def checkpoints(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
     """Find jobs that wait long for their checkpoints.
 
     Args:
@@ -117,10 +117,10 @@ def checkpoints(recording: Recording, subject: Subject) -> Iterator[Advice | Not
 
 def _waits(
     recording: Recording, subject: Subject, rule: str, metric: str, remedy: str
-) -> Iterator[Advice | NotJudged]:
+) -> Iterator[Advice | SkippedRule]:
     waited = {job: values for job in recording.jobs if (values := recording.values(metric, "Sum", job=job))}
     if not waited:
-        yield NotJudged(rule=rule, reason=f"no job reported {metric}")
+        yield SkippedRule(rule=rule, reason=f"no job reported {metric}")
     nodes = mean_nodes(recording)
     for job, values in waited.items():
         share = sum(values) / (recording.end - recording.start).total_seconds()

@@ -7,7 +7,7 @@ from typing import Final
 
 from ultracluster_runtime.advice.subject import (
     Advice,
-    NotJudged,
+    SkippedRule,
     Subject,
     cost_of_nodes,
     mean_nodes,
@@ -25,7 +25,7 @@ _LAG: Final = 1.25  # the slowest node against the mean
 _LAG_SHARE: Final = 0.5
 
 
-def unused_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
+def unused_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
     """Find nodes that are paid and in which no instance runs.
 
     Args:
@@ -34,7 +34,7 @@ def unused_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | No
     """
     paid, unused = (recording.values(name, "Average") for name in ("PaidNodes", "UnusedNodes"))
     if not (sum(paid) and unused):
-        yield NotJudged(
+        yield SkippedRule(
             rule="unused-nodes", reason="PaidNodes and UnusedNodes were not recorded, or none was paid"
         )
         return
@@ -52,7 +52,7 @@ def unused_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | No
         )
 
 
-def idle_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
+def idle_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
     """Find time in which the nodes run and their NeuronCores do nothing.
 
     Args:
@@ -61,7 +61,7 @@ def idle_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | NotJ
     """
     busy = recording.points("CoreUtilization", "Average")
     if not busy:
-        yield NotJudged(rule="idle-nodes", reason="CoreUtilization was not recorded")
+        yield SkippedRule(rule="idle-nodes", reason="CoreUtilization was not recorded")
         return
     idle = {moment for moment, percent in busy if percent < _IDLE_PERCENT}
     share = len(idle) / len(busy)
@@ -82,7 +82,7 @@ def idle_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | NotJ
         )
 
 
-def node_without_work(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
+def node_without_work(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
     """Find a node that does nothing while the others work.
 
     Args:
@@ -93,7 +93,7 @@ def node_without_work(recording: Recording, subject: Subject) -> Iterator[Advice
     mean = recording.points("CoreUtilization", "Average")
     flags = [lowest[at] < _IDLE_PERCENT and value >= _BUSY_PERCENT for at, value in mean if at in lowest]
     if not flags:
-        yield NotJudged(rule="node-without-work", reason="CoreUtilization was not recorded with its minimum")
+        yield SkippedRule(rule="node-without-work", reason="CoreUtilization was not recorded with its minimum")
         return
     share = share_of(flags)
     if share >= _IDLE_SHARE:
@@ -108,7 +108,7 @@ def node_without_work(recording: Recording, subject: Subject) -> Iterator[Advice
         )
 
 
-def lagging_node(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
+def lagging_node(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
     """Find a node whose executions take longer than those of the others, which all wait for it.
 
     Args:
@@ -119,7 +119,7 @@ def lagging_node(recording: Recording, subject: Subject) -> Iterator[Advice | No
     slowest = recording.points("ExecutionSeconds", "Maximum")
     lags = [value / mean[at] for at, value in slowest if mean.get(at)]
     if not lags:
-        yield NotJudged(rule="lagging-node", reason="ExecutionSeconds was not recorded with its maximum")
+        yield SkippedRule(rule="lagging-node", reason="ExecutionSeconds was not recorded with its maximum")
         return
     late = [lag for lag in lags if lag >= _LAG]
     if len(late) / len(lags) >= _LAG_SHARE:

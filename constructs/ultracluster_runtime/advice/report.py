@@ -14,12 +14,12 @@ from ultracluster_runtime.advice.job_rules import (
 )
 from ultracluster_runtime.advice.node_rules import idle_nodes, lagging_node, node_without_work, unused_nodes
 from ultracluster_runtime.advice.storage_rules import oversize_file_system
-from ultracluster_runtime.advice.subject import Advice, NotJudged, Subject
+from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["RULES", "Report", "advise"]
 
-RULES: Final[tuple[Callable[[Recording, Subject], Iterator[Advice | NotJudged]], ...]] = (
+RULES: Final[tuple[Callable[[Recording, Subject], Iterator[Advice | SkippedRule]], ...]] = (
     unused_nodes,
     idle_nodes,
     node_without_work,
@@ -46,7 +46,7 @@ class Report:
 
     hours: float
     advice: tuple[Advice, ...]
-    not_judged: tuple[NotJudged, ...]
+    skipped_rules: tuple[SkippedRule, ...]
 
 
 def advise(recording: Recording, subject: Subject) -> Report:
@@ -61,5 +61,5 @@ def advise(recording: Recording, subject: Subject) -> Report:
     return Report(
         hours=(recording.end - recording.start) / timedelta(hours=1),
         advice=tuple(sorted(advice, key=lambda each: -(each.usd_per_month or 0))),
-        not_judged=tuple(each for each in found if isinstance(each, NotJudged)),
+        skipped_rules=tuple(each for each in found if isinstance(each, SkippedRule)),
     )

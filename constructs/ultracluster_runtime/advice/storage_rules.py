@@ -10,7 +10,7 @@ from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LustreSettin
 from ultracluster_catalog.lustre.lustre_figures import throughput_mb_per_s
 from ultracluster_catalog.lustre.lustre_tiers import get_lustre_tier
 from ultracluster_catalog.prices.prices import lustre_storage_price
-from ultracluster_runtime.advice.subject import Advice, NotJudged, Subject
+from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["oversize_file_system"]
@@ -20,7 +20,7 @@ _FULL: Final = 0.7  # how full the smaller one may be at most
 _BUSY: Final = 0.5  # how much of its baseline the busiest period may take at most
 
 
-def oversize_file_system(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
+def oversize_file_system(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
     """Find the smallest size of the same kind that would have been enough.
 
     Args:
@@ -29,13 +29,13 @@ def oversize_file_system(recording: Recording, subject: Subject) -> Iterator[Adv
     """
     settings = subject.file_system
     if settings is None or settings.storage_type == INTELLIGENT_TIERING or not settings.storage_capacity_gib:
-        yield NotJudged(rule=_RULE, reason="the rollout describes no file system of a fixed size")
+        yield SkippedRule(rule=_RULE, reason="the rollout describes no file system of a fixed size")
         return
     free = recording.values("FreeDataStorageCapacity", "Sum")
     moved = _bytes_moved(recording)
     if not (free and moved):
         reason = "FreeDataStorageCapacity (--file-system) and LustreReadBytes or LustreWriteBytes were not recorded"
-        yield NotJudged(rule=_RULE, reason=reason)
+        yield SkippedRule(rule=_RULE, reason=reason)
         return
     size = settings.storage_capacity_gib
     used = max(0.0, size - min(free) / (recording.period / timedelta(minutes=1)) / 2**30)

@@ -11,7 +11,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["HOURS_OF_A_MONTH", "Advice", "NotJudged", "Subject", "cost_of_nodes", "mean_nodes", "share_of"]
+__all__ = ["HOURS_OF_A_MONTH", "Advice", "SkippedRule", "Subject", "cost_of_nodes", "mean_nodes", "share_of"]
 
 HOURS_OF_A_MONTH: Final = 730
 """A twelfth of a year: a saving is what the recorded time would save if the whole month were like it."""
@@ -58,7 +58,7 @@ class Advice:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class NotJudged:
+class SkippedRule:
     """A rule that could not be applied.
 
     Attributes:

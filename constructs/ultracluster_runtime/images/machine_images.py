@@ -16,14 +16,14 @@ from ultracluster_catalog.names.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
-__all__ = ["FoundImage", "image_of_parameter", "newest_baked_image"]
+__all__ = ["MachineImage", "image_of_parameter", "newest_baked_image"]
 
 Client = Callable[[str], Any]
 """Gives the boto3 client of a service, in one Region."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FoundImage:
+class MachineImage:
     """An AMI that exists in a Region.
 
     Attributes:
@@ -38,14 +38,14 @@ class FoundImage:
     image_id: str
     name: str
     created: datetime
-    found_by: str
+    resolved_from: str
 
     def age_days(self, now: datetime) -> int:
         """How many whole days old it is."""
         return (now - self.created).days
 
 
-def image_of_parameter(client: Client, *, region: str, parameter: str) -> FoundImage:
+def image_of_parameter(client: Client, *, region: str, parameter: str) -> MachineImage:
     """Find the AMI that an SSM parameter names.
 
     Args:
@@ -78,7 +78,7 @@ def image_of_parameter(client: Client, *, region: str, parameter: str) -> FoundI
     return _found(images[0], region, parameter)
 
 
-def newest_baked_image(client: Client, *, region: str, name: str) -> FoundImage:
+def newest_baked_image(client: Client, *, region: str, name: str) -> MachineImage:
     """Find the newest AMI that a `NeuronAmi` baked in this account.
 
     Args:
@@ -128,13 +128,13 @@ def _image_id(value: str) -> str | None:
     return value if re.fullmatch(IMAGE_ID, value) else None
 
 
-def _found(image: Any, region: str, found_by: str) -> FoundImage:
-    return FoundImage(
+def _found(image: Any, region: str, resolved_from: str) -> MachineImage:
+    return MachineImage(
         region=region,
         image_id=image["ImageId"],
         name=image["Name"],
         created=datetime.fromisoformat(image["CreationDate"]),
-        found_by=found_by,
+        resolved_from=resolved_from,
     )
 
 

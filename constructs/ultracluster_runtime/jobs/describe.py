@@ -14,7 +14,7 @@ from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.observations import Reservation
 from ultracluster_runtime.lifecycle.reader import chunks
 
-__all__ = ["STATES", "describe_job", "describe_jobs", "list_jobs", "look", "nodes_of"]
+__all__ = ["STATES", "describe_job", "describe_jobs", "list_jobs", "look", "node_count_of"]
 
 STATES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 """States of a job, in order."""
@@ -83,7 +83,7 @@ def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapp
     return sorted(details, key=lambda job: int(job.get("createdAt", 0)))
 
 
-def nodes_of(job: Mapping[str, Any]) -> int:
+def node_count_of(job: Mapping[str, Any]) -> int:
     """Give how many nodes a job has.
 
     Args:
@@ -156,7 +156,7 @@ class _Look:
             name=shown["jobName"],
             status=shown["status"],
             status_reason=shown.get("statusReason", ""),
-            nodes=nodes_of(shown),
+            nodes=node_count_of(shown),
             vcpus=_required(shown, "VCPU"),
             memory_mib=_required(shown, "MEMORY"),
             share=shown.get("shareIdentifier"),
@@ -233,7 +233,7 @@ class _Look:
 
     def _others(self, jobs: Iterable[Mapping[str, Any]]) -> tuple[Other, ...]:
         return tuple(
-            Other(id=job["jobId"], nodes=nodes_of(job), share=job.get("shareIdentifier")) for job in jobs
+            Other(id=job["jobId"], nodes=node_count_of(job), share=job.get("shareIdentifier")) for job in jobs
         )
 
     def _quota(self, job: Job, environments: Sequence[Environment]) -> Quota | None:

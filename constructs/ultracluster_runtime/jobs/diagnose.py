@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.jobs.pending import Capacity, Environment, Waiting
-from ultracluster_runtime.lifecycle.observations import ACTIVE, TO_COME
+from ultracluster_runtime.lifecycle.observations import ACTIVE, UPCOMING
 
 __all__ = ["Reason", "reasons"]
 
@@ -178,7 +178,7 @@ def _capacity(capacity: Capacity, waiting: Waiting, environment: Environment) ->
     window = found.window(checkpoint_lead=waiting.now - waiting.now)
     times = f", {found.start:%Y-%m-%d %H:%M} to {found.end:%Y-%m-%d %H:%M} UTC" if window else ""
     seen = f"reservation {capacity.id} is {found.state}{times}"
-    if found.state in TO_COME:
+    if found.state in UPCOMING:
         yield Reason(
             reason="block-not-started",
             evidence=f"{seen}; it has no capacity yet",

@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_runtime.jobs.describe import describe_job, nodes_of
+from ultracluster_runtime.jobs.describe import describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 
 __all__ = ["Line", "Stream", "find_stream", "read_new", "read_tail"]
@@ -57,8 +57,8 @@ def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
     shown = job
     if "nodeProperties" in job:
         index = job["nodeProperties"].get("mainNode", 0) if node is None else node
-        if not 0 <= index < nodes_of(job):
-            raise _no_log(f"the job has no node {index}", allowed=f"0 to {nodes_of(job) - 1}")
+        if not 0 <= index < node_count_of(job):
+            raise _no_log(f"the job has no node {index}", allowed=f"0 to {node_count_of(job) - 1}")
         # AWS Batch keeps the nodes of a job as jobs of their own.
         found = client("batch").describe_jobs(jobs=[f"{job['jobId']}#{index}"])["jobs"]
         shown = found[0] if found else {}

@@ -12,7 +12,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.jobs.dependencies import job_name
 
-__all__ = ["Client", "Queue", "definitions_of", "find_definition", "find_queue", "find_queues", "region_of"]
+__all__ = ["Client", "Queue", "list_definitions", "find_definition", "find_queue", "find_queues", "region_from_arn"]
 
 Client = Callable[[str], Any]
 """Gives the boto3 client of a service, always in the same Region."""
@@ -71,7 +71,7 @@ def _most_nodes(resources: Mapping[str, Any]) -> int | None:
     return int(resources["maxvCpus"]) // types[0].vcpus
 
 
-def region_of(text: str) -> str | None:
+def region_from_arn(text: str) -> str | None:
     """Give the Region that an ARN of AWS Batch names; None for what is no such ARN.
 
     Args:
@@ -122,7 +122,7 @@ def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
     Raises:
         FindingsError: UC6202 if there is no such stack, or it has another number of own queues than one.
     """
-    if region_of(cluster):
+    if region_from_arn(cluster):
         return [Queue(arn=cluster, definitions=())]
     resources = _stack_resources(cluster, region=region, client=client)
     arns = [arn for kind, arn in resources if kind == _QUEUE]
@@ -171,7 +171,7 @@ def _no_cluster(problem: str, remedy: str) -> FindingsError:
     return FindingsError([Finding(code="UC6202", problem=problem, remedy=remedy)])
 
 
-def definitions_of(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]:
+def list_definitions(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]:
     """Give the job definitions of a queue's cluster, as AWS Batch describes them.
 
     Args:
@@ -201,11 +201,11 @@ def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, A
         FindingsError: UC6203 if it is none of the cluster's.
     """
     batch = client("batch")
-    ours = definitions_of(queue, client=client)
+    ours = list_definitions(queue, client=client)
     for definition in ours:
         if job in (job_name(definition), definition["jobDefinitionArn"], _with_revision(definition)):
             return dict(definition)
-    if region_of(job) or ":" in job:
+    if region_from_arn(job) or ":" in job:
         found = batch.describe_job_definitions(jobDefinitions=[job])["jobDefinitions"]
         if found and found[0]["status"] == "ACTIVE":
             return dict(found[0])

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_runtime.jobs.describe import describe_job, nodes_of
+from ultracluster_runtime.jobs.describe import describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE
 from ultracluster_runtime.lifecycle.reader import chunks
 
-__all__ = ["Ended", "checkpoint_commands", "end_job"]
+__all__ = ["StopResult", "checkpoint_commands", "stop_job"]
 
 _ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
 _POLL_SECONDS: Final = 15
@@ -23,7 +23,7 @@ _UNSEEN: Final = (BotoCoreError, ClientError)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ended:
+class StopResult:
     """How a job was ended.
 
     Attributes:
@@ -36,12 +36,12 @@ class Ended:
 
     job_id: str
     status_before: str
-    told_nodes: tuple[str, ...]
+    notified_nodes: tuple[str, ...]
     terminated: bool
     problem: str | None
 
 
-def end_job(
+def stop_job(
     job_id: str,
     *,
     reason: str,
@@ -49,7 +49,7 @@ def end_job(
     client: Client,
     clock: Callable[[], datetime],
     sleep: Callable[[float], None],
-) -> Ended:
+) -> StopResult:
     """End a job.
 
     Args:
@@ -66,7 +66,7 @@ def end_job(
     job = describe_job(job_id, client=client)
     status, found = job["status"], job["jobId"]
     if status in _ENDED:
-        return Ended(job_id=found, status_before=status, told_nodes=(), terminated=False, problem=None)
+        return StopResult(job_id=found, status_before=status, notified_nodes=(), terminated=False, problem=None)
     told: tuple[str, ...] = ()
     problem = None
     if status == "RUNNING" and wait > timedelta(0):
@@ -75,11 +75,11 @@ def end_job(
         while told and clock() < until:
             sleep(min(_POLL_SECONDS, max(0.0, (until - clock()).total_seconds())))
             if describe_job(found, client=client)["status"] in _ENDED:
-                return Ended(
-                    job_id=found, status_before=status, told_nodes=told, terminated=False, problem=problem
+                return StopResult(
+                    job_id=found, status_before=status, notified_nodes=told, terminated=False, problem=problem
                 )
     client("batch").terminate_job(jobId=found, reason=reason)
-    return Ended(job_id=found, status_before=status, told_nodes=told, terminated=True, problem=problem)
+    return StopResult(job_id=found, status_before=status, notified_nodes=told, terminated=True, problem=problem)
 
 
 def checkpoint_commands(until: datetime) -> list[str]:
@@ -114,15 +114,15 @@ def _tell(job: Mapping[str, Any], until: datetime, client: Client) -> tuple[tupl
             told += chunk
     except _UNSEEN as error:
         return tuple(told), str(error)
-    if len(nodes) < nodes_of(job):
-        return tuple(told), f"AWS shows {len(nodes)} of its {nodes_of(job)} nodes"
+    if len(nodes) < node_count_of(job):
+        return tuple(told), f"AWS shows {len(nodes)} of its {node_count_of(job)} nodes"
     return tuple(told), None
 
 
 def _instances(job: Mapping[str, Any], client: Client) -> list[str]:
     batch, ecs = client("batch"), client("ecs")
     # AWS Batch keeps the nodes of a job as jobs of their own.
-    names = [f"{job['jobId']}#{index}" for index in range(nodes_of(job))]
+    names = [f"{job['jobId']}#{index}" for index in range(node_count_of(job))]
     parts = [part for chunk in chunks(names, _PER_CALL) for part in batch.describe_jobs(jobs=chunk)["jobs"]]
     hosts = sorted({arn for part in parts if (arn := part.get("container", {}).get("containerInstanceArn"))})
     by_cluster: dict[str, list[str]] = {}

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-__all__ = ["Action", "Notify", "PartlyTold", "SetEnvironment", "SetQueue", "TellNodes", "TerminateJob"]
+__all__ = ["Action", "Notify", "PartialDeliveryError", "SetEnvironment", "SetQueue", "RequestCheckpoint", "TerminateJob"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,7 +22,7 @@ class SetQueue:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TellNodes:
+class RequestCheckpoint:
     """Tell nodes that their jobs shall write a checkpoint, before the time when EC2 ends the nodes."""
 
     nodes: frozenset[str]
@@ -56,10 +56,10 @@ class Notify:
     report: dict[str, Any] = field(default_factory=dict)
 
 
-Action = SetEnvironment | SetQueue | TellNodes | TerminateJob | Notify
+Action = SetEnvironment | SetQueue | RequestCheckpoint | TerminateJob | Notify
 
 
-class PartlyTold(Exception):  # noqa: N818 - it is an outcome with two halves, not only an error
+class PartialDeliveryError(Exception):  # noqa: N818 - it is an outcome with two halves, not only an error
     """Some nodes were told, others could not be reached.
 
     Attributes:

@@ -13,17 +13,17 @@ from botocore.exceptions import BotoCoreError, ClientError
 from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
-    PartlyTold,
+    PartialDeliveryError,
     SetEnvironment,
     SetQueue,
-    TellNodes,
+    RequestCheckpoint,
     TerminateJob,
 )
 from ultracluster_runtime.lifecycle.machine import live
-from ultracluster_runtime.lifecycle.reader import UNSEEN, Clients, Cluster, chunks, observe, seen
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.reader import READ_ERRORS, Clients, Cluster, chunks, observe, seen
+from ultracluster_runtime.lifecycle.state import LifecycleState
 
-__all__ = ["CHECKPOINT_FILE", "LifecycleError", "look_after", "new_clients"]
+__all__ = ["CHECKPOINT_FILE", "LifecycleError", "manage_block", "new_clients"]
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ def new_clients() -> Clients:
     )
 
 
-def look_after(cluster: Cluster, clients: Clients, now: datetime) -> None:
+def manage_block(cluster: Cluster, clients: Clients, now: datetime) -> None:
     """Look at everything once and do what is missing.
 
     Args:
@@ -64,7 +64,7 @@ def look_after(cluster: Cluster, clients: Clients, now: datetime) -> None:
     errors: list[Exception] = []
     try:
         facts = observe(cluster, clients, now, errors)
-    except UNSEEN as error:
+    except READ_ERRORS as error:
         raise LifecycleError(f"{type(error).__name__}: {error}") from error
     memory = seen(lambda: _recall(cluster, clients), errors)
     errors += live(
@@ -88,7 +88,7 @@ def _perform(action: Action, cluster: Cluster, clients: Clients) -> None:
             )
         case SetQueue(enabled=enabled):
             clients.batch.update_job_queue(jobQueue=cluster.job_queue, state=_state(enabled=enabled))
-        case TellNodes():
+        case RequestCheckpoint():
             _tell(action, clients)
         case TerminateJob(job_id=job_id, reason=reason):
             clients.batch.terminate_job(jobId=job_id, reason=reason)
@@ -101,7 +101,7 @@ def _state(*, enabled: bool) -> str:
     return "ENABLED" if enabled else "DISABLED"
 
 
-def _tell(action: TellNodes, clients: Clients) -> None:
+def _tell(action: RequestCheckpoint, clients: Clients) -> None:
     told: set[str] = set()
     failures: list[str] = []
     for chunk in chunks(sorted(action.nodes), _NODES_PER_COMMAND):
@@ -117,7 +117,7 @@ def _tell(action: TellNodes, clients: Clients) -> None:
                 except (BotoCoreError, ClientError) as error:
                     failures.append(f"{node}: {error}")
     if failures:
-        raise PartlyTold(frozenset(told), failures)
+        raise PartialDeliveryError(frozenset(told), failures)
 
 
 def _send_command(nodes: Sequence[str], before: datetime, clients: Clients) -> None:
@@ -175,10 +175,10 @@ def _extension(reservation_id: str, clients: Clients) -> str:
 # What is remembered
 
 
-def _recall(cluster: Cluster, clients: Clients) -> Memory:
+def _recall(cluster: Cluster, clients: Clients) -> LifecycleState:
     stored = clients.ssm.get_parameter(Name=cluster.memory)["Parameter"]["Value"]
-    return Memory.from_json(stored, reservation_id=cluster.reservation_id)
+    return LifecycleState.from_json(stored, reservation_id=cluster.reservation_id)
 
 
-def _save(memory: Memory, cluster: Cluster, clients: Clients) -> None:
+def _save(memory: LifecycleState, cluster: Cluster, clients: Clients) -> None:
     clients.ssm.put_parameter(Name=cluster.memory, Value=memory.to_json(), Overwrite=True)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from ultracluster_runtime.lifecycle.driver import look_after, new_clients
+from ultracluster_runtime.lifecycle.driver import manage_block, new_clients
 from ultracluster_runtime.lifecycle.reader import Clients, Cluster
 
 __all__ = ["handler"]
@@ -29,7 +29,7 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - the 
     Raises:
         LifecycleError: If something could not be seen or done, so that the alarm on errors sees it.
     """
-    look_after(
+    manage_block(
         Cluster(
             reservation_id=os.environ["UC_RESERVATION_ID"],
             compute_environment=os.environ["UC_COMPUTE_ENVIRONMENT"],

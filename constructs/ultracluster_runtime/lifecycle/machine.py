@@ -12,14 +12,14 @@ from functools import partial
 from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
-    PartlyTold,
+    PartialDeliveryError,
     SetEnvironment,
     SetQueue,
-    TellNodes,
+    RequestCheckpoint,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.observations import ACTIVE, OVER, TO_COME, Facts
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.observations import ACTIVE, OVER, UPCOMING, Observations
+from ultracluster_runtime.lifecycle.state import LifecycleState
 
 __all__ = ["Phase", "decide", "live", "phase_of"]
 
@@ -39,7 +39,7 @@ class Phase(StrEnum):
     UNKNOWN = "unknown"
 
 
-def phase_of(facts: Facts, memory: Memory | None) -> Phase:
+def phase_of(facts: Observations, memory: LifecycleState | None) -> Phase:
     """Say where the block is in its life.
 
     Args:
@@ -55,7 +55,7 @@ def phase_of(facts: Facts, memory: Memory | None) -> Phase:
         return Phase.UNKNOWN
     if reservation.state in OVER:
         return Phase.ENDED
-    if reservation.state in TO_COME:
+    if reservation.state in UPCOMING:
         # After it was active this is an old answer, or something that nobody foresaw; closing it could cost paid hours.
         return Phase.UNKNOWN if was_active else Phase.WAITING
     if reservation.state != ACTIVE:
@@ -63,7 +63,7 @@ def phase_of(facts: Facts, memory: Memory | None) -> Phase:
     return Phase.OPEN if facts.now < window.drain_at else Phase.DRAINING
 
 
-def decide(facts: Facts, memory: Memory | None) -> tuple[Action, ...]:
+def decide(facts: Observations, memory: LifecycleState | None) -> tuple[Action, ...]:
     """Say what is to be done, the urgent first.
 
     Args:
@@ -81,14 +81,14 @@ def decide(facts: Facts, memory: Memory | None) -> tuple[Action, ...]:
     )
 
 
-def _set_environment(facts: Facts, phase: Phase) -> list[Action]:
+def _set_environment(facts: Observations, phase: Phase) -> list[Action]:
     if phase is Phase.UNKNOWN or facts.environment_enabled is None:
         return []
     wanted = phase is Phase.OPEN
     return [] if facts.environment_enabled is wanted else [SetEnvironment(enabled=wanted)]
 
 
-def _set_queue(facts: Facts, phase: Phase) -> list[Action]:
+def _set_queue(facts: Observations, phase: Phase) -> list[Action]:
     # Every block of a queue decides by the same rule, so that two of them never pull in two directions.
     queue = facts.queue
     if phase is Phase.UNKNOWN or queue is None:
@@ -98,7 +98,7 @@ def _set_queue(facts: Facts, phase: Phase) -> list[Action]:
     return [SetQueue(enabled=False)] if queue.enabled and queue.others_serve is False else []
 
 
-def _tell_nodes(facts: Facts, phase: Phase) -> list[Action]:
+def _tell_nodes(facts: Observations, phase: Phase) -> list[Action]:
     # At every wake-up again: it repeats nothing on a node that knows already, and reaches those that came later.
     window = facts.window
     if phase not in (Phase.OPEN, Phase.DRAINING) or window is None or facts.now < window.checkpoint_at:
@@ -106,10 +106,10 @@ def _tell_nodes(facts: Facts, phase: Phase) -> list[Action]:
     nodes = facts.nodes or frozenset()
     if phase is Phase.DRAINING and facts.jobs is not None:
         nodes &= frozenset(node for job in facts.jobs for node in job.nodes)
-    return [TellNodes(nodes=nodes, before=window.terminates_at)] if nodes else []
+    return [RequestCheckpoint(nodes=nodes, before=window.terminates_at)] if nodes else []
 
 
-def _terminate_jobs(facts: Facts, phase: Phase, memory: Memory | None) -> list[Action]:
+def _terminate_jobs(facts: Observations, phase: Phase, memory: LifecycleState | None) -> list[Action]:
     window = facts.window
     if phase is not Phase.DRAINING or window is None or facts.nodes is None or facts.jobs is None:
         return []
@@ -131,7 +131,7 @@ def _terminate_jobs(facts: Facts, phase: Phase, memory: Memory | None) -> list[A
     ]
 
 
-def _notify(facts: Facts, phase: Phase, memory: Memory | None) -> list[Action]:
+def _notify(facts: Observations, phase: Phase, memory: LifecycleState | None) -> list[Action]:
     if memory is None:
         return []
     match phase:
@@ -146,7 +146,7 @@ def _notify(facts: Facts, phase: Phase, memory: Memory | None) -> list[Action]:
     return [notice] if notice and not notice.notices <= memory.notices else []
 
 
-def _end_comes_near(facts: Facts, memory: Memory) -> Notify | None:
+def _end_comes_near(facts: Observations, memory: LifecycleState) -> Notify | None:
     window = facts.window
     if window is None:
         return None
@@ -167,7 +167,7 @@ def _end_comes_near(facts: Facts, memory: Memory) -> Notify | None:
     )
 
 
-def _ended(facts: Facts, memory: Memory) -> Notify:
+def _ended(facts: Observations, memory: LifecycleState) -> Notify:
     state = facts.reservation.state if facts.reservation else "no longer known to EC2"
     if memory.instances and memory.start and memory.end:
         figures = memory.report(state=state)
@@ -185,7 +185,7 @@ def _ended(facts: Facts, memory: Memory) -> Notify:
     )
 
 
-def _not_understood(facts: Facts) -> Notify:
+def _not_understood(facts: Observations) -> Notify:
     seen = facts.reservation
     if seen is None:
         problem = "EC2 knows no such reservation in this account and Region"
@@ -203,11 +203,11 @@ def _not_understood(facts: Facts) -> Notify:
 
 
 def live(
-    facts: Facts,
-    memory: Memory | None,
+    facts: Observations,
+    memory: LifecycleState | None,
     *,
     perform: Callable[[Action], None],
-    save: Callable[[Memory], None],
+    save: Callable[[LifecycleState], None],
 ) -> tuple[Exception, ...]:
     """Do what is to be done. What fails stops nothing else; the next wake-up tries it again.
 
@@ -237,10 +237,10 @@ def live(
             notices.append(action)
             continue
         done = attempt(partial(perform, action))
-        if memory is not None and isinstance(action, TellNodes):
+        if memory is not None and isinstance(action, RequestCheckpoint):
             partly = errors[-1] if not done else None
-            told = action.nodes if done else partly.told if isinstance(partly, PartlyTold) else frozenset()
-            memory = memory.having_told(told, facts.now, present=facts.nodes or frozenset())
+            told = action.nodes if done else partly.told if isinstance(partly, PartialDeliveryError) else frozenset()
+            memory = memory.with_checkpoint_requests(told, facts.now, present=facts.nodes or frozenset())
     if memory is None or (memory == before and not notices):
         return tuple(errors)
     # Notices wait until the memory can be written: else each wake-up would send them again.
@@ -248,12 +248,12 @@ def live(
         return tuple(errors)
     for notice in notices:
         if attempt(partial(perform, notice)):
-            memory = memory.having_sent(notice.notices)
+            memory = memory.with_notices(notice.notices)
             attempt(partial(save, memory))
     return tuple(errors)
 
 
-def _looked_at(facts: Facts, memory: Memory | None) -> Memory | None:
+def _looked_at(facts: Observations, memory: LifecycleState | None) -> LifecycleState | None:
     window, seen = facts.window, facts.reservation
     if memory is None or window is None or seen is None:
         return memory

@@ -7,12 +7,12 @@ from typing import Final
 
 from ultracluster_runtime.functions.window import BlockWindow
 
-__all__ = ["ACTIVE", "OVER", "TO_COME", "Facts", "Job", "Queue", "Reservation"]
+__all__ = ["ACTIVE", "OVER", "UPCOMING", "Observations", "Job", "Queue", "Reservation"]
 
 ACTIVE: Final = "active"
 """The state of a reservation whose capacity can be used."""
 
-TO_COME: Final = frozenset({"assessing", "delayed", "payment-pending", "pending", "scheduled"})
+UPCOMING: Final = frozenset({"assessing", "delayed", "payment-pending", "pending", "scheduled"})
 """States of a reservation whose capacity is still to be delivered."""
 
 OVER: Final = frozenset({"cancelled", "cancelling", "expired", "failed", "payment-failed", "unsupported"})
@@ -58,7 +58,7 @@ class Reservation:
             now: The time.
         """
         window = self.window(timedelta(0))
-        usable = self.state == ACTIVE or self.state in TO_COME
+        usable = self.state == ACTIVE or self.state in UPCOMING
         return usable and window is not None and now < window.drain_at
 
 
@@ -92,7 +92,7 @@ class Job:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class Observations:
     """What was seen at one wake-up. None stands for what could not be seen; nothing is done about it then.
 
     Attributes:

@@ -9,11 +9,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_runtime.lifecycle.observations import ACTIVE, Facts, Job, Queue, Reservation
+from ultracluster_runtime.lifecycle.observations import ACTIVE, Observations, Job, Queue, Reservation
 
-__all__ = ["UNSEEN", "Clients", "Cluster", "chunks", "observe", "seen"]
+__all__ = ["READ_ERRORS", "Clients", "Cluster", "chunks", "observe", "seen"]
 
-UNSEEN: Final = (BotoCoreError, ClientError, KeyError, IndexError)
+READ_ERRORS: Final = (BotoCoreError, ClientError, KeyError, IndexError)
 """What a look can end in: no answer, a refusal, or an answer without what was asked for."""
 
 _JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
@@ -65,12 +65,12 @@ def seen(look: Callable[[], Any], errors: list[Exception]) -> Any:
     """
     try:
         return look()
-    except UNSEEN as error:
+    except READ_ERRORS as error:
         errors.append(error)
         return None
 
 
-def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exception]) -> Facts:
+def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exception]) -> Observations:
     """Look at everything.
 
     Args:
@@ -80,7 +80,7 @@ def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exce
         errors: Takes what went wrong; what could not be seen is None in the facts.
 
     Raises:
-        BotoCoreError: If the reservation could not be seen, as each of `UNSEEN`; nothing can be decided without it.
+        BotoCoreError: If the reservation could not be seen, as each of `READ_ERRORS`; nothing can be decided without it.
     """
     reservation = _reservation(clients, cluster.reservation_id)
     environment = seen(lambda: _environment(clients, cluster.compute_environment), errors)
@@ -92,7 +92,7 @@ def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exce
         if environment is not None:
             queues = (cluster.job_queue, *cluster.further_job_queues)
             jobs = seen(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
-    return Facts(
+    return Observations(
         now=now,
         reservation_id=cluster.reservation_id,
         checkpoint_lead=cluster.checkpoint_lead,

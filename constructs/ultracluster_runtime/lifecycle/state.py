@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-__all__ = ["LONGEST_SAMPLE", "Memory"]
+__all__ = ["LONGEST_SAMPLE", "LifecycleState"]
 
 LONGEST_SAMPLE = timedelta(minutes=5)
 """A gap between two looks that is longer than this counts as not observed; nothing is extrapolated over it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Memory:
+class LifecycleState:
     """What is known of one reservation from earlier wake-ups.
 
     Attributes:
@@ -121,7 +121,7 @@ class Memory:
             busy_seconds=self.busy_seconds + seconds * min(busy, self.instances),
         )
 
-    def having_told(self, nodes: frozenset[str], now: datetime, *, present: frozenset[str]) -> "Memory":
+    def with_checkpoint_requests(self, nodes: frozenset[str], now: datetime, *, present: frozenset[str]) -> "Memory":
         """Remember that nodes were told; the first time counts, and nodes that are gone are forgotten.
 
         Args:
@@ -132,7 +132,7 @@ class Memory:
         told = {node: at for node, at in self.told.items() if node in present}
         return replace(self, told=dict.fromkeys(nodes, now) | told)
 
-    def having_sent(self, notices: frozenset[str]) -> "Memory":
+    def with_notices(self, notices: frozenset[str]) -> "Memory":
         """Remember that notices were sent.
 
         Args:

@@ -8,16 +8,16 @@ from typing import Final
 
 from ultracluster_catalog.prices.prices import Price
 
-__all__ = ["BY_THE_SECOND", "Figure", "Reached", "Reports", "Side", "Week", "report_weeks", "weeks_until"]
+__all__ = ["PER_SECOND", "Figure", "Result", "Reports", "Candidate", "Week", "report_weeks", "weeks_until"]
 
-BY_THE_SECOND: Final = "_per_second"
+PER_SECOND: Final = "_per_second"
 """How the names of figures end that a dollar can buy."""
 
 _WEEK: Final = timedelta(weeks=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Side:
+class Candidate:
     """A contestant, as far as its money goes.
 
     Attributes:
@@ -57,7 +57,7 @@ class Reports:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reached:
+class Result:
     """What a contestant reached in a week.
 
     Attributes:
@@ -71,8 +71,8 @@ class Reached:
     mean: float
     count: float
     ratio: float | None
-    for_a_dollar: float | None
-    ratio_for_a_dollar: float | None
+    per_dollar: float | None
+    ratio_per_dollar: float | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +85,7 @@ class Figure:
     """
 
     name: str
-    reached: Mapping[str, Reached | None]
+    reached: Mapping[str, Result | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,7 +124,7 @@ def report_weeks(
     *,
     mondays: Sequence[date],
     figures: Sequence[str],
-    sides: Sequence[Side],
+    sides: Sequence[Candidate],
     today: date,
 ) -> list[Week]:
     """Set the contestants beside each other.
@@ -154,26 +154,26 @@ def report_weeks(
     ]
 
 
-def _reached(figure: str, of: Mapping[Side, Reports | None]) -> Iterator[tuple[str, Reached | None]]:
+def _reached(figure: str, of: Mapping[Candidate, Reports | None]) -> Iterator[tuple[str, Result | None]]:
     means = {side: None if each is None else each.mean for side, each in of.items()}
     bought = {side: _for_a_dollar(figure, side, mean) for side, mean in means.items()}
     first = next(iter(of))
     for side, each in of.items():
         reached = None
         if each is not None:
-            reached = Reached(
+            reached = Result(
                 mean=each.mean,
                 count=each.count,
                 ratio=_ratio(means[side], means[first]),
-                for_a_dollar=bought[side],
-                ratio_for_a_dollar=_ratio(bought[side], bought[first]),
+                per_dollar=bought[side],
+                ratio_per_dollar=_ratio(bought[side], bought[first]),
             )
         yield side.name, reached
 
 
-def _for_a_dollar(figure: str, side: Side, mean: float | None) -> float | None:
+def _for_a_dollar(figure: str, side: Candidate, mean: float | None) -> float | None:
     hourly = side.usd_per_hour
-    if mean is None or not hourly or not figure.endswith(BY_THE_SECOND):
+    if mean is None or not hourly or not figure.endswith(PER_SECOND):
         return None
     return mean * 3600 / float(hourly)
 

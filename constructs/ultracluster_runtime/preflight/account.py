@@ -8,7 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RegionNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.aws_errors import server_time
 
 __all__ = ["ACCOUNT_CHECKS", "identity"]
@@ -26,7 +26,7 @@ _NOT_ENABLED: Final = frozenset(
 _LEAST_BOOTSTRAP_VERSION: Final = 6
 
 
-def _rollout(needs: RolloutNeeds) -> Iterable[RolloutNeeds]:
+def _rollout(needs: RolloutRequirements) -> Iterable[RolloutRequirements]:
     return (needs,)
 
 
@@ -35,7 +35,7 @@ def identity(reads: Reads, region: str) -> Mapping[str, Any]:
     return reads.ask("sts", region, "GetCallerIdentity")
 
 
-def _try_identity(reads: Reads, needs: RolloutNeeds) -> Mapping[str, Any] | BotoCoreError | ClientError:
+def _try_identity(reads: Reads, needs: RolloutRequirements) -> Mapping[str, Any] | BotoCoreError | ClientError:
     try:
         return identity(reads, needs.home)
     except (BotoCoreError, ClientError) as error:
@@ -43,14 +43,14 @@ def _try_identity(reads: Reads, needs: RolloutNeeds) -> Mapping[str, Any] | Boto
         return refusal
 
 
-def _judge_credentials(_: RolloutNeeds, answer: Mapping[str, Any] | BotoCoreError | ClientError) -> Outcome:
+def _judge_credentials(_: RolloutRequirements, answer: Mapping[str, Any] | BotoCoreError | ClientError) -> Outcome:
     """Whether AWS accepts the credentials."""
     if isinstance(answer, BotoCoreError | ClientError):
         return failed(str(answer), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
     return passed(f"account {answer['Account']} as {answer['Arn']}")
 
 
-def _judge_account(needs: RolloutNeeds, answer: Mapping[str, Any]) -> Outcome:
+def _judge_account(needs: RolloutRequirements, answer: Mapping[str, Any]) -> Outcome:
     """Whether the clusters go to the account of the credentials."""
     account = answer["Account"]
     elsewhere = [one for one in needs.clusters if one.account not in (None, account)]
@@ -63,7 +63,7 @@ def _judge_account(needs: RolloutNeeds, answer: Mapping[str, Any]) -> Outcome:
     return passed(f"all {len(needs.clusters)} clusters go to {account}")
 
 
-def _times(reads: Reads, needs: RolloutNeeds) -> tuple[datetime, datetime | None]:
+def _times(reads: Reads, needs: RolloutRequirements) -> tuple[datetime, datetime | None]:
     try:
         answer: Mapping[str, Any] = identity(reads, needs.home)
     except ClientError as error:  # also an answer that refuses has a date
@@ -73,7 +73,7 @@ def _times(reads: Reads, needs: RolloutNeeds) -> tuple[datetime, datetime | None
     return reads.now, server_time(dict(answer))
 
 
-def _judge_clock(_: RolloutNeeds, times: tuple[datetime, datetime | None]) -> Outcome:
+def _judge_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]) -> Outcome:
     """Whether this machine's clock goes right."""
     ours, theirs = times
     if theirs is None:
@@ -86,7 +86,7 @@ def _judge_clock(_: RolloutNeeds, times: tuple[datetime, datetime | None]) -> Ou
     return warned(seen, remedy) if skew > _NOTED_SKEW else passed(seen)
 
 
-def _region(reads: Reads, needs: RegionNeeds) -> str:
+def _region(reads: Reads, needs: RegionRequirements) -> str:
     try:
         shown = reads.ask("ec2", needs.region, "DescribeRegions", RegionNames=[needs.region], AllRegions=True)
     except ClientError as error:
@@ -96,7 +96,7 @@ def _region(reads: Reads, needs: RegionNeeds) -> str:
     return str(shown["Regions"][0].get("OptInStatus", "opt-in-not-required"))
 
 
-def _judge_region(needs: RegionNeeds, status: str) -> Outcome:
+def _judge_region(needs: RegionRequirements, status: str) -> Outcome:
     """Whether the account may use the Region."""
     if status in {"opt-in-not-required", "opted-in"}:
         return passed(f"it is {status}")
@@ -106,7 +106,7 @@ def _judge_region(needs: RegionNeeds, status: str) -> Outcome:
     )
 
 
-def _bootstrap(reads: Reads, needs: RegionNeeds) -> str | None:
+def _bootstrap(reads: Reads, needs: RegionRequirements) -> str | None:
     answer = reads.find(
         "ssm",
         needs.region,
@@ -117,7 +117,7 @@ def _bootstrap(reads: Reads, needs: RegionNeeds) -> str | None:
     return None if answer is None else str(answer["Parameter"]["Value"])
 
 
-def _judge_bootstrap(needs: RegionNeeds, version: str | None) -> Outcome:
+def _judge_bootstrap(needs: RegionRequirements, version: str | None) -> Outcome:
     """Whether the CDK can deploy to the Region."""
     remedy = f"Run `cdk bootstrap aws://ACCOUNT/{needs.region}`"
     if version is None:
@@ -153,7 +153,7 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
     Check(
         code="UC9404",
         calls=("ec2:DescribeRegions",),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=_region,
         judge=_judge_region,
         after=("UC9401", "UC9402"),
@@ -161,7 +161,7 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
     Check(
         code="UC9405",
         calls=("ssm:GetParameter",),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=_bootstrap,
         judge=_judge_bootstrap,
         after=("UC9404",),

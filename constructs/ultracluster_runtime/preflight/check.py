@@ -7,7 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ultracluster_rules.rules import RULES
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
 __all__ = [
     "AnyCheck",
@@ -107,7 +107,7 @@ class Check(Generic[NeedsT, FactsT]):
 
     code: str
     calls: tuple[str, ...]
-    subjects: Callable[[RolloutNeeds], Iterable[NeedsT]]
+    subjects: Callable[[RolloutRequirements], Iterable[NeedsT]]
     gather: Callable[[Reads, NeedsT], FactsT]
     judge: Callable[[NeedsT, FactsT], Outcome]
     after: tuple[str, ...] = ()

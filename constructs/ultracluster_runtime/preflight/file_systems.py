@@ -6,7 +6,7 @@ from typing import Any, Final
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import FileSystemNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.requirements import FileSystemRequirements, RolloutRequirements
 
 __all__ = ["FILE_SYSTEM_CHECKS"]
 
@@ -15,11 +15,11 @@ Shown = Mapping[str, Any]
 _FILE_SYSTEM: Final = "UC9452"
 
 
-def _systems(rollout: RolloutNeeds) -> Iterator[FileSystemNeeds]:
+def _systems(rollout: RolloutRequirements) -> Iterator[FileSystemRequirements]:
     yield from (cluster.file_system for cluster in rollout.clusters if cluster.file_system is not None)
 
 
-def _system(reads: Reads, needs: FileSystemNeeds) -> Shown | None:
+def _system(reads: Reads, needs: FileSystemRequirements) -> Shown | None:
     answer = reads.find(
         "fsx",
         needs.region,
@@ -30,7 +30,7 @@ def _system(reads: Reads, needs: FileSystemNeeds) -> Shown | None:
     return answer["FileSystems"][0] if answer and answer["FileSystems"] else None
 
 
-def _judge_system(needs: FileSystemNeeds, shown: Shown | None) -> Outcome:
+def _judge_system(needs: FileSystemRequirements, shown: Shown | None) -> Outcome:
     """Whether nodes can mount it as the rollout says."""
     if shown is None:
         return failed(
@@ -51,7 +51,7 @@ def _judge_system(needs: FileSystemNeeds, shown: Shown | None) -> Outcome:
     return failed(f"it is {state}", "Repair it, or take another one")
 
 
-def _place(reads: Reads, needs: FileSystemNeeds) -> tuple[str, str | None]:
+def _place(reads: Reads, needs: FileSystemRequirements) -> tuple[str, str | None]:
     shown = _system(reads, needs) or {}
     subnets = shown.get("SubnetIds", [])
     zone = None
@@ -67,7 +67,7 @@ def _place(reads: Reads, needs: FileSystemNeeds) -> tuple[str, str | None]:
     return str(shown.get("VpcId", "")), zone
 
 
-def _judge_place(needs: FileSystemNeeds, seen: tuple[str, str | None]) -> Outcome:
+def _judge_place(needs: FileSystemRequirements, seen: tuple[str, str | None]) -> Outcome:
     """Whether it is beside the nodes: in their VPC, or no name and no route leads to it, and in their zone."""
     vpc, zone = seen
     if needs.vpc_id is None:
@@ -89,7 +89,7 @@ def _judge_place(needs: FileSystemNeeds, seen: tuple[str, str | None]) -> Outcom
     return passed(f"it is in {vpc} and {zone}, as the nodes")
 
 
-def _groups(reads: Reads, needs: FileSystemNeeds) -> list[Shown]:
+def _groups(reads: Reads, needs: FileSystemRequirements) -> list[Shown]:
     interfaces = (_system(reads, needs) or {}).get("NetworkInterfaceIds", [])
     if not interfaces:
         return []
@@ -111,7 +111,7 @@ def _groups(reads: Reads, needs: FileSystemNeeds) -> list[Shown]:
     return found
 
 
-def _judge_ports(needs: FileSystemNeeds, groups: list[Shown]) -> Outcome:
+def _judge_ports(needs: FileSystemRequirements, groups: list[Shown]) -> Outcome:
     """Whether its security groups let Lustre in: by the rules that the deployment adds, or by rules that are there."""
     ids = {group["GroupId"] for group in groups}
     if not groups:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import ClusterNeeds, ImageNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.requirements import ClusterRequirements, ImageRequirements, RolloutRequirements
 
 __all__ = ["IMAGE_CHECKS", "Reference", "read_reference"]
 
@@ -27,7 +27,7 @@ _ECR: Final = re.compile(
 # AMIs
 
 
-def _find(reads: Reads, needs: ClusterNeeds) -> Shown | None:
+def _find(reads: Reads, needs: ClusterRequirements) -> Shown | None:
     answer = reads.find(
         "ec2",
         needs.region,
@@ -40,11 +40,11 @@ def _find(reads: Reads, needs: ClusterNeeds) -> Shown | None:
     return answer["Images"][0] if answer and answer["Images"] else None
 
 
-def _shown(reads: Reads, needs: ClusterNeeds) -> Shown:
+def _shown(reads: Reads, needs: ClusterRequirements) -> Shown:
     return _find(reads, needs) or {}
 
 
-def _judge_ami(needs: ClusterNeeds, shown: Shown | None) -> Outcome:
+def _judge_ami(needs: ClusterRequirements, shown: Shown | None) -> Outcome:
     """Whether nodes can be launched from the AMI."""
     remedy = "Pin another one: `ultracluster ami resolve ROLLOUT --write`"
     if shown is None:
@@ -56,7 +56,7 @@ def _judge_ami(needs: ClusterNeeds, shown: Shown | None) -> Outcome:
     return passed(f"{needs.image_id} is {shown.get('Name', 'without a name')}")
 
 
-def _judge_architecture(_: ClusterNeeds, shown: Shown) -> Outcome:
+def _judge_architecture(_: ClusterRequirements, shown: Shown) -> Outcome:
     """Whether the AMI is for the processors of the nodes."""
     got = shown.get("Architecture")
     if got == _ARCHITECTURE:
@@ -64,7 +64,7 @@ def _judge_architecture(_: ClusterNeeds, shown: Shown) -> Outcome:
     return failed(f"it is for {got}; the nodes are {_ARCHITECTURE}", f"Pin one for {_ARCHITECTURE}")
 
 
-def _judge_purpose(needs: ClusterNeeds, shown: Shown) -> Outcome:
+def _judge_purpose(needs: ClusterRequirements, shown: Shown) -> Outcome:
     """Whether the AMI looks like one for such nodes: by the tag of what was baked here, else by its name."""
     name = shown.get("Name", "")
     if any(tag["Key"] == BAKED_IMAGE_TAG for tag in shown.get("Tags", [])):
@@ -80,11 +80,11 @@ def _judge_purpose(needs: ClusterNeeds, shown: Shown) -> Outcome:
     )
 
 
-def _with_now(reads: Reads, needs: ClusterNeeds) -> tuple[Shown, datetime]:
+def _with_now(reads: Reads, needs: ClusterRequirements) -> tuple[Shown, datetime]:
     return _shown(reads, needs), reads.now
 
 
-def _judge_deprecation(_: ClusterNeeds, seen: tuple[Shown, datetime]) -> Outcome:
+def _judge_deprecation(_: ClusterRequirements, seen: tuple[Shown, datetime]) -> Outcome:
     """Whether its owner still stands behind the AMI."""
     shown, now = seen
     text = shown.get("DeprecationTime")
@@ -132,12 +132,12 @@ def read_reference(image: str) -> Reference | None:
     )
 
 
-def _images(rollout: RolloutNeeds) -> Iterator[ImageNeeds]:
+def _images(rollout: RolloutRequirements) -> Iterator[ImageRequirements]:
     for cluster in rollout.clusters:
         yield from cluster.images
 
 
-def _repository(reads: Reads, needs: ImageNeeds) -> bool | None:
+def _repository(reads: Reads, needs: ImageRequirements) -> bool | None:
     reference = read_reference(needs.image)
     if reference is None:
         return None
@@ -152,7 +152,7 @@ def _repository(reads: Reads, needs: ImageNeeds) -> bool | None:
     return answer is not None
 
 
-def _judge_repository(needs: ImageNeeds, exists: bool | None) -> Outcome:
+def _judge_repository(needs: ImageRequirements, exists: bool | None) -> Outcome:
     """Whether the repository of an image is there, and in the Region of the nodes."""
     reference = read_reference(needs.image)
     if reference is None or exists is None:
@@ -174,7 +174,7 @@ def _judge_repository(needs: ImageNeeds, exists: bool | None) -> Outcome:
     return passed(f"{reference.repository} is in {reference.region}")
 
 
-def _image(reads: Reads, needs: ImageNeeds) -> Shown | None:
+def _image(reads: Reads, needs: ImageRequirements) -> Shown | None:
     reference = read_reference(needs.image)
     if reference is None:
         return {}
@@ -190,7 +190,7 @@ def _image(reads: Reads, needs: ImageNeeds) -> Shown | None:
     return answer["imageDetails"][0] if answer and answer["imageDetails"] else None
 
 
-def _judge_image(_: ImageNeeds, shown: Shown | None) -> Outcome:
+def _judge_image(_: ImageRequirements, shown: Shown | None) -> Outcome:
     """Whether nodes can pull the image."""
     if shown is None:
         return failed(

@@ -8,22 +8,22 @@ from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, Status, warned
 from ultracluster_runtime.preflight.quotas import Share, judge_shares, quota_check, quota_value
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import ClusterNeeds, RegionNeeds, SourceNeeds
+from ultracluster_runtime.preflight.requirements import ClusterRequirements, RegionRequirements, SourceRequirements
 
 __all__ = ["INSTANCE_QUOTA_CHECKS"]
 
 
 def _by_code(
-    sources: Iterable[SourceNeeds], code: Callable[[SourceNeeds], str | None]
-) -> dict[str, list[SourceNeeds]]:
-    found: dict[str, list[SourceNeeds]] = {}
+    sources: Iterable[SourceRequirements], code: Callable[[SourceRequirements], str | None]
+) -> dict[str, list[SourceRequirements]]:
+    found: dict[str, list[SourceRequirements]] = {}
     for source in sources:
         if (known := code(source)) is not None:
             found.setdefault(known, []).append(source)
     return found
 
 
-def _block_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
+def _block_shares(reads: Reads, needs: RegionRequirements) -> list[Share]:
     blocks = [one for one in needs.sources if one.market_type == "capacity-block"]
     return [
         Share(
@@ -38,7 +38,7 @@ def _block_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
     ]
 
 
-def _judge_blocks(needs: RegionNeeds, shares: list[Share]) -> Outcome:
+def _judge_blocks(needs: RegionRequirements, shares: list[Share]) -> Outcome:
     """Whether blocks of this size can be bought: those that are, have passed; the next one would not."""
     outcome = judge_shares(needs, shares)
     if outcome.status is Status.FAIL:
@@ -48,7 +48,7 @@ def _judge_blocks(needs: RegionNeeds, shares: list[Share]) -> Outcome:
     return outcome
 
 
-def _instance_shares(reads: Reads, needs: RegionNeeds, *, market: str, code: Any, spot: bool) -> list[Share]:
+def _instance_shares(reads: Reads, needs: RegionRequirements, *, market: str, code: Any, spot: bool) -> list[Share]:
     sources = [one for one in needs.sources if one.market_type == market and one.reservation_id is None]
     by_code = _by_code(sources, code)
     if not by_code:
@@ -93,18 +93,18 @@ def _vcpus(instance: Any) -> int:
     return int(options.get("CoreCount", 0)) * int(options.get("ThreadsPerCore", 1))
 
 
-def _is_of(instance: Any, clusters: Iterable[ClusterNeeds]) -> bool:
+def _is_of(instance: Any, clusters: Iterable[ClusterRequirements]) -> bool:
     names = {cluster.name for cluster in clusters}
     return any(tag["Key"] == CLUSTER_TAG and tag["Value"] in names for tag in instance.get("Tags", []))
 
 
-def _on_demand_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
+def _on_demand_shares(reads: Reads, needs: RegionRequirements) -> list[Share]:
     return _instance_shares(
         reads, needs, market="on-demand", code=lambda one: one.on_demand_quota, spot=False
     )
 
 
-def _spot_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
+def _spot_shares(reads: Reads, needs: RegionRequirements) -> list[Share]:
     return _instance_shares(reads, needs, market="spot", code=lambda one: one.spot_quota, spot=True)
 
 

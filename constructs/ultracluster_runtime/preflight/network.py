@@ -7,7 +7,7 @@ from typing import Any, Final
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RolloutNeeds, SubnetNeeds
+from ultracluster_runtime.preflight.requirements import RolloutRequirements, SubnetRequirements
 
 __all__ = ["NETWORK_CHECKS", "Ways"]
 
@@ -17,15 +17,15 @@ _EXISTS: Final = "UC9435"
 _ANYWHERE: Final = "0.0.0.0/0"
 
 
-def _subnets(rollout: RolloutNeeds) -> Iterator[SubnetNeeds]:
+def _subnets(rollout: RolloutRequirements) -> Iterator[SubnetRequirements]:
     yield from (cluster.subnet for cluster in rollout.clusters if cluster.subnet is not None)
 
 
-def _grouped(rollout: RolloutNeeds) -> Iterator[SubnetNeeds]:
+def _grouped(rollout: RolloutRequirements) -> Iterator[SubnetRequirements]:
     yield from (subnet for subnet in _subnets(rollout) if subnet.security_group_id is not None)
 
 
-def _find(reads: Reads, needs: SubnetNeeds) -> Shown | None:
+def _find(reads: Reads, needs: SubnetRequirements) -> Shown | None:
     answer = reads.find(
         "ec2",
         needs.region,
@@ -36,11 +36,11 @@ def _find(reads: Reads, needs: SubnetNeeds) -> Shown | None:
     return answer["Subnets"][0] if answer and answer["Subnets"] else None
 
 
-def _shown(reads: Reads, needs: SubnetNeeds) -> Shown:
+def _shown(reads: Reads, needs: SubnetRequirements) -> Shown:
     return _find(reads, needs) or {}
 
 
-def _judge_subnet(needs: SubnetNeeds, shown: Shown | None) -> Outcome:
+def _judge_subnet(needs: SubnetRequirements, shown: Shown | None) -> Outcome:
     """Whether the subnet is where the rollout says."""
     if shown is None:
         return failed(f"{needs.region} shows this account no {needs.subnet_id}", "Correct network.subnet_id")
@@ -56,12 +56,12 @@ def _judge_subnet(needs: SubnetNeeds, shown: Shown | None) -> Outcome:
     return passed(f"it is in {needs.zone_id} and of {needs.vpc_id}")
 
 
-def _room(reads: Reads, needs: SubnetNeeds) -> tuple[int, bool]:
+def _room(reads: Reads, needs: SubnetRequirements) -> tuple[int, bool]:
     free = int(_shown(reads, needs).get("AvailableIpAddressCount", 0))
     return free, is_deployed(reads, needs.region, needs.stack)
 
 
-def _judge_addresses(needs: SubnetNeeds, seen: tuple[int, bool]) -> Outcome:
+def _judge_addresses(needs: SubnetRequirements, seen: tuple[int, bool]) -> Outcome:
     """Whether the subnet has an address for everything of the cluster."""
     free, deployed = seen
     said = f"{free:,} addresses are free; the cluster takes {needs.addresses:,}"
@@ -73,7 +73,7 @@ def _judge_addresses(needs: SubnetNeeds, seen: tuple[int, bool]) -> Outcome:
     return failed(said, remedy)
 
 
-def _judge_private(_: SubnetNeeds, shown: Shown) -> Outcome:
+def _judge_private(_: SubnetRequirements, shown: Shown) -> Outcome:
     """Whether nodes with several interfaces can be launched into it: EC2 refuses public addresses beside them."""
     if shown.get("MapPublicIpOnLaunch"):
         return failed(
@@ -100,7 +100,7 @@ class Ways:
     unnamed: frozenset[str]
 
 
-def _ways(reads: Reads, needs: SubnetNeeds) -> Ways:
+def _ways(reads: Reads, needs: SubnetRequirements) -> Ways:
     tables = reads.every(
         "ec2",
         needs.region,
@@ -167,7 +167,7 @@ def _leads_out(way: str | None) -> bool:
     return way is not None and not way.startswith("igw-")
 
 
-def _judge_s3(_: SubnetNeeds, ways: Ways) -> Outcome:
+def _judge_s3(_: SubnetRequirements, ways: Ways) -> Outcome:
     """Whether nodes reach S3, where image layers, checkpoints and compiled graphs are."""
     if "s3" in ways.gateways:
         return passed("its route table has the gateway endpoint of S3")
@@ -184,7 +184,7 @@ def _judge_s3(_: SubnetNeeds, ways: Ways) -> Outcome:
     return failed("nothing leads to S3", "Add the gateway endpoint of S3 to its route table")
 
 
-def _judge_services(needs: SubnetNeeds, ways: Ways) -> Outcome:
+def _judge_services(needs: SubnetRequirements, ways: Ways) -> Outcome:
     """Whether nodes reach the services that they need to boot, to join and to log."""
     missing = [service for service in needs.services if service not in ways.endpoints]
     if not missing:
@@ -204,7 +204,7 @@ def _judge_services(needs: SubnetNeeds, ways: Ways) -> Outcome:
     )
 
 
-def _dns(reads: Reads, needs: SubnetNeeds) -> dict[str, bool]:
+def _dns(reads: Reads, needs: SubnetRequirements) -> dict[str, bool]:
     return {
         name: bool(
             reads.ask("ec2", needs.region, "DescribeVpcAttribute", VpcId=needs.vpc_id, Attribute=attribute)[
@@ -218,7 +218,7 @@ def _dns(reads: Reads, needs: SubnetNeeds) -> dict[str, bool]:
     }
 
 
-def _judge_dns(needs: SubnetNeeds, settings: dict[str, bool]) -> Outcome:
+def _judge_dns(needs: SubnetRequirements, settings: dict[str, bool]) -> Outcome:
     """Whether names of endpoints and of the file system are resolved in the VPC."""
     off = [name for name, on in settings.items() if not on]
     if not off:
@@ -229,7 +229,7 @@ def _judge_dns(needs: SubnetNeeds, settings: dict[str, bool]) -> Outcome:
     )
 
 
-def _group(reads: Reads, needs: SubnetNeeds) -> Shown | None:
+def _group(reads: Reads, needs: SubnetRequirements) -> Shown | None:
     answer = reads.find(
         "ec2",
         needs.region,
@@ -240,7 +240,7 @@ def _group(reads: Reads, needs: SubnetNeeds) -> Shown | None:
     return answer["SecurityGroups"][0] if answer and answer["SecurityGroups"] else None
 
 
-def _judge_group(needs: SubnetNeeds, shown: Shown | None) -> Outcome:
+def _judge_group(needs: SubnetRequirements, shown: Shown | None) -> Outcome:
     """Whether the group lets EFA through: all traffic to and from itself, named by its id, not by addresses."""
     if shown is None:
         return failed(f"there is no {needs.security_group_id}", "Correct network.security_group_id")

@@ -6,7 +6,7 @@ from typing import Any, Final
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import OrderNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.requirements import OrderRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.ledger_items import order_key, read_record_item
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import order_token
@@ -17,12 +17,12 @@ __all__ = ["ORDER_CHECKS"]
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 
-def _orders(rollout: RolloutNeeds) -> Iterator[OrderNeeds]:
+def _orders(rollout: RolloutRequirements) -> Iterator[OrderRequirements]:
     for cluster in rollout.clusters:
         yield from cluster.orders
 
 
-def _item(reads: Reads, needs: OrderNeeds) -> Mapping[str, Any] | None:
+def _item(reads: Reads, needs: OrderRequirements) -> Mapping[str, Any] | None:
     """The answer of the ledger; None if none is named, and without an ``Item`` if it does not hold the order."""
     if needs.ledger is None:
         return None
@@ -48,7 +48,7 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
     return record if order_token(record.order) == record.token else None
 
 
-def _judge_order(needs: OrderNeeds, answer: Mapping[str, Any] | None) -> Outcome:
+def _judge_order(needs: OrderRequirements, answer: Mapping[str, Any] | None) -> Outcome:
     """Whether the order bought the reservation of the rollout, under the terms that were approved."""
     if answer is None:
         return warned(

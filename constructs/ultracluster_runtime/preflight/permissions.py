@@ -7,7 +7,7 @@ from typing import Any, Final
 from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RegionNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 
 __all__ = ["PERMISSION_CHECKS", "role_actions"]
 
@@ -17,31 +17,31 @@ _SIMULATE: Final = "iam:SimulatePrincipalPolicy"
 _ACCOUNT: Final = ("UC9401", "UC9402")
 
 
-def _of_account(rollout: RolloutNeeds) -> Iterable[RolloutNeeds]:
+def _of_account(rollout: RolloutRequirements) -> Iterable[RolloutRequirements]:
     return (rollout,)
 
 
-def _with_spot(rollout: RolloutNeeds) -> Iterator[RolloutNeeds]:
+def _with_spot(rollout: RolloutRequirements) -> Iterator[RolloutRequirements]:
     if any(source.market_type == "spot" for cluster in rollout.clusters for source in cluster.sources):
         yield rollout
 
 
-def _with_new_storage(rollout: RolloutNeeds) -> Iterator[RolloutNeeds]:
+def _with_new_storage(rollout: RolloutRequirements) -> Iterator[RolloutRequirements]:
     if any(cluster.file_system is None for cluster in rollout.clusters):
         yield rollout
 
 
-def _role_exists(role: str) -> Callable[[Reads, RolloutNeeds], bool]:
-    def gather(reads: Reads, needs: RolloutNeeds) -> bool:
+def _role_exists(role: str) -> Callable[[Reads, RolloutRequirements], bool]:
+    def gather(reads: Reads, needs: RolloutRequirements) -> bool:
         return reads.find("iam", needs.home, "GetRole", absent=_NO_SUCH, RoleName=role) is not None
 
     return gather
 
 
-def _judge_role(role: str, service: str, *, made_by: str) -> Callable[[RolloutNeeds, bool], Outcome]:
+def _judge_role(role: str, service: str, *, made_by: str) -> Callable[[RolloutRequirements, bool], Outcome]:
     command = f"`aws iam create-service-linked-role --aws-service-name {service}`"
 
-    def judge(_: RolloutNeeds, exists: bool) -> Outcome:
+    def judge(_: RolloutRequirements, exists: bool) -> Outcome:
         if exists:
             return passed(f"{role} is there")
         if made_by:
@@ -101,14 +101,14 @@ def _role_arn(who: Mapping[str, Any], name: str) -> str:
     return _iam_arn(who, f"role/{name}")
 
 
-def _bootstrap_role(needs: RegionNeeds, who: Mapping[str, Any], purpose: str) -> str:
+def _bootstrap_role(needs: RegionRequirements, who: Mapping[str, Any], purpose: str) -> str:
     return _role_arn(who, f"cdk-{needs.qualifier}-{purpose}-role-{who['Account']}-{needs.region}")
 
 
 _ASSUMED: Final = ("deploy", "file-publishing", "lookup")
 
 
-def _assumes(reads: Reads, needs: RegionNeeds) -> tuple[str, dict[str, str] | None]:
+def _assumes(reads: Reads, needs: RegionRequirements) -> tuple[str, dict[str, str] | None]:
     who = identity(reads, needs.region)
     arn = str(who["Arn"])
     if re.fullmatch(r"arn:[a-z-]+:iam::[0-9]{12}:root", arn):
@@ -126,7 +126,7 @@ def _assumes(reads: Reads, needs: RegionNeeds) -> tuple[str, dict[str, str] | No
     )
 
 
-def _judge_assumes(_: RegionNeeds, seen: tuple[str, dict[str, str] | None]) -> Outcome:
+def _judge_assumes(_: RegionRequirements, seen: tuple[str, dict[str, str] | None]) -> Outcome:
     """Whether the credentials lead to the roles that deploy; the roles' own trust is not simulated."""
     who, decisions = seen
     if decisions is None:
@@ -142,7 +142,7 @@ def _judge_assumes(_: RegionNeeds, seen: tuple[str, dict[str, str] | None]) -> O
     )
 
 
-def role_actions(needs: RegionNeeds) -> frozenset[str]:
+def role_actions(needs: RegionRequirements) -> frozenset[str]:
     """Give the calls that make the main resources of the clusters: without one of them a deployment fails.
 
     Args:
@@ -178,7 +178,7 @@ _ON_ROLES: Final = ("iam:CreateRole", "iam:PassRole", "iam:PutRolePolicy")
 _ON_PROFILES: Final = ("iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile")
 
 
-def _makes(reads: Reads, needs: RegionNeeds) -> tuple[str, dict[str, str] | None]:
+def _makes(reads: Reads, needs: RegionRequirements) -> tuple[str, dict[str, str] | None]:
     who = identity(reads, needs.region)
     role = _bootstrap_role(needs, who, "cfn-exec")
     actions = role_actions(needs)
@@ -199,7 +199,7 @@ def _makes(reads: Reads, needs: RegionNeeds) -> tuple[str, dict[str, str] | None
     return role, decisions
 
 
-def _judge_makes(_: RegionNeeds, seen: tuple[str, dict[str, str] | None]) -> Outcome:
+def _judge_makes(_: RegionRequirements, seen: tuple[str, dict[str, str] | None]) -> Outcome:
     """Whether CloudFormation may make what clusters are made of."""
     role, decisions = seen
     if decisions is None:
@@ -225,7 +225,7 @@ PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
     Check(
         code="UC9409",
         calls=("sts:GetCallerIdentity", _ROLE_READ, _SIMULATE),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=_assumes,
         judge=_judge_assumes,
         after=("UC9405",),
@@ -233,7 +233,7 @@ PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
     Check(
         code="UC9410",
         calls=("sts:GetCallerIdentity", _SIMULATE),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=_makes,
         judge=_judge_makes,
         after=("UC9405",),

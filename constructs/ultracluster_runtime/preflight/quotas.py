@@ -19,7 +19,7 @@ from ultracluster_runtime.preflight.check import (
     worst,
 )
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import ClusterNeeds, RegionNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.requirements import ClusterRequirements, RegionRequirements, RolloutRequirements
 
 __all__ = ["QUOTA_CHECKS", "Share", "is_deployed", "judge_shares", "quota_check", "quota_value"]
 
@@ -48,7 +48,7 @@ class Share:
     needed: int
 
 
-def judge_shares(needs: RegionNeeds, shares: Iterable[Share]) -> Outcome:
+def judge_shares(needs: RegionRequirements, shares: Iterable[Share]) -> Outcome:
     """Whether each quota holds what is used and what is added."""
     outcomes = [_judge(needs.region, share) for share in shares]
     return worst(outcomes) if outcomes else skipped("nothing of this rollout counts against it")
@@ -99,7 +99,7 @@ def _share(reads: Reads, region: str, quota: ServiceQuota, *, used: int, needed:
     )
 
 
-def _new(reads: Reads, needs: RegionNeeds, stack: int) -> list[ClusterNeeds]:
+def _new(reads: Reads, needs: RegionRequirements, stack: int) -> list[ClusterRequirements]:
     """The clusters whose stack of this number is not there yet."""
     return [one for one in needs.clusters if not is_deployed(reads, one.region, one.stacks[stack])]
 
@@ -111,12 +111,12 @@ def _counted(
     quota: ServiceQuota,
     stack: int,
     listing: tuple[str, str, str],
-    needed: Callable[[ClusterNeeds], int],
+    needed: Callable[[ClusterRequirements], int],
     **parameters: Any,
-) -> Callable[[Reads, RegionNeeds], list[Share]]:
+) -> Callable[[Reads, RegionRequirements], list[Share]]:
     service, operation, key = listing
 
-    def gather(reads: Reads, needs: RegionNeeds) -> list[Share]:
+    def gather(reads: Reads, needs: RegionRequirements) -> list[Share]:
         used = len(reads.every(service, needs.region, operation, key, **parameters))
         wanted = sum(needed(cluster) for cluster in _new(reads, needs, stack))
         return [_share(reads, needs.region, quota, used=used, needed=wanted)]
@@ -124,7 +124,7 @@ def _counted(
     return gather
 
 
-def _interface_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
+def _interface_shares(reads: Reads, needs: RegionRequirements) -> list[Share]:
     """One share for each zone: AWS enforces this quota in each zone of a Region."""
     shown = reads.ask("ec2", needs.region, "DescribeAvailabilityZones", AllAvailabilityZones=True)
     names = {zone["ZoneId"]: zone["ZoneName"] for zone in shown["AvailabilityZones"]}
@@ -139,7 +139,7 @@ def _interface_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
     return shares
 
 
-def _storage_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
+def _storage_shares(reads: Reads, needs: RegionRequirements) -> list[Share]:
     shares = []
     new = _new(reads, needs, _STORAGE)
     systems = reads.every("fsx", needs.region, "DescribeFileSystems", "FileSystems")
@@ -174,7 +174,7 @@ def quota_check(code: str, gather: Any, *calls: str, judge: Any = judge_shares) 
     return Check(
         code=code,
         calls=(*_READ_QUOTA, *calls),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=gather,
         judge=judge,
         after=("UC9404",),

@@ -6,23 +6,23 @@ from datetime import datetime
 from typing import Literal
 
 __all__ = [
-    "BucketNeeds",
-    "ClusterNeeds",
-    "FileSystemNeeds",
-    "ImageNeeds",
-    "KeyNeeds",
-    "OrderNeeds",
-    "RegionNeeds",
-    "RolloutNeeds",
-    "SourceNeeds",
-    "SubnetNeeds",
+    "BucketRequirements",
+    "ClusterRequirements",
+    "FileSystemRequirements",
+    "ImageRequirements",
+    "KeyRequirements",
+    "OrderRequirements",
+    "RegionRequirements",
+    "RolloutRequirements",
+    "SourceRequirements",
+    "SubnetRequirements",
 ]
 
 Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SourceNeeds:
+class SourceRequirements:
     """One source of capacity of a cluster.
 
     Attributes:
@@ -71,7 +71,7 @@ class SourceNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SubnetNeeds:
+class SubnetRequirements:
     """An existing subnet that nodes are launched into.
 
     Attributes:
@@ -103,7 +103,7 @@ class SubnetNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ImageNeeds:
+class ImageRequirements:
     """A container image of a job.
 
     Attributes:
@@ -121,7 +121,7 @@ class ImageNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BucketNeeds:
+class BucketRequirements:
     """An existing bucket.
 
     Attributes:
@@ -141,7 +141,7 @@ class BucketNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KeyNeeds:
+class KeyRequirements:
     """A KMS key of one's own.
 
     Attributes:
@@ -159,7 +159,7 @@ class KeyNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OrderNeeds:
+class OrderRequirements:
     """An order that buys capacity.
 
     Attributes:
@@ -176,7 +176,7 @@ class OrderNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FileSystemNeeds:
+class FileSystemRequirements:
     """An existing file system.
 
     Attributes:
@@ -202,7 +202,7 @@ class FileSystemNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ClusterNeeds:
+class ClusterRequirements:
     """One cluster.
 
     Attributes:
@@ -238,20 +238,20 @@ class ClusterNeeds:
     instance_type: str
     image_id: str
     neuron: bool
-    sources: tuple[SourceNeeds, ...]
-    compilers: tuple[SourceNeeds, ...]
+    sources: tuple[SourceRequirements, ...]
+    compilers: tuple[SourceRequirements, ...]
     interfaces: int
     compute_environments: int
     queues: int
     new_vpc: bool
     storage_quota: str | None
     storage_gib: int
-    subnet: SubnetNeeds | None
-    file_system: FileSystemNeeds | None
-    buckets: tuple[BucketNeeds, ...]
-    keys: tuple[KeyNeeds, ...]
-    images: tuple[ImageNeeds, ...]
-    orders: tuple[OrderNeeds, ...]
+    subnet: SubnetRequirements | None
+    file_system: FileSystemRequirements | None
+    buckets: tuple[BucketRequirements, ...]
+    keys: tuple[KeyRequirements, ...]
+    images: tuple[ImageRequirements, ...]
+    orders: tuple[OrderRequirements, ...]
     stacks: tuple[str, str, str]
     role_path: str = "/"
 
@@ -262,7 +262,7 @@ class ClusterNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RegionNeeds:
+class RegionRequirements:
     """The clusters of a rollout in one Region.
 
     Attributes:
@@ -272,7 +272,7 @@ class RegionNeeds:
     """
 
     region: str
-    clusters: tuple[ClusterNeeds, ...]
+    clusters: tuple[ClusterRequirements, ...]
     qualifier: str
 
     @property
@@ -281,13 +281,13 @@ class RegionNeeds:
         return (self.region,)
 
     @property
-    def sources(self) -> tuple[SourceNeeds, ...]:
+    def sources(self) -> tuple[SourceRequirements, ...]:
         """All capacity of its clusters, that for compiling included."""
         return tuple(source for cluster in self.clusters for source in (*cluster.sources, *cluster.compilers))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RolloutNeeds:
+class RolloutRequirements:
     """All clusters that are looked at.
 
     Attributes:
@@ -295,7 +295,7 @@ class RolloutNeeds:
         qualifier: Of the CDK's bootstrap. Default: the CDK's own.
     """
 
-    clusters: tuple[ClusterNeeds, ...]
+    clusters: tuple[ClusterRequirements, ...]
     qualifier: str = "hnb659fds"
 
     @property
@@ -316,8 +316,8 @@ class RolloutNeeds:
         }
         return next((home for start, home in homes.items() if region.startswith(start)), "us-east-1")
 
-    def regions(self) -> Iterator[RegionNeeds]:
+    def regions(self) -> Iterator[RegionRequirements]:
         """Give its Regions, each with its clusters."""
         for region in dict.fromkeys(cluster.region for cluster in self.clusters):
             there = tuple(cluster for cluster in self.clusters if cluster.region == region)
-            yield RegionNeeds(region=region, clusters=there, qualifier=self.qualifier)
+            yield RegionRequirements(region=region, clusters=there, qualifier=self.qualifier)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RolloutNeeds, SourceNeeds
+from ultracluster_runtime.preflight.requirements import RolloutRequirements, SourceRequirements
 
 __all__ = ["RESERVATION_CHECKS", "judge_count", "judge_state", "judge_window"]
 
@@ -22,12 +22,12 @@ _ON_THE_WAY: Final = frozenset({"assessing", "delayed", "payment-pending", "pend
 _SOON: Final = timedelta(hours=12)
 
 
-def _reserved(rollout: RolloutNeeds) -> Iterator[SourceNeeds]:
+def _reserved(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
     for cluster in rollout.clusters:
         yield from (source for source in cluster.sources if source.reservation_id is not None)
 
 
-def _find(reads: Reads, needs: SourceNeeds) -> Shown | None:
+def _find(reads: Reads, needs: SourceRequirements) -> Shown | None:
     answer = reads.find(
         "ec2",
         needs.region,
@@ -38,11 +38,11 @@ def _find(reads: Reads, needs: SourceNeeds) -> Shown | None:
     return next(iter(answer["CapacityReservations"]), None) if answer else None
 
 
-def _shown(reads: Reads, needs: SourceNeeds) -> Shown:
+def _shown(reads: Reads, needs: SourceRequirements) -> Shown:
     return _find(reads, needs) or {}
 
 
-def _judge_exists(needs: SourceNeeds, shown: Shown | None) -> Outcome:
+def _judge_exists(needs: SourceRequirements, shown: Shown | None) -> Outcome:
     """Whether the account sees the reservation."""
     if shown is None:
         return failed(
@@ -52,7 +52,7 @@ def _judge_exists(needs: SourceNeeds, shown: Shown | None) -> Outcome:
     return passed(f"{needs.reservation_id} is {shown['State']}")
 
 
-def _judge_zone(needs: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_zone(needs: SourceRequirements, shown: Shown) -> Outcome:
     """Whether it is in the zone of the cluster, by zone id."""
     got = shown.get("AvailabilityZoneId", "")
     if got == needs.zone_id:
@@ -62,7 +62,7 @@ def _judge_zone(needs: SourceNeeds, shown: Shown) -> Outcome:
     )
 
 
-def _judge_type(needs: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_type(needs: SourceRequirements, shown: Shown) -> Outcome:
     """Whether it is of the type of the nodes."""
     got = shown.get("InstanceType", "")
     if got == needs.instance_type:
@@ -70,7 +70,7 @@ def _judge_type(needs: SourceNeeds, shown: Shown) -> Outcome:
     return failed(f"it is of {got}; the nodes are {needs.instance_type}", f"Set instance_type: {got}")
 
 
-def _judge_platform(_: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_platform(_: SourceRequirements, shown: Shown) -> Outcome:
     """Whether it is for the platform of the AMIs of nodes."""
     got = shown.get("InstancePlatform", "")
     if got == _LINUX:
@@ -80,7 +80,7 @@ def _judge_platform(_: SourceNeeds, shown: Shown) -> Outcome:
     )
 
 
-def judge_count(needs: SourceNeeds, shown: Shown) -> Outcome:
+def judge_count(needs: SourceRequirements, shown: Shown) -> Outcome:
     """Whether it holds all nodes, and whether others use it."""
     tags = {tag["Key"]: tag["Value"] for tag in shown.get("Tags", [])}
     total = int(shown.get("TotalInstanceCount", 0))
@@ -99,7 +99,7 @@ def judge_count(needs: SourceNeeds, shown: Shown) -> Outcome:
     return passed(f"it holds {total} instances, as many as the cluster takes")
 
 
-def _judge_free(needs: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_free(needs: SourceRequirements, shown: Shown) -> Outcome:
     """Whether its instances are there to be used."""
     if shown.get("State") != "active":
         return skipped(f"it is {shown.get('State')}, so that nothing can be in use")
@@ -113,7 +113,7 @@ def _judge_free(needs: SourceNeeds, shown: Shown) -> Outcome:
     )
 
 
-def judge_state(_: SourceNeeds, shown: Shown) -> Outcome:
+def judge_state(_: SourceRequirements, shown: Shown) -> Outcome:
     """Whether it can be used, now or from its start."""
     state = shown.get("State", "")
     if state in _USABLE:
@@ -125,7 +125,7 @@ def judge_state(_: SourceNeeds, shown: Shown) -> Outcome:
     return failed(f"it is {state}", "Use one that is active or scheduled; buy another one if there is none")
 
 
-def judge_window(needs: SourceNeeds, seen: tuple[Shown, datetime]) -> Outcome:
+def judge_window(needs: SourceRequirements, seen: tuple[Shown, datetime]) -> Outcome:
     """Whether the capacity is there at the times that the rollout says, and for how long."""
     shown, now = seen
     start, end = shown.get("StartDate"), shown.get("EndDate")
@@ -153,7 +153,7 @@ def _hours(span: timedelta) -> str:
     return f"{span / timedelta(hours=1):,.1f} h"
 
 
-def _judge_tenancy(_: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_tenancy(_: SourceRequirements, shown: Shown) -> Outcome:
     """Whether nodes of AWS Batch, which have the default tenancy, can use it."""
     got = shown.get("Tenancy", "default")
     if got == "default":
@@ -161,7 +161,7 @@ def _judge_tenancy(_: SourceNeeds, shown: Shown) -> Outcome:
     return failed(f"its tenancy is {got}; nodes have the default one", "Use one of default tenancy")
 
 
-def _judge_owner(_: SourceNeeds, seen: tuple[Shown, str]) -> Outcome:
+def _judge_owner(_: SourceRequirements, seen: tuple[Shown, str]) -> Outcome:
     """Whether it is of this account: one that is shared can be taken back, and cannot be extended from here."""
     shown, account = seen
     owner = shown.get("OwnerId", "")
@@ -173,7 +173,7 @@ def _judge_owner(_: SourceNeeds, seen: tuple[Shown, str]) -> Outcome:
     )
 
 
-def _judge_kind(needs: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_kind(needs: SourceRequirements, shown: Shown) -> Outcome:
     """Whether it is bought in the way that the rollout says: the market type of the launch depends on it."""
     got = "capacity-block" if shown.get("ReservationType") == "capacity-block" else "on-demand"
     name = {"capacity-block": "a Capacity Block", "on-demand": "an On-Demand Capacity Reservation"}[got]
@@ -182,7 +182,7 @@ def _judge_kind(needs: SourceNeeds, shown: Shown) -> Outcome:
     return failed(f"it is {name}; the rollout says {needs.market_type}", f"Set market_type: {got}")
 
 
-def _judge_group(needs: SourceNeeds, shown: Shown) -> Outcome:
+def _judge_group(needs: SourceRequirements, shown: Shown) -> Outcome:
     """Whether nodes are launched into the placement group that it was made inside."""
     got = shown.get("PlacementGroupArn", "").partition(":placement-group/")[2] or None
     if got == needs.placement_group:
@@ -192,28 +192,28 @@ def _judge_group(needs: SourceNeeds, shown: Shown) -> Outcome:
     return failed(f"it was made inside {got or 'no placement group'}; the rollout says {said}", remedy)
 
 
-def _with_now(reads: Reads, needs: SourceNeeds) -> tuple[Shown, datetime]:
+def _with_now(reads: Reads, needs: SourceRequirements) -> tuple[Shown, datetime]:
     return _shown(reads, needs), reads.now
 
 
-def _with_account(reads: Reads, needs: SourceNeeds) -> tuple[Shown, str]:
+def _with_account(reads: Reads, needs: SourceRequirements) -> tuple[Shown, str]:
     return _shown(reads, needs), reads.ask("sts", needs.region, "GetCallerIdentity")["Account"]
 
 
 def _check(
-    code: str, judge: Callable[[SourceNeeds, Any], Outcome], gather: Any = _shown, *calls: str
+    code: str, judge: Callable[[SourceRequirements, Any], Outcome], gather: Any = _shown, *calls: str
 ) -> AnyCheck:
     return Check(
         code=code, calls=(_DESCRIBE, *calls), subjects=_reserved, gather=gather, judge=judge, after=(_EXISTS,)
     )
 
 
-def _grouped(rollout: RolloutNeeds) -> Iterator[SourceNeeds]:
+def _grouped(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
     for cluster in rollout.clusters:
         yield from (source for source in cluster.sources if source.resource_group_arn is not None)
 
 
-def _members(reads: Reads, needs: SourceNeeds) -> list[Shown] | None:
+def _members(reads: Reads, needs: SourceRequirements) -> list[Shown] | None:
     answer = reads.find(
         "resource-groups",
         needs.region,
@@ -233,7 +233,7 @@ def _members(reads: Reads, needs: SourceNeeds) -> list[Shown] | None:
     return found
 
 
-def _judge_members(needs: SourceNeeds, members: list[Shown] | None) -> Outcome:
+def _judge_members(needs: SourceRequirements, members: list[Shown] | None) -> Outcome:
     """Whether the reservations of the group hold the nodes."""
     if members is None:
         return failed(f"there is no resource group {needs.resource_group_arn}", "Make it, or correct the ARN")

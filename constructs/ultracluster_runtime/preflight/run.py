@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, Status, failed, skipped
 from ultracluster_runtime.preflight.reads import DeadlinePassedError, Reads
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
 __all__ = ["Result", "run_checks"]
 
@@ -47,7 +47,7 @@ class _Task:
 
 
 def run_checks(
-    needs: RolloutNeeds,
+    needs: RolloutRequirements,
     reads: Reads,
     *,
     left_out: Collection[str] = (),

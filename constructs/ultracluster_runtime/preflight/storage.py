@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import BucketNeeds, KeyNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.requirements import BucketRequirements, KeyRequirements, RolloutRequirements
 
 __all__ = ["STORAGE_CHECKS"]
 
@@ -18,12 +18,12 @@ _KEY: Final = "UC9450"
 # Buckets
 
 
-def _buckets(rollout: RolloutNeeds) -> Iterator[BucketNeeds]:
+def _buckets(rollout: RolloutRequirements) -> Iterator[BucketRequirements]:
     for cluster in rollout.clusters:
         yield from cluster.buckets
 
 
-def _location(reads: Reads, needs: BucketNeeds) -> str | None:
+def _location(reads: Reads, needs: BucketRequirements) -> str | None:
     answer = reads.find(
         "s3", needs.region, "GetBucketLocation", absent=("NoSuchBucket", "404"), Bucket=needs.name
     )
@@ -33,7 +33,7 @@ def _location(reads: Reads, needs: BucketNeeds) -> str | None:
     return {"": "us-east-1", "EU": "eu-west-1"}.get(name, str(name))  # as they were called at first
 
 
-def _judge_bucket(needs: BucketNeeds, region: str | None) -> Outcome:
+def _judge_bucket(needs: BucketRequirements, region: str | None) -> Outcome:
     """Whether the bucket is there, and in the Region of the cluster."""
     if region is None:
         return failed(f"there is no bucket {needs.name}", "Make it, or correct its name")
@@ -47,7 +47,7 @@ def _judge_bucket(needs: BucketNeeds, region: str | None) -> Outcome:
     return warned(seen, f"Copy the data to {needs.region}")
 
 
-def _policy(reads: Reads, needs: BucketNeeds) -> tuple[Shown | None, bool]:
+def _policy(reads: Reads, needs: BucketRequirements) -> tuple[Shown | None, bool]:
     absent = ("NoSuchBucketPolicy",)
     policy = reads.find("s3", needs.region, "GetBucketPolicy", absent=absent, Bucket=needs.name)
     if policy is None:
@@ -56,7 +56,7 @@ def _policy(reads: Reads, needs: BucketNeeds) -> tuple[Shown | None, bool]:
     return json.loads(policy["Policy"]), bool(status and status["PolicyStatus"]["IsPublic"])
 
 
-def _judge_policy(needs: BucketNeeds, seen: tuple[Shown | None, bool]) -> Outcome:
+def _judge_policy(needs: BucketRequirements, seen: tuple[Shown | None, bool]) -> Outcome:
     """Whether the bucket's policy keeps strangers out, and lets the jobs in."""
     policy, public = seen
     if policy is None:
@@ -92,18 +92,18 @@ def _list(value: Any) -> list[Any]:
 # Keys
 
 
-def _keys(rollout: RolloutNeeds) -> Iterator[KeyNeeds]:
+def _keys(rollout: RolloutRequirements) -> Iterator[KeyRequirements]:
     for cluster in rollout.clusters:
         yield from cluster.keys
 
 
-def _key(reads: Reads, needs: KeyNeeds) -> Shown | None:
+def _key(reads: Reads, needs: KeyRequirements) -> Shown | None:
     region = needs.arn.split(":")[3]
     answer = reads.find("kms", region, "DescribeKey", absent=("NotFoundException",), KeyId=needs.arn)
     return answer["KeyMetadata"] if answer else None
 
 
-def _judge_key(needs: KeyNeeds, shown: Shown | None) -> Outcome:
+def _judge_key(needs: KeyRequirements, shown: Shown | None) -> Outcome:
     """Whether the key can encrypt."""
     if shown is None:
         return failed(f"there is no key {needs.arn}", "Make it, or correct its ARN")
@@ -117,13 +117,13 @@ def _judge_key(needs: KeyNeeds, shown: Shown | None) -> Outcome:
     return passed(f"it is {state} and symmetric")
 
 
-def _key_policy(reads: Reads, needs: KeyNeeds) -> tuple[Shown, str]:
+def _key_policy(reads: Reads, needs: KeyRequirements) -> tuple[Shown, str]:
     region, owner = needs.arn.split(":")[3:5]
     policy = reads.ask("kms", region, "GetKeyPolicy", KeyId=needs.arn, PolicyName="default")
     return json.loads(policy["Policy"]), owner
 
 
-def _judge_key_policy(_: KeyNeeds, seen: tuple[Shown, str]) -> Outcome:
+def _judge_key_policy(_: KeyRequirements, seen: tuple[Shown, str]) -> Outcome:
     """Whether the key's policy leaves it to IAM who uses it: our roles and FSx's grants get it by IAM alone."""
     policy, owner = seen
     for statement in _list(policy.get("Statement", [])):

@@ -4,18 +4,18 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import ClusterNeeds
+from ultracluster_runtime.preflight.requirements import ClusterRequirements
 
 __all__ = ["ZONE_CHECKS"]
 
 
-def _zones(reads: Reads, needs: ClusterNeeds) -> dict[str, Any]:
+def _zones(reads: Reads, needs: ClusterRequirements) -> dict[str, Any]:
     # All of them, not a filter: the message shall say which there are.
     shown = reads.ask("ec2", needs.region, "DescribeAvailabilityZones", AllAvailabilityZones=True)
     return {zone["ZoneId"]: zone for zone in shown["AvailabilityZones"]}
 
 
-def _judge_zone(needs: ClusterNeeds, zones: dict[str, Any]) -> Outcome:
+def _judge_zone(needs: ClusterRequirements, zones: dict[str, Any]) -> Outcome:
     """Whether the account can launch into the zone."""
     zone = zones.get(needs.zone_id)
     if zone is None:
@@ -32,7 +32,7 @@ def _judge_zone(needs: ClusterNeeds, zones: dict[str, Any]) -> Outcome:
     return passed(f"{needs.zone_id} is {zone['ZoneName']} in this account")
 
 
-def _offered(reads: Reads, needs: ClusterNeeds) -> list[str]:
+def _offered(reads: Reads, needs: ClusterRequirements) -> list[str]:
     offered = reads.every(
         "ec2",
         needs.region,
@@ -44,7 +44,7 @@ def _offered(reads: Reads, needs: ClusterNeeds) -> list[str]:
     return sorted(one["Location"] for one in offered)
 
 
-def _judge_offered(needs: ClusterNeeds, zones: list[str]) -> Outcome:
+def _judge_offered(needs: ClusterRequirements, zones: list[str]) -> Outcome:
     """Whether EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
     if needs.zone_id in zones:
         return passed(f"{needs.instance_type} is offered in {', '.join(zones)}")

@@ -16,16 +16,16 @@ from botocore.exceptions import (
     PartialCredentialsError,
 )
 
-from ultracluster_runtime.purchasing.effects import Allowed, ConditionFailed, Refused, Unanswered, Unclear
+from ultracluster_runtime.purchasing.effects import DryRunPassed, ConditionFailed, Refused, ReadFailed, OutcomeUnknown
 
 __all__ = [
     "CAPACITY_BLOCK_LIMIT",
     "REFUSED_BEFORE_EXECUTION",
-    "after_dry_run",
-    "after_read",
-    "after_sending",
-    "after_transaction",
-    "says_quota_is_zero",
+    "classify_dry_run_error",
+    "classify_read_error",
+    "classify_send_error",
+    "classify_transaction_error",
+    "is_zero_quota",
     "server_time",
 ]
 
@@ -104,7 +104,7 @@ def server_time(answer: dict[str, Any]) -> datetime | None:
         return None
 
 
-def after_sending(error: Exception) -> Refused | Unclear:
+def classify_send_error(error: Exception) -> Refused | OutcomeUnknown:
     """What is known after a purchase request ended in an exception."""
     if isinstance(error, _NEVER_LEFT):
         return Refused(type(error).__name__, _message(error))
@@ -115,36 +115,36 @@ def after_sending(error: Exception) -> Refused | Unclear:
     )
     if refused and isinstance(error, ClientError):
         return Refused(_code(error), _message(error))
-    return Unclear(_message(error))
+    return OutcomeUnknown(_message(error))
 
 
-def after_dry_run(error: Exception) -> Allowed | Refused:
+def classify_dry_run_error(error: Exception) -> DryRunPassed | Refused:
     """Whether a dry run passed: it says so by the error DryRunOperation, and by nothing else."""
     if isinstance(error, ClientError):
         if _code(error) == "DryRunOperation":
-            return Allowed(server_time(error.response))
+            return DryRunPassed(server_time(error.response))
         return Refused(_code(error), _message(error))
     return Refused(type(error).__name__, _message(error))
 
 
-def says_quota_is_zero(answer: Unanswered) -> bool:
+def is_zero_quota(answer: ReadFailed) -> bool:
     """Whether a search failed because the account has no quota: the same code also stands for a rate limit."""
     # AWS's words: "existing service limits ... not sufficient to use EC2 Capacity Blocks" (seen in accounts, 2026).
     return answer.code == CAPACITY_BLOCK_LIMIT and "not sufficient" in answer.message.lower()
 
 
-def after_read(error: Exception) -> Unanswered:
+def classify_read_error(error: Exception) -> ReadFailed:
     """Why a read gave no answer, and whether asking again may help."""
     if not isinstance(error, ClientError):
         transient = not isinstance(error, _NEVER_LEFT)
-        return Unanswered(code=type(error).__name__, message=_message(error), transient=transient)
+        return ReadFailed(code=type(error).__name__, message=_message(error), transient=transient)
     code = _code(error)
     transient = code in _THROTTLED or _status(error) not in _CLIENT_ERRORS
-    answer = Unanswered(code=code, message=_message(error), transient=transient)
-    return replace(answer, transient=False) if says_quota_is_zero(answer) else answer
+    answer = ReadFailed(code=code, message=_message(error), transient=transient)
+    return replace(answer, transient=False) if is_zero_quota(answer) else answer
 
 
-def after_transaction(error: Exception, conditions: tuple[str | None, ...]) -> ConditionFailed | Unclear:
+def classify_transaction_error(error: Exception, conditions: tuple[str | None, ...]) -> ConditionFailed | OutcomeUnknown:
     """What is known after a DynamoDB transaction ended in an exception.
 
     Args:
@@ -160,4 +160,4 @@ def after_transaction(error: Exception, conditions: tuple[str | None, ...]) -> C
         )
         if failed:
             return ConditionFailed(failed)
-    return Unclear(_message(error))
+    return OutcomeUnknown(_message(error))

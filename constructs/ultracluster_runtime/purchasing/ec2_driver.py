@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.purchasing import ec2_answers, effects
-from ultracluster_runtime.purchasing.aws_errors import after_dry_run, after_read, after_sending
+from ultracluster_runtime.purchasing.aws_errors import classify_dry_run_error, classify_read_error, classify_send_error
 from ultracluster_runtime.purchasing.ec2_objects import (
     CreateReservation,
     PurchaseBlock,
@@ -92,7 +92,7 @@ class Ec2Driver:
                 return self._clock()
             case effects.Sleep():
                 return self._sleep(effect.seconds)
-            case effects.Identify():
+            case effects.GetCallerAccount():
                 return self._identify()
             case effects.ReadRecord():
                 return self._ledger.read(effect.name)
@@ -117,23 +117,23 @@ class Ec2Driver:
             case _:
                 assert_never(effect)
 
-    def _identify(self) -> str | effects.Unanswered:
+    def _identify(self) -> str | effects.ReadFailed:
         try:
             client = self._make_client("sts", "us-east-1", Config(user_agent_extra="ultracluster"))
             return str(client.get_caller_identity()["Account"])
         except (ClientError, BotoCoreError) as error:
-            return after_read(error)
+            return classify_read_error(error)
 
-    def _dry_run(self, request: Request) -> effects.Allowed | effects.Refused | effects.AnsweredNormally:
+    def _dry_run(self, request: Request) -> effects.DryRunPassed | effects.Refused | effects.DryRunExecuted:
         try:
             self._call(self._purchasing_client(request.region), request, DryRun=True)
         except Exception as error:  # noqa: BLE001 - whatever it was, only DryRunOperation is permission
-            return after_dry_run(error)
-        return effects.AnsweredNormally()
+            return classify_dry_run_error(error)
+        return effects.DryRunExecuted()
 
     def _send(
         self, request: Request, not_after: datetime
-    ) -> effects.Bought | effects.Refused | effects.Unclear:
+    ) -> effects.Bought | effects.Refused | effects.OutcomeUnknown:
         client = self._purchasing_client(request.region)
         left: list[datetime] = []
 
@@ -151,7 +151,7 @@ class Ec2Driver:
         except _TooLateError:
             return effects.Refused("TooLate", f"not sent: it is after {not_after.isoformat()}")
         except Exception as error:  # noqa: BLE001 - whatever it was, the request may have been executed
-            return after_sending(error)
+            return classify_send_error(error)
 
     def _call(self, client: Any, request: Request, **more: Any) -> dict[str, Any]:
         arguments: dict[str, Any]
@@ -192,12 +192,12 @@ class Ec2Driver:
 
     def _cancel(
         self, effect: effects.CancelReservation
-    ) -> effects.Committed | effects.Refused | effects.Unclear:
+    ) -> effects.Committed | effects.Refused | effects.OutcomeUnknown:
         client = self._purchasing_client(effect.region)
         try:
             client.cancel_capacity_reservation(CapacityReservationId=effect.reservation_id)
         except (ClientError, BotoCoreError) as error:
-            return after_sending(error)
+            return classify_send_error(error)
         return effects.Committed()
 
     def _purchasing_client(self, region: str) -> Any:

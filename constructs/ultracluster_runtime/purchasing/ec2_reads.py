@@ -8,7 +8,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.purchasing import ec2_answers
-from ultracluster_runtime.purchasing.aws_errors import after_read
+from ultracluster_runtime.purchasing.aws_errors import classify_read_error
 from ultracluster_runtime.purchasing.effects import (
     DescribeBlocks,
     DescribeExtensionHistory,
@@ -16,7 +16,7 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeOfferings,
     DescribeReservations,
     Page,
-    Unanswered,
+    ReadFailed,
 )
 from ultracluster_runtime.purchasing.offerings import parse_offering
 
@@ -58,13 +58,13 @@ class Ec2Reads:
         """Offerings that could not be read, each with its reason. They are never bought."""
 
     def perform(self, effect: ReadEffect) -> Any:
-        """Perform one read: `Page` or `Unanswered`."""
+        """Perform one read: `Page` or `ReadFailed`."""
         try:
             return self._read(effect)
         except (ClientError, BotoCoreError) as error:
-            return after_read(error)
+            return classify_read_error(error)
         except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-            return Unanswered(code="UnreadableAnswer", message=repr(error), transient=False)
+            return ReadFailed(code="UnreadableAnswer", message=repr(error), transient=False)
 
     def _read(self, effect: ReadEffect) -> Page[Any]:
         client = self.client(effect.region)

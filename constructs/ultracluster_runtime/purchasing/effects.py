@@ -15,8 +15,8 @@ from ultracluster_runtime.purchasing.records import Record
 
 __all__ = [
     "Advance",
-    "Allowed",
-    "AnsweredNormally",
+    "DryRunPassed",
+    "DryRunExecuted",
     "Bought",
     "CancelReservation",
     "Committed",
@@ -29,7 +29,7 @@ __all__ = [
     "DescribeReservations",
     "DryRun",
     "Effect",
-    "Identify",
+    "GetCallerAccount",
     "Now",
     "Page",
     "ReadRecord",
@@ -37,8 +37,8 @@ __all__ = [
     "Send",
     "Sleep",
     "Steps",
-    "Unanswered",
-    "Unclear",
+    "ReadFailed",
+    "OutcomeUnknown",
     "perform_all",
 ]
 
@@ -61,13 +61,13 @@ class Sleep:
 
 
 @dataclass(frozen=True, slots=True)
-class Identify:
-    """Whose credentials these are. Reply: the account, or `Unanswered`."""
+class GetCallerAccount:
+    """Whose credentials these are. Reply: the account, or `ReadFailed`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRecord:
-    """Read an order, strongly consistent. Reply: `Record`, None when there is none, or `Unanswered`."""
+    """Read an order, strongly consistent. Reply: `Record`, None when there is none, or `ReadFailed`."""
 
     name: str
 
@@ -77,7 +77,7 @@ class Advance:
     """Write a record in one transaction, if the ledger still holds `before`.
 
     To SENDING it also takes the lock and holds the fee against the month's cap; leaving, it gives them back.
-    Reply: `Committed`, `ConditionFailed` or `Unclear`.
+    Reply: `Committed`, `ConditionFailed` or `OutcomeUnknown`.
     """
 
     before: Record
@@ -86,7 +86,7 @@ class Advance:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribeOfferings:
-    """One page of Capacity Block offerings. Reply: `Page[Offering]` or `Unanswered`."""
+    """One page of Capacity Block offerings. Reply: `Page[Offering]` or `ReadFailed`."""
 
     region: str
     instance_type: str | None
@@ -100,7 +100,7 @@ class DescribeOfferings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribeReservations:
-    """One page of all Capacity Reservations in every state. Reply: `Page[Reservation]` or `Unanswered`.
+    """One page of all Capacity Reservations in every state. Reply: `Page[Reservation]` or `ReadFailed`.
 
     No filter: DescribeCapacityReservations documents none for tags, so the protocol itself looks at the tags.
     """
@@ -111,7 +111,7 @@ class DescribeReservations:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribeBlocks:
-    """One page of all Capacity Blocks in every state. Reply: `Page[Block]` or `Unanswered`."""
+    """One page of all Capacity Blocks in every state. Reply: `Page[Block]` or `ReadFailed`."""
 
     region: str
     page: str | None
@@ -119,7 +119,7 @@ class DescribeBlocks:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribeExtensionOfferings:
-    """One page of offers to extend. Reply: `Page[ExtensionOffering]` or `Unanswered`."""
+    """One page of offers to extend. Reply: `Page[ExtensionOffering]` or `ReadFailed`."""
 
     region: str
     reservation_id: str
@@ -129,7 +129,7 @@ class DescribeExtensionOfferings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribeExtensionHistory:
-    """One page of the extensions of a reservation. Reply: `Page[Extension]` or `Unanswered`."""
+    """One page of the extensions of a reservation. Reply: `Page[Extension]` or `ReadFailed`."""
 
     region: str
     reservation_id: str
@@ -146,7 +146,7 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """Send a request as a dry run. Reply: `Allowed`, `Refused` or `AnsweredNormally`."""
+    """Send a request as a dry run. Reply: `DryRunPassed`, `Refused` or `DryRunExecuted`."""
 
     request: Request
 
@@ -157,7 +157,7 @@ class Send:
 
     The limit is held where the request leaves, after it was signed. A process that is suspended even later holds a
     signature that AWS takes for five minutes only. So nothing can arrive when others have given the order up.
-    Reply: `Bought`, `Refused` or `Unclear`.
+    Reply: `Bought`, `Refused` or `OutcomeUnknown`.
     """
 
     request: Request
@@ -166,7 +166,7 @@ class Send:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CancelReservation:
-    """Give an On-Demand Capacity Reservation back. Reply: `Committed`, `Refused` or `Unclear`."""
+    """Give an On-Demand Capacity Reservation back. Reply: `Committed`, `Refused` or `OutcomeUnknown`."""
 
     region: str
     reservation_id: str
@@ -175,7 +175,7 @@ class CancelReservation:
 Effect = (
     Now
     | Sleep
-    | Identify
+    | GetCallerAccount
     | ReadRecord
     | Advance
     | DescribeOfferings
@@ -202,7 +202,7 @@ class Page(Generic[T]):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unanswered:
+class ReadFailed:
     """A read gave no answer. `transient` when asking again may help."""
 
     code: str
@@ -223,21 +223,21 @@ class ConditionFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class Unclear:
+class OutcomeUnknown:
     """Nobody can say whether it happened: a lost reply, a 5xx, a time-out, an answer that cannot be read."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class DryRunPassed:
     """The dry run said DryRunOperation, at this time by AWS's clock (None if it sent none)."""
 
     server_time: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class AnsweredNormally:
+class DryRunExecuted:
     """The dry run was answered like a real request. It may have been one."""
 
 

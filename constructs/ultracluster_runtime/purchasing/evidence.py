@@ -15,7 +15,7 @@ from ultracluster_runtime.purchasing.effects import (
 )
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder
-from ultracluster_runtime.purchasing.pagination import every_page
+from ultracluster_runtime.purchasing.pagination import iterate_pages
 from ultracluster_runtime.purchasing.records import Record
 
 __all__ = ["Evidence", "find_evidence"]
@@ -79,12 +79,12 @@ def find_evidence(record: Record) -> Steps[Evidence]:
     blocks: dict[str, Block] = {}
     lookalikes: list[str] = []
     for region in regions:
-        listed: list[Reservation] = yield from every_page(
+        listed: list[Reservation] = yield from iterate_pages(
             _reservations_in(region), f"the Capacity Reservations in {region}"
         )
         mine = {item.reservation_id: item for item in listed if item.order_name == order.name}
         if isinstance(order, BlockOrder):
-            listed_blocks: list[Block] = yield from every_page(
+            listed_blocks: list[Block] = yield from iterate_pages(
                 _blocks_in(region), f"the Capacity Blocks in {region}"
             )
             for block in listed_blocks:
@@ -127,7 +127,7 @@ def _extension_evidence(record: Record, order: ExtensionOrder) -> Steps[Evidence
     if record.offering_id is None or record.sent_at is None or record.state in _GAVE_UP:
         # Nothing of ours can be there. An extension carries no tag, so one that is there is another order's.
         return Evidence()
-    extensions: list[Extension] = yield from every_page(
+    extensions: list[Extension] = yield from iterate_pages(
         lambda page: DescribeExtensionHistory(
             region=order.region, reservation_id=order.reservation_id, page=page
         ),

@@ -25,8 +25,8 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_runtime.purchasing.aws_errors import after_read, after_transaction
-from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, Unanswered, Unclear
+from ultracluster_runtime.purchasing.aws_errors import classify_read_error, classify_transaction_error
+from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, ReadFailed, OutcomeUnknown
 from ultracluster_runtime.purchasing.ledger_items import (
     EVENT,
     LOCK,
@@ -63,7 +63,7 @@ class Event:
 
 
 def _unusable(error: Exception, table: str) -> Exception:
-    answer = after_read(error)
+    answer = classify_read_error(error)
     return refuse(
         "UC7021",
         f"the ledger's table {table!r} cannot be used: {answer.code}: {answer.message}",
@@ -105,7 +105,7 @@ class Ledger:
                 ]
             )
         except (ClientError, BotoCoreError) as error:
-            if isinstance(after_transaction(error, ("state", "state")), ConditionFailed):
+            if isinstance(classify_transaction_error(error, ("state", "state")), ConditionFailed):
                 raise refuse(
                     "UC7022",
                     f"there is an order {order.name!r} already",
@@ -114,8 +114,8 @@ class Ledger:
             raise _unusable(error, self._table) from error
         return record
 
-    def read(self, name: str) -> Record | Unanswered | None:
-        """Read an order, strongly consistent: `Record`, None when there is none, or `Unanswered`.
+    def read(self, name: str) -> Record | ReadFailed | None:
+        """Read an order, strongly consistent: `Record`, None when there is none, or `ReadFailed`.
 
         Raises:
             FindingsError: If there is no such table (UC7021) or the item was edited (UC7025).
@@ -123,7 +123,7 @@ class Ledger:
         try:
             answer = self._client.get_item(TableName=self._table, Key=order_key(name), ConsistentRead=True)
         except (ClientError, BotoCoreError) as error:
-            unanswered = after_read(error)
+            unanswered = classify_read_error(error)
             if unanswered.transient:
                 return unanswered
             raise _unusable(error, self._table) from error
@@ -171,7 +171,7 @@ class Ledger:
         except (ClientError, BotoCoreError) as error:
             raise _unusable(error, self._table) from error
 
-    def advance(self, before: Record, after: Record) -> Committed | ConditionFailed | Unclear:
+    def advance(self, before: Record, after: Record) -> Committed | ConditionFailed | OutcomeUnknown:
         """Write `after` in one transaction, if the table still holds `before`.
 
         Entering SENDING, the lock must be free and the fee fit under the month's cap.
@@ -191,7 +191,7 @@ class Ledger:
                 ClientRequestToken=hashlib.sha256(attempt.encode()).hexdigest()[:36],
             )
         except (ClientError, BotoCoreError) as error:
-            return after_transaction(error, tuple(meaning for _, meaning in writes))
+            return classify_transaction_error(error, tuple(meaning for _, meaning in writes))
         return Committed()
 
     def _record_writes(self, before: Record, after: Record) -> list[_Write]:

@@ -75,7 +75,7 @@ class Offering:
     segments: tuple[Segment, ...] = ()
 
     @property
-    def known_type(self) -> InstanceType | None:
+    def catalog_type(self) -> InstanceType | None:
         """What the catalogue knows of the instances; None for a type that it does not know."""
         if self.instance_type is not None:
             return INSTANCE_TYPES.get(self.instance_type)
@@ -122,7 +122,7 @@ class Offering:
 
     def _per(self, parts: Callable[[InstanceType], int]) -> Decimal | None:
         mixed = any(segment.instance_type != self.instance_type for segment in self.segments)
-        known = None if mixed else self.known_type
+        known = None if mixed else self.catalog_type
         if known is None or not parts(known):
             return None
         return self.fee / (self.node_hours * parts(known))
@@ -237,6 +237,6 @@ def parse_offering(answer: Mapping[str, Any], *, region: str, zone_ids: Mapping[
 
 def _with_instances(offering: Offering, stated: int | None) -> Offering:
     count = stated or sum(segment.instance_count for segment in offering.segments)
-    if not count and offering.ultraserver_count and offering.known_type:
-        count = offering.ultraserver_count * offering.known_type.instances_per_ultraserver
+    if not count and offering.ultraserver_count and offering.catalog_type:
+        count = offering.ultraserver_count * offering.catalog_type.instances_per_ultraserver
     return replace(offering, instance_count=_positive(count))

@@ -16,7 +16,7 @@ from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import OnDemandOrder
 from ultracluster_runtime.purchasing.pagination import read_record, refuse
-from ultracluster_runtime.purchasing.reconcile import Outcome, findings_of, settle, with_change
+from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, settle, apply_change
 from ultracluster_runtime.purchasing.records import Record
 
 __all__ = ["cancel", "close"]
@@ -75,13 +75,13 @@ def close(name: str, *, evidence: str) -> Steps[Outcome]:
     found: Evidence = yield from find_evidence(record)
     if found.verdict is not None:
         record = yield from settle(record, found.verdict, reason="found in EC2", evidence=found)
-        return Outcome(record=record, findings=findings_of(record))
+        return Outcome(record=record, findings=findings_for(record))
     return (yield from _decide(record, OrderState.CLOSED, f"nothing was bought: {evidence.strip()}"))
 
 
 def _decide(record: Record, state: OrderState, reason: str) -> Steps[Outcome]:
     now: datetime = yield Now()
-    after = with_change(record, state, reason=reason, evidence=Evidence(), now=now)
+    after = apply_change(record, state, reason=reason, evidence=Evidence(), now=now)
     if after is None:
         return Outcome(record=record)
     reply = yield Advance(before=record, after=after)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-__all__ = ["EDGES", "HOLDS_FEE", "HOLDS_LOCK", "OrderState"]
+__all__ = ["TRANSITIONS", "HOLDS_FEE", "HOLDS_LOCK", "OrderState"]
 
 
 class OrderState(StrEnum):
@@ -35,7 +35,7 @@ class OrderState(StrEnum):
 _FOUND = frozenset({OrderState.PURCHASED, OrderState.PAID, OrderState.FAILED})
 """What evidence in EC2 leads to. What EC2 shows is stronger than what the ledger believed."""
 
-EDGES: Mapping[OrderState, frozenset[OrderState]] = MappingProxyType(
+TRANSITIONS: Mapping[OrderState, frozenset[OrderState]] = MappingProxyType(
     {
         # UNKNOWN: a dry run that answers normally may have bought.
         OrderState.APPROVED: _FOUND | {OrderState.SENDING, OrderState.REVOKED, OrderState.UNKNOWN},

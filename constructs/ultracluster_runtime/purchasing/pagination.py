@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.purchasing.effects import Effect, Page, ReadRecord, Sleep, Steps, Unanswered
+from ultracluster_runtime.purchasing.effects import Effect, Page, ReadRecord, Sleep, Steps, ReadFailed
 from ultracluster_runtime.purchasing.orders import order_token
 from ultracluster_runtime.purchasing.records import Record
 
-__all__ = ["every_page", "read_record", "refuse"]
+__all__ = ["iterate_pages", "read_record", "refuse"]
 
 _PAUSES: Final = (5.0, 15.0)  # seconds before the second and the third attempt of a read
 _MOST_PAGES: Final = 1000
@@ -22,11 +22,11 @@ def refuse(code: str, problem: str, *, allowed: str = "", remedy: str = "", path
 def _answer(effect: Effect, what: str) -> Steps[Any]:
     reply = yield effect
     for pause in _PAUSES:
-        if not (isinstance(reply, Unanswered) and reply.transient):
+        if not (isinstance(reply, ReadFailed) and reply.transient):
             break
         yield Sleep(pause)
         reply = yield effect
-    if isinstance(reply, Unanswered):
+    if isinstance(reply, ReadFailed):
         raise refuse(
             "UC7035",
             f"{what} could not be read: {reply.code}: {reply.message}",
@@ -35,7 +35,7 @@ def _answer(effect: Effect, what: str) -> Steps[Any]:
     return reply
 
 
-def every_page(describe: Callable[[str | None], Effect], what: str) -> Steps[list[Any]]:
+def iterate_pages(describe: Callable[[str | None], Effect], what: str) -> Steps[list[Any]]:
     """Read a listing to its last page.
 
     Args:

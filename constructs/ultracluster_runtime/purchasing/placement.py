@@ -40,7 +40,7 @@ class PlacementRules:
     regions: tuple[str, ...]
     max_fee: Decimal
     currency: str = "USD"
-    most_per_region: int | None = None
+    max_per_region: int | None = None
     prefer: str = "total"
 
 
@@ -101,5 +101,5 @@ def _fits(
         offering.instance_type == need.instance_type
         and offering.instance_count == need.nodes
         and (need.cluster, offering.region) not in names
-        and (rules.most_per_region is None or filled[offering.region] < rules.most_per_region)
+        and (rules.max_per_region is None or filled[offering.region] < rules.max_per_region)
     )

@@ -14,25 +14,25 @@ from ultracluster_rules.findings import quote as quoted
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import (
     Advance,
-    Allowed,
-    AnsweredNormally,
+    DryRunPassed,
+    DryRunExecuted,
     Bought,
     Committed,
     ConditionFailed,
     Confirm,
     DryRun,
-    Identify,
+    GetCallerAccount,
     Now,
     Refused,
     Send,
     Steps,
-    Unanswered,
+    ReadFailed,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.pagination import read_record, refuse
 from ultracluster_runtime.purchasing.quotes import choose_quote
-from ultracluster_runtime.purchasing.reconcile import Outcome, findings_of, reconcile, settle
+from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
 from ultracluster_runtime.purchasing.records import Record
 
 __all__ = ["MOST_CLOCK_SKEW", "SEND_WITHIN", "buy"]
@@ -91,8 +91,8 @@ def _reconcile_instead(name: str) -> Steps[Outcome]:
 
 
 def _check_account(record: Record) -> Steps[None]:
-    account = yield Identify()
-    if isinstance(account, Unanswered):
+    account = yield GetCallerAccount()
+    if isinstance(account, ReadFailed):
         raise refuse("UC7035", f"the credentials could not be identified: {account.code}: {account.message}")
     if account != record.order.account:
         raise refuse(
@@ -113,7 +113,7 @@ def _check_expiry(record: Record, now: datetime) -> None:
 
 def _dry_run(record: Record, quote: Quote) -> Steps[None]:
     reply = yield DryRun(quote.request)
-    if isinstance(reply, AnsweredNormally):
+    if isinstance(reply, DryRunExecuted):
         # It may have been executed. From here on only evidence counts.
         yield from settle(record, OrderState.UNKNOWN, reason="the dry run was answered like a real request")
         raise refuse(
@@ -121,7 +121,7 @@ def _dry_run(record: Record, quote: Quote) -> Steps[None]:
             f"the dry run of order {record.order.name} was answered like a real request, which it may have been",
             remedy="Nothing more was sent; reconcile the order and look in CloudTrail",
         )
-    if not isinstance(reply, Allowed):
+    if not isinstance(reply, DryRunPassed):
         raise refuse(
             "UC7031", f"the dry run was refused: {reply.code}: {reply.message}", remedy="Nothing was bought"
         )
@@ -198,16 +198,16 @@ def _after_sending(sending: Record, quote: Quote, sent: Any) -> Steps[Outcome]:
         record = yield from settle(sending, OrderState.PURCHASED, reason="AWS confirmed", evidence=evidence)
         if record.state is OrderState.SENDING:
             return Outcome(record=record, findings=(_not_written(record, ids),), quote=quote)
-        return Outcome(record=record, findings=findings_of(record), quote=quote)
+        return Outcome(record=record, findings=findings_for(record), quote=quote)
     if isinstance(sent, Refused):
         reason = f"AWS refused: {sent.code}: {sent.message}"
         record = yield from settle(sending, OrderState.REJECTED, reason=reason)
-        return Outcome(record=record, findings=findings_of(record), quote=quote)
+        return Outcome(record=record, findings=findings_for(record), quote=quote)
     # Nobody knows. The order stays SENDING, and reading finds out.
     try:
         outcome: Outcome = yield from reconcile(sending.order.name)
     except FindingsError:
-        return Outcome(record=sending, findings=findings_of(sending), quote=quote)
+        return Outcome(record=sending, findings=findings_for(sending), quote=quote)
     return replace(outcome, quote=quote)
 
 

@@ -29,9 +29,9 @@ from ultracluster_runtime.purchasing.orders import (
     Order,
     order_token,
 )
-from ultracluster_runtime.purchasing.pagination import every_page, refuse
+from ultracluster_runtime.purchasing.pagination import iterate_pages, refuse
 
-__all__ = ["broken_terms", "choose_quote"]
+__all__ = ["violated_terms", "choose_quote"]
 
 _EXTENSIBLE = frozenset({"active", "scheduled"})
 _PENDING = "payment-pending"
@@ -63,7 +63,7 @@ def _over_cap(order: Order, fee: Decimal, currency: str) -> list[str]:
     return broken
 
 
-def broken_terms(order: BlockOrder, offering: Offering) -> list[str]:
+def violated_terms(order: BlockOrder, offering: Offering) -> list[str]:
     """The terms of an order that an offering does not keep; empty when it may be bought."""
     return [
         *_over_cap(order, offering.fee, offering.currency),
@@ -128,12 +128,12 @@ def _block_quote(order: BlockOrder) -> Steps[Quote]:
                     page=page,
                 )
 
-            offerings: list[Offering] = yield from every_page(describe, f"the offerings in {region}")
+            offerings: list[Offering] = yield from iterate_pages(describe, f"the offerings in {region}")
             offered |= {offering.offering_id: offering for offering in offerings}
-    kept = [offering for offering in offered.values() if not broken_terms(order, offering)]
+    kept = [offering for offering in offered.values() if not violated_terms(order, offering)]
     if not kept:
         broken = [
-            f"{offer.offering_id}: {', '.join(broken_terms(order, offer))}" for offer in offered.values()
+            f"{offer.offering_id}: {', '.join(violated_terms(order, offer))}" for offer in offered.values()
         ]
         raise _no_offer("offering", broken)
     best = rank_offerings(kept, by=order.prefer)[0]
@@ -178,14 +178,14 @@ def _guard_extension(order: ExtensionOrder, now: datetime) -> Steps[Reservation]
     def history(page: str | None) -> DescribeExtensionHistory:
         return DescribeExtensionHistory(region=order.region, reservation_id=order.reservation_id, page=page)
 
-    listed: list[Reservation] = yield from every_page(reservations, "the Capacity Reservations")
+    listed: list[Reservation] = yield from iterate_pages(reservations, "the Capacity Reservations")
     found = next((item for item in listed if item.reservation_id == order.reservation_id), None)
     problem = "is not there" if found is None else _not_extensible(order, found, now)
     if found is None or problem:
         raise refuse(
             "UC7028", f"{order.reservation_id} in {order.region} {problem}", remedy="Nothing was bought"
         )
-    extensions: list[Extension] = yield from every_page(history, "the history of extensions")
+    extensions: list[Extension] = yield from iterate_pages(history, "the history of extensions")
     # The history is filtered by AWS, and here again: an answer about another block is no evidence.
     if any(item.status == _PENDING and item.reservation_id == order.reservation_id for item in extensions):
         raise refuse(
@@ -204,7 +204,7 @@ def _extension_quote(order: ExtensionOrder, now: datetime) -> Steps[Quote]:
             region=order.region, reservation_id=order.reservation_id, hours=order.extension_hours, page=page
         )
 
-    offered: list[ExtensionOffering] = yield from every_page(describe, "the extension offerings")
+    offered: list[ExtensionOffering] = yield from iterate_pages(describe, "the extension offerings")
     kept: list[ExtensionOffering] = []
     broken: list[str] = []
     for offer in offered:

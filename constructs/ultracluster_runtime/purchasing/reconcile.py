@@ -8,11 +8,11 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import Advance, Committed, ConditionFailed, Now, Sleep, Steps
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.order_states import EDGES, HOLDS_LOCK, OrderState
+from ultracluster_runtime.purchasing.order_states import TRANSITIONS, HOLDS_LOCK, OrderState
 from ultracluster_runtime.purchasing.pagination import read_record
 from ultracluster_runtime.purchasing.records import Record
 
-__all__ = ["UNKNOWN_AFTER", "Outcome", "findings_of", "reconcile", "settle", "with_change"]
+__all__ = ["UNKNOWN_AFTER", "Outcome", "findings_for", "reconcile", "settle", "apply_change"]
 
 UNKNOWN_AFTER: Final = timedelta(minutes=30)
 """How long after sending an order without a trace in EC2 is given to a person to decide."""
@@ -48,7 +48,7 @@ def settle(
     nonce = record.nonce
     for attempt in range(_ATTEMPTS):
         now: datetime = yield Now()
-        after = with_change(record, state, reason=reason, evidence=evidence or Evidence(), now=now)
+        after = apply_change(record, state, reason=reason, evidence=evidence or Evidence(), now=now)
         if after is None:
             return record
         reply = yield Advance(before=record, after=after)
@@ -66,7 +66,7 @@ def settle(
     return record
 
 
-def with_change(
+def apply_change(
     record: Record, state: OrderState, *, reason: str, evidence: Evidence, now: datetime
 ) -> Record | None:
     """The record in a new state with new evidence; in its old state where no edge leads to the new one.
@@ -74,7 +74,7 @@ def with_change(
     Returns:
         The changed record. None when there is nothing to write.
     """
-    target = state if state in EDGES[record.state] else record.state
+    target = state if state in TRANSITIONS[record.state] else record.state
     after = replace(
         record,
         state=target,
@@ -106,10 +106,10 @@ def reconcile(name: str) -> Steps[Outcome]:
         if now - record.sent_at >= UNKNOWN_AFTER:
             reason = "nothing found in EC2 30 minutes after sending"
             record = yield from settle(record, OrderState.UNKNOWN, reason=reason)
-    return Outcome(record=record, findings=findings_of(record, lookalikes=evidence.lookalikes))
+    return Outcome(record=record, findings=findings_for(record, lookalikes=evidence.lookalikes))
 
 
-def findings_of(record: Record, *, lookalikes: tuple[str, ...] = ()) -> tuple[Finding, ...]:
+def findings_for(record: Record, *, lookalikes: tuple[str, ...] = ()) -> tuple[Finding, ...]:
     """What a person should know about an order in its state; `lookalikes` are untagged reservations like it."""
     name = record.order.name
     if record.state is OrderState.SENDING:

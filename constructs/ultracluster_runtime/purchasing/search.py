@@ -10,8 +10,8 @@ from typing import Any, Final
 from ultracluster_catalog.limits.quotas import capacity_block_quotas
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding
-from ultracluster_runtime.purchasing.aws_errors import says_quota_is_zero
-from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, Unanswered
+from ultracluster_runtime.purchasing.aws_errors import is_zero_quota
+from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
 
 __all__ = ["Search", "SearchResult", "search_offerings"]
@@ -63,7 +63,7 @@ class SearchResult:
     not_sold: list[str] = field(default_factory=list)
 
 
-Read = Callable[[DescribeOfferings], Page[Offering] | Unanswered]
+Read = Callable[[DescribeOfferings], Page[Offering] | ReadFailed]
 
 
 def search_offerings(
@@ -98,7 +98,7 @@ def search_offerings(
 
 def _search_region(
     search: Search, region: str, read: Read, sleep: Callable[[float], None]
-) -> tuple[list[Offering], Unanswered | None]:
+) -> tuple[list[Offering], ReadFailed | None]:
     offerings: list[Offering] = []
     for count in search.counts:
         for hours in search.hours:
@@ -115,7 +115,7 @@ def _search_region(
                     page=page,
                 )
                 answer = _ask(effect, read, sleep)
-                if isinstance(answer, Unanswered):
+                if isinstance(answer, ReadFailed):
                     return offerings, answer
                 offerings.extend(answer.items)
                 page = answer.next_token
@@ -124,18 +124,18 @@ def _search_region(
     return offerings, None
 
 
-def _ask(effect: DescribeOfferings, read: Read, sleep: Callable[[float], None]) -> Page[Any] | Unanswered:
+def _ask(effect: DescribeOfferings, read: Read, sleep: Callable[[float], None]) -> Page[Any] | ReadFailed:
     answer = read(effect)
     for pause in _PAUSES:
-        if not (isinstance(answer, Unanswered) and answer.transient):
+        if not (isinstance(answer, ReadFailed) and answer.transient):
             break
         sleep(pause)
         answer = read(effect)
     return answer
 
 
-def _finding(search: Search, region: str, failure: Unanswered) -> Finding:
-    if not says_quota_is_zero(failure):
+def _finding(search: Search, region: str, failure: ReadFailed) -> Finding:
+    if not is_zero_quota(failure):
         return Finding(
             code="UC7042",
             path=region,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ultracluster_rules.findings import Finding
 
-__all__ = ["Consumption", "LaunchedInstance", "judge_consumption", "read_instances"]
+__all__ = ["Consumption", "LaunchedInstance", "check_consumption", "read_instances"]
 
 _BLOCK: Final = "capacity-block"
 _ALIVE: Final = ("pending", "running")
@@ -65,7 +65,7 @@ def read_instances(client: Any, *, filters: Sequence[Mapping[str, Any]]) -> list
     ]
 
 
-def judge_consumption(
+def check_consumption(
     instances: Iterable[LaunchedInstance], *, reserved: Mapping[str, int], is_block: bool = True
 ) -> Consumption:
     """Judge whether instances run in the reservations that were bought for them.

@@ -47,7 +47,7 @@ class Hands(Protocol):
         """Wait until one of the steps that were begun has ended."""
         ...
 
-    def giving_up(self) -> bool:
+    def stop_requested(self) -> bool:
         """Say whether a person wants nothing new to begin."""
         ...
 
@@ -77,7 +77,7 @@ def drive(
             journal.append(Entry(kind=Kind.FINISHED, at=now()))
         if decision.finished or decision.stopped:
             return decision
-        if hands.giving_up():
+        if hands.stop_requested():
             decision = Decision()
         for task in decision.begin:
             journal.append(Entry(kind=Kind.BEGUN, at=now(), cluster=task.cluster, step=task.step))

@@ -18,7 +18,7 @@ from ultracluster_cli.main import main
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.purchasing.order_checks import check_order
 from ultracluster_runtime.purchasing.orders import Order
 from ultracluster_runtime.purchasing.reconcile import Outcome
@@ -59,7 +59,7 @@ def outcome(world: World, name: str = "december") -> str:
     ("account", "status"), [("123456789012", Status.FAIL), ("999999999999", Status.PASS)]
 )
 def test_row_30_an_account_other_than_that_of_the_credentials(account: str, status: Status) -> None:
-    needs = RolloutNeeds(clusters=(replace(CLUSTER, account=account),))
+    needs = RolloutRequirements(clusters=(replace(CLUSTER, account=account),))
     assert judged("UC9402", {"Account": "999999999999"}, needs) is status
 
 

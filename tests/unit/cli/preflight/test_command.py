@@ -10,7 +10,7 @@ import pytest
 from ultracluster_cli.preflight import run as preflight_run
 from ultracluster_cli.preflight.requirements import rollout_needs
 from ultracluster_runtime.preflight.check import Outcome, failed, passed, skipped, warned
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import Result
 from ultracluster_stacks.config import load_rollout
 
@@ -23,7 +23,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     record: dict[str, Any] = {"outcomes": [passed("good")]}
 
     def run_checks(
-        needs: RolloutNeeds, _: object, *, left_out: set[str], tell: Callable[[Result], None]
+        needs: RolloutRequirements, _: object, *, left_out: set[str], tell: Callable[[Result], None]
     ) -> list[Result]:
         record["clusters"] = [cluster.name for cluster in needs.clusters]
         record["left_out"] = left_out

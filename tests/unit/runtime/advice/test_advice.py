@@ -48,15 +48,15 @@ def test_a_day_that_goes_well_but_for_one_node_gives_no_advice() -> None:
         ),
     )
     assert [each.rule for each in report.advice] == []
-    assert report.not_judged == ()
+    assert report.skipped_rules == ()
     assert report.hours == 24
 
 
 def test_nothing_recorded_is_nothing_judged() -> None:
     report = advise(recording(), SUBJECT)
     assert report.advice == ()
-    assert len(report.not_judged) == len(RULES)
-    assert all(each.reason for each in report.not_judged)
+    assert len(report.skipped_rules) == len(RULES)
+    assert all(each.reason for each in report.skipped_rules)
 
 
 def test_paid_nodes_without_an_instance() -> None:
@@ -203,7 +203,7 @@ def test_a_file_system_for_efa_keeps_its_steps() -> None:
 )
 def test_a_file_system_without_a_size_is_not_judged(settings: LustreSettings | None) -> None:
     report = advise(recording(*lustre(1, 1)), replace(SUBJECT, file_system=settings))
-    assert "oversize-file-system" in {each.rule for each in report.not_judged}
+    assert "oversize-file-system" in {each.rule for each in report.skipped_rules}
 
 
 def test_an_unknown_price_is_no_saving_of_nothing() -> None:

@@ -20,7 +20,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS, QUEUE, RESERVATIO
 
 from ultracluster_runtime.functions import close_queues
 from ultracluster_runtime.lifecycle import handler as life_cycle
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.state import LifecycleState
 from ultracluster_runtime.watch import handler as watch
 from ultracluster_runtime.watch.describe import Clients as WatchClients
 
@@ -103,7 +103,7 @@ def _ending() -> FakeAws:
     start = datetime.now(UTC) - timedelta(days=1)
     end = datetime.now(UTC) + timedelta(minutes=30)
     aws.reservations[RESERVATION] |= {"StartDate": start, "EndDate": end}
-    aws.parameter = Memory(reservation_id=RESERVATION).about(start=start, end=end, instances=2).to_json()
+    aws.parameter = LifecycleState(reservation_id=RESERVATION).about(start=start, end=end, instances=2).to_json()
     return aws
 
 

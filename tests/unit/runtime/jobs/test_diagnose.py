@@ -8,7 +8,7 @@ import pytest
 
 from ultracluster_runtime.jobs.diagnose import reasons
 from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, Other, Quota, Waiting
-from ultracluster_runtime.lifecycle.observations import OVER, TO_COME, Reservation
+from ultracluster_runtime.lifecycle.observations import OVER, UPCOMING, Reservation
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -174,11 +174,11 @@ def test_several_reasons_are_given_at_once_each_with_evidence_and_remedy() -> No
     assert "2026-11-30 12:00 to 2026-12-02 12:00 UTC" in found[2].evidence
 
 
-@pytest.mark.parametrize("state", sorted(TO_COME | OVER))
+@pytest.mark.parametrize("state", sorted(UPCOMING | OVER))
 def test_every_state_of_a_reservation_without_capacity_is_a_reason(state: str) -> None:
     (found,) = reasons(block(state=state)(FREE))
 
-    assert found.reason == ("block-not-started" if state in TO_COME else "reservation-over")
+    assert found.reason == ("block-not-started" if state in UPCOMING else "reservation-over")
     assert state in found.evidence
 
 

@@ -19,14 +19,14 @@ _PACKAGE = "ultracluster_runtime.lifecycle"
 class Bug:
     """One mistake: in `module`, `old` (which occurs once) becomes `new`.
 
-    `found_by` names the lives that are tried first; where they do not find it, all others are.
+    `resolved_from` names the lives that are tried first; where they do not find it, all others are.
     """
 
     name: str
     module: str
     old: str
     new: str
-    found_by: str = "undisturbed"
+    resolved_from: str = "undisturbed"
 
 
 BUGS = (
@@ -43,28 +43,28 @@ BUGS = (
         "wanted = phase is Phase.OPEN",
         "wanted = phase in (Phase.OPEN, Phase.WAITING)",
     ),
-    Bug("ends-jobs-without-a-word", "machine", "(last_call or all(", "(True or all(", found_by="outages"),
+    Bug("ends-jobs-without-a-word", "machine", "(last_call or all(", "(True or all(", resolved_from="outages"),
     Bug(
         "gives-no-grace",
         "machine",
         "told[node] + grace <= facts.now",
         "told[node] - grace <= facts.now",
-        found_by="outages",
+        resolved_from="outages",
     ),
-    Bug("waits-for-ever-for-the-told", "machine", "(last_call or all(", "(all(", found_by="without_memory"),
+    Bug("waits-for-ever-for-the-told", "machine", "(last_call or all(", "(all(", resolved_from="without_memory"),
     Bug(
         "ends-jobs-of-others",
         "machine",
         "if (own := job.nodes & facts.nodes)",
         "if (own := job.nodes)",
-        found_by="neighbours",
+        resolved_from="neighbours",
     ),
     Bug(
         "tells-everybody",
         "machine",
         "    nodes = facts.nodes or frozenset()\n",
         "    nodes = frozenset(node for job in facts.jobs or () for node in job.nodes)\n",
-        found_by="neighbours",
+        resolved_from="neighbours",
     ),
     Bug(
         "tells-nobody",
@@ -83,14 +83,14 @@ BUGS = (
         "machine",
         "queue.others_serve is False else []",
         "True else []",
-        found_by="neighbours",
+        resolved_from="neighbours",
     ),
     Bug(
         "closes-a-queue-it-cannot-see",
         "machine",
         "queue.others_serve is False else []",
         "not queue.others_serve else []",
-        found_by="random_lives",
+        resolved_from="random_lives",
     ),
     Bug(
         "closes-the-queue-before-the-start",
@@ -104,35 +104,35 @@ BUGS = (
         "machine",
         "if facts.extension_pending and not last_call:",
         "if False:",
-        found_by="extensions",
+        resolved_from="extensions",
     ),
     Bug(
         "believes-an-old-answer",
         "machine",
         "Phase.UNKNOWN if was_active else Phase.WAITING",
         "Phase.WAITING",
-        found_by="odd_states",
+        resolved_from="odd_states",
     ),
     Bug(
         "guesses-at-unknown-states",
         "machine",
         "    if reservation.state != ACTIVE:\n        return Phase.UNKNOWN\n",
         "",
-        found_by="odd_states",
+        resolved_from="odd_states",
     ),
     Bug(
         "stops-at-the-first-error",
         "machine",
         "            errors.append(error)\n            return False",
         "            raise",
-        found_by="without_memory",
+        resolved_from="without_memory",
     ),
     Bug(
         "notifies-without-a-memory",
         "machine",
         "    if not attempt(partial(save, memory)):\n        return tuple(errors)\n",
         "    attempt(partial(save, memory))\n",
-        found_by="without_memory",
+        resolved_from="without_memory",
     ),
     Bug("forgets-its-notices", "machine", "memory = memory.having_sent(notice.notices)", "pass"),
     Bug(
@@ -143,16 +143,16 @@ BUGS = (
         "machine",
         "return Phase.ENDED if over else Phase.UNKNOWN",
         "return Phase.UNKNOWN",
-        found_by="released_blocks",
+        resolved_from="released_blocks",
     ),
     Bug(
         "one-end-for-ever",
         "memory",
         "self if end == self.end else replace(",
         "self if True else replace(",
-        found_by="extensions",
+        resolved_from="extensions",
     ),
-    Bug("counts-what-it-did-not-see", "memory", "0 if passed > LONGEST_SAMPLE else ", "", found_by="outages"),
+    Bug("counts-what-it-did-not-see", "memory", "0 if passed > LONGEST_SAMPLE else ", "", resolved_from="outages"),
     Bug("counts-twice", "memory", "sampled_at=now,", "sampled_at=self.sampled_at,"),
     Bug(
         "takes-idle-for-used",

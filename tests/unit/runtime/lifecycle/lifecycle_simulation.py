@@ -18,11 +18,11 @@ from ultracluster_runtime.lifecycle.actions import (
     Notify,
     SetEnvironment,
     SetQueue,
-    TellNodes,
+    RequestCheckpoint,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.observations import Facts, Job, Queue, Reservation
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.observations import Observations, Job, Queue, Reservation
+from ultracluster_runtime.lifecycle.state import LifecycleState
 
 __all__ = [
     "CLEAN",
@@ -139,10 +139,10 @@ class Block:
     def pending_at(self, minute: int) -> bool:
         return any(bought <= minute < paid for bought, (paid, _) in self.extensions.items())
 
-    def seen(self, world: "World", faults: Faults) -> Facts:
+    def seen(self, world: "World", faults: Faults) -> Observations:
         """What the function sees, by its own clock."""
         minute = world.minute
-        facts = Facts(
+        facts = Observations(
             now=at(minute) + self.skew,
             reservation_id=self.name,
             checkpoint_lead=LEAD,
@@ -174,7 +174,7 @@ class Block:
             if number in faults.after:
                 raise ConnectionError("the answer was lost")
 
-        def save(memory: Memory) -> None:
+        def save(memory: LifecycleState) -> None:
             if faults.no_save:
                 raise ConnectionError("the memory was not written")
             self.memory = memory.to_json()
@@ -206,7 +206,7 @@ class World:
         self.on_demand = on_demand
         self.live = live or machine.live
         # The class that this life cycle itself uses; in a test of a bug it is not the one imported above.
-        self.memory: type[Memory] = self.live.__globals__["Memory"]
+        self.memory: type[LifecycleState] = self.live.__globals__["Memory"]
         self.tolerance = (
             tolerance  # minutes in which a deadline may be missed: skew, and wake-ups that are lost
         )
@@ -265,7 +265,7 @@ class World:
             case SetQueue(enabled=enabled):
                 self._check_closing_the_queue(block, enabled=enabled)
                 self.queue_enabled = enabled
-            case TellNodes(nodes=nodes):
+            case RequestCheckpoint(nodes=nodes):
                 self._check_telling(nodes, block)
                 for node in nodes:
                     block.told.setdefault(node, self.minute)
@@ -401,7 +401,7 @@ class World:
         if self._wrong[what] > self.tolerance:
             raise Violation(f"{self.minute}: {what} for more than {self.tolerance} minutes")
 
-    def check_after_clean_wake(self, block: Block, facts: Facts) -> None:
+    def check_after_clean_wake(self, block: Block, facts: Observations) -> None:
         """After one undisturbed wake-up everything is as its clock says, at once."""
         window = facts.window
         if window is None or facts.reservation is None or self.never_works is SetEnvironment:

@@ -23,9 +23,9 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
 )
 
 from ultracluster_runtime.lifecycle import handler as function
-from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE, LifecycleError, look_after
+from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE, LifecycleError, manage_block
 from ultracluster_runtime.lifecycle.reader import Cluster
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.state import LifecycleState
 
 pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients, and every call fails in every way
 
@@ -44,11 +44,11 @@ def aws() -> FakeAws:
 
 
 def wake(aws: FakeAws, now: datetime) -> None:
-    look_after(cluster(), aws.clients, now)
+    manage_block(cluster(), aws.clients, now)
 
 
-def memory(aws: FakeAws) -> Memory:
-    return Memory.from_json(aws.parameter, reservation_id=RESERVATION)
+def memory(aws: FakeAws) -> LifecycleState:
+    return LifecycleState.from_json(aws.parameter, reservation_id=RESERVATION)
 
 
 def state_of(aws: FakeAws) -> tuple[object, ...]:
@@ -81,13 +81,13 @@ def comes_near_its_end(_: FakeAws) -> datetime:
 def drains(aws: FakeAws) -> datetime:
     aws.add_environment("DISABLED", reservation=SECOND_BLOCK)
     aws.reservations[SECOND_BLOCK] = aws.reservations[RESERVATION] | {"State": "expired"}
-    before = Memory(reservation_id=RESERVATION).about(start=START, end=END, instances=2)
-    aws.parameter = before.having_told(frozenset(NODES), SIGNAL, present=frozenset(NODES)).to_json()
+    before = LifecycleState(reservation_id=RESERVATION).about(start=START, end=END, instances=2)
+    aws.parameter = before.with_checkpoint_requests(frozenset(NODES), SIGNAL, present=frozenset(NODES)).to_json()
     return DRAIN
 
 
 def has_ended(aws: FakeAws) -> datetime:
-    aws.parameter = Memory(reservation_id=RESERVATION).about(start=START, end=END, instances=2).to_json()
+    aws.parameter = LifecycleState(reservation_id=RESERVATION).about(start=START, end=END, instances=2).to_json()
     aws.reservations[RESERVATION]["State"] = "expired"
     aws.instances.clear()
     aws.jobs.clear()
@@ -179,7 +179,7 @@ def test_jobs_of_a_further_queue_are_ended_like_all_others(aws: FakeAws, further
     now = drains(aws)
     aws.further_jobs = {"multi"}
     given = cluster(further_job_queues=tuple(filter(None, [further])))
-    look_after(given, aws.clients, now)
+    manage_block(given, aws.clients, now)
     assert list(aws.terminated) == (["multi"] if further else [])
     assert aws.calls.count("UpdateJobQueue") == 1  # the further queue itself stays as it is
 
@@ -300,7 +300,7 @@ def test_the_function_takes_its_cluster_from_the_environment(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(function, "_clients", lambda: aws.clients)
     asked: list[Cluster] = []
-    looked = function.look_after
+    looked = function.manage_block
     monkeypatch.setattr(
         function, "look_after", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))
     )

@@ -10,19 +10,19 @@ from ultracluster_runtime.lifecycle.actions import (
     Notify,
     SetEnvironment,
     SetQueue,
-    TellNodes,
+    RequestCheckpoint,
     TerminateJob,
 )
 from ultracluster_runtime.lifecycle.machine import Phase, decide, phase_of
-from ultracluster_runtime.lifecycle.observations import Facts, Job, Queue, Reservation
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.observations import Observations, Job, Queue, Reservation
+from ultracluster_runtime.lifecycle.state import LifecycleState
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=14)
 SECOND = timedelta(seconds=1)
 ID = "cr-0123456789abcdef0"
 NODE = "i-0123456789abcdef0"
-FRESH = Memory(reservation_id=ID)
+FRESH = LifecycleState(reservation_id=ID)
 
 
 def reservation(**changes: object) -> Reservation:
@@ -37,7 +37,7 @@ def reservation(**changes: object) -> Reservation:
     return Reservation(**given | changes)  # type: ignore[arg-type]
 
 
-def facts(now: datetime, **changes: object) -> Facts:
+def facts(now: datetime, **changes: object) -> Observations:
     given = {
         "now": now,
         "reservation_id": ID,
@@ -49,10 +49,10 @@ def facts(now: datetime, **changes: object) -> Facts:
         "jobs": (Job(job_id="job", nodes=frozenset({NODE})),),
         "extension_pending": False,
     }
-    return Facts(**given | changes)  # type: ignore[arg-type]
+    return Observations(**given | changes)  # type: ignore[arg-type]
 
 
-def of_kind(kind: type[Action], seen: Facts, memory: Memory | None = FRESH) -> list[Action]:
+def of_kind(kind: type[Action], seen: Observations, memory: LifecycleState | None = FRESH) -> list[Action]:
     return [action for action in decide(seen, memory) if isinstance(action, kind)]
 
 
@@ -69,10 +69,10 @@ def test_drains_forty_minutes_before_the_end_and_ultraservers_seventy(
 def test_tells_nodes_twenty_minutes_before_the_drain_until_when_they_live() -> None:
     drain = END - timedelta(minutes=40)
     first = drain - timedelta(minutes=20)
-    assert of_kind(TellNodes, facts(first - SECOND)) == []
-    told = [TellNodes(nodes=frozenset({NODE}), before=END - timedelta(minutes=30))]
-    assert of_kind(TellNodes, facts(first)) == told
-    assert of_kind(TellNodes, facts(first, checkpoint_lead=timedelta(minutes=19))) == []
+    assert of_kind(RequestCheckpoint, facts(first - SECOND)) == []
+    told = [RequestCheckpoint(nodes=frozenset({NODE}), before=END - timedelta(minutes=30))]
+    assert of_kind(RequestCheckpoint, facts(first)) == told
+    assert of_kind(RequestCheckpoint, facts(first, checkpoint_lead=timedelta(minutes=19))) == []
 
 
 def test_a_job_that_was_told_ends_at_the_drain_and_not_a_second_earlier() -> None:
@@ -228,19 +228,19 @@ def test_the_memory_of_the_largest_block_fits_into_a_standard_parameter() -> Non
     memory = replace(
         FRESH, start=START, end=END, instances=64, sampled_at=END, observed_seconds=10**9, busy_seconds=10**9
     )
-    memory = memory.having_told(nodes, END, present=nodes).having_sent(frozenset({"T-24h", "T-2h", "report"}))
+    memory = memory.with_checkpoint_requests(nodes, END, present=nodes).with_notices(frozenset({"T-24h", "T-2h", "report"}))
     assert len(memory.to_json()) <= 4096
-    assert Memory.from_json(memory.to_json(), reservation_id=ID) == memory
+    assert LifecycleState.from_json(memory.to_json(), reservation_id=ID) == memory
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", "{", '{"reservation_id":"' + ID + '"}'])
 def test_a_memory_that_cannot_be_read_is_a_new_one(text: str) -> None:
-    assert Memory.from_json(text, reservation_id=ID) == FRESH
+    assert LifecycleState.from_json(text, reservation_id=ID) == FRESH
 
 
 def test_the_memory_of_another_block_is_forgotten() -> None:
     other = replace(FRESH, instances=16, notices=frozenset({"report"})).to_json()
-    assert Memory.from_json(other, reservation_id="cr-0123456789abcdef1") == Memory(
+    assert LifecycleState.from_json(other, reservation_id="cr-0123456789abcdef1") == LifecycleState(
         reservation_id="cr-0123456789abcdef1"
     )
 

@@ -13,7 +13,7 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.describe import look
 from ultracluster_runtime.jobs.diagnose import reasons
 from ultracluster_runtime.jobs.logs import Line, Stream, find_stream, read_new, read_tail
-from ultracluster_runtime.jobs.stop import end_job
+from ultracluster_runtime.jobs.stop import stop_job
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 ARN = "arn:aws:batch:us-east-2:123456789012"
@@ -91,7 +91,7 @@ class Clock:
 
 
 def end(aws: StubbedAws, clock: Clock, seconds: int) -> Any:
-    return end_job(
+    return stop_job(
         "one",
         reason="enough",
         wait=timedelta(seconds=seconds),
@@ -149,7 +149,7 @@ def test_a_running_job_is_told_gets_its_time_and_is_ended(aws: StubbedAws) -> No
     ended = end(aws, clock, 20)
 
     assert ended.terminated
-    assert ended.told_nodes == ("i-00000000000000000", "i-00000000000000001")
+    assert ended.notified_nodes == ("i-00000000000000000", "i-00000000000000001")
     assert ended.problem is None
     assert clock.now == NOW + timedelta(seconds=20)
 

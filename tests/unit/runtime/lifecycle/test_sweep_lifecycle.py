@@ -18,7 +18,7 @@ def test_the_life_cycle_holds_its_promises(lives: Callable[[Live | None], object
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_the_lives_find_a_bug(bug: Bug) -> None:
     with live_with(bug) as live, pytest.raises((Violation, ConnectionError, PermissionError)):
-        _live_all(live, first=bug.found_by)
+        _live_all(live, first=bug.resolved_from)
 
 
 def _live_all(live: Live, *, first: str) -> None:

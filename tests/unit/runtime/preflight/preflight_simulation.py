@@ -28,7 +28,7 @@ from ultracluster_local.services.fsx.state import fsx_of
 from ultracluster_local.services.handlers import Request
 from ultracluster_local.services.service_quotas import set_quota
 from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import ClusterNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.requirements import ClusterRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.ledger_items import order_key, record_item
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import order_token
@@ -93,7 +93,7 @@ class World:
     """
 
     local: LocalAws
-    needs: RolloutNeeds
+    needs: RolloutRequirements
     ids: dict[str, str]
     key: tuple[str, str]
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -126,7 +126,7 @@ class Account:
 
     world: World
     patch: pytest.MonkeyPatch
-    needs: RolloutNeeds
+    needs: RolloutRequirements
     now_ahead: timedelta = timedelta(0)
     stacks: list[str] = field(default_factory=list)
     instances: list[str] = field(default_factory=list)
@@ -138,7 +138,7 @@ class Account:
         clusters = tuple(replace(one, **changes) if one.name == name else one for one in self.needs.clusters)
         self.needs = replace(self.needs, clusters=clusters)
 
-    def cluster(self, name: str) -> ClusterNeeds:
+    def cluster(self, name: str) -> ClusterRequirements:
         return next(one for one in self.needs.clusters if one.name == name)
 
     def change_part(self, name: str, part: str, /, **changes: Any) -> None:

@@ -27,13 +27,13 @@ from ultracluster_runtime.preflight.images import Reference, read_reference
 from ultracluster_runtime.preflight.quotas import Share, judge_shares
 from ultracluster_runtime.preflight.reads import READS, Reads
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.requirements import ClusterNeeds, RegionNeeds, RolloutNeeds, SourceNeeds
+from ultracluster_runtime.preflight.requirements import ClusterRequirements, RegionRequirements, RolloutRequirements, SourceRequirements
 from ultracluster_runtime.preflight.reservations import judge_count, judge_state, judge_window
 from ultracluster_runtime.preflight.run import Result, run_checks
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
-SOURCE = SourceNeeds(
+SOURCE = SourceRequirements(
     key=("us-east-2", "train", "cr-0123456789abcdef0"),
     zone_id="use2-az3",
     instance_type="trn2.48xlarge",
@@ -50,7 +50,7 @@ SOURCE = SourceNeeds(
     on_demand_quota="L-2C3B7624",
     spot_quota="L-6B0D517C",
 )
-CLUSTER = ClusterNeeds(
+CLUSTER = ClusterRequirements(
     region="us-east-2",
     name="train",
     account=None,
@@ -74,8 +74,8 @@ CLUSTER = ClusterNeeds(
     orders=(),
     stacks=("n", "s", "c"),
 )
-ROLLOUT = RolloutNeeds(clusters=(CLUSTER,))
-REGION = RegionNeeds(region="us-east-2", clusters=(CLUSTER,), qualifier="q")
+ROLLOUT = RolloutRequirements(clusters=(CLUSTER,))
+REGION = RegionRequirements(region="us-east-2", clusters=(CLUSTER,), qualifier="q")
 
 
 class Client:
@@ -162,7 +162,7 @@ def make(code: str, outcome: Outcome | Exception, *, after: tuple[str, ...] = ()
             raise outcome
         return outcome
 
-    def subjects(rollout: RolloutNeeds) -> Iterable[Any]:
+    def subjects(rollout: RolloutRequirements) -> Iterable[Any]:
         return (rollout,) if code == "UC9401" else rollout.regions()
 
     return Check(code=code, calls=(), subjects=subjects, gather=lambda _, __: None, judge=judge, after=after)
@@ -195,11 +195,11 @@ def test_a_check_that_is_left_out_holds_nothing_up() -> None:
 
 def test_a_failure_in_one_region_does_not_hold_up_another() -> None:
     other = replace(CLUSTER, region="us-east-1", name="other")
-    rollout = RolloutNeeds(clusters=(CLUSTER, other))
+    rollout = RolloutRequirements(clusters=(CLUSTER, other))
     first: Check[Any, Any] = Check(
         code="UC9404",
         calls=(),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=lambda _, needs: needs.region,
         judge=lambda _, region: passed("on") if region == "us-east-1" else failed("off", "do"),
     )

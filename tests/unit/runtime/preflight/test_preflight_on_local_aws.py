@@ -19,7 +19,7 @@ from ultracluster_local.services.handlers import ServiceError
 from ultracluster_runtime.preflight.check import AnyCheck, Status
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import Result, run_checks
 
 pytestmark = pytest.mark.deploy
@@ -32,7 +32,7 @@ def world(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) 
     return build(local_aws_server, tmp_path_factory.mktemp("preflight"))
 
 
-def run_one(check: AnyCheck, needs: RolloutNeeds, reads: Reads) -> list[Result]:
+def run_one(check: AnyCheck, needs: RolloutRequirements, reads: Reads) -> list[Result]:
     return run_checks(needs, reads, checks=(check,))
 
 

@@ -10,7 +10,7 @@ from ultracluster_runtime.purchasing import effects
 
 READS = (
     effects.ReadRecord,
-    effects.Identify,
+    effects.GetCallerAccount,
     effects.DescribeOfferings,
     effects.DescribeReservations,
     effects.DescribeBlocks,

@@ -167,19 +167,19 @@ class World:
         if isinstance(effect, effects.Advance):
             return self._advance(effect, fault)
         if fault in EXCEPTIONS:
-            return aws_errors.after_read(EXCEPTIONS[fault]())
+            return aws_errors.classify_read_error(EXCEPTIONS[fault]())
         return self._read(effect, fault)
 
     def _dry_run(self, fault: str) -> Any:
         if fault == "answers-normally":
-            return effects.AnsweredNormally()
+            return effects.DryRunExecuted()
         if fault in EXCEPTIONS:
-            return aws_errors.after_dry_run(EXCEPTIONS[fault]())
+            return aws_errors.classify_dry_run_error(EXCEPTIONS[fault]())
         dry = client_error("DryRunOperation", 412)
         dry.response["ResponseMetadata"]["HTTPHeaders"] = {
             "date": self.now.strftime("%a, %d %b %Y %H:%M:%S GMT")
         }
-        return aws_errors.after_dry_run(dry)
+        return aws_errors.classify_dry_run_error(dry)
 
     # The ledger
 
@@ -197,7 +197,7 @@ class World:
         elif fault in {"lost-reply-after", "500-after", "parse-error-after"}:
             self.advance(*transaction)
         if fault in EXCEPTIONS:
-            return aws_errors.after_transaction(EXCEPTIONS[fault](), ("state",))
+            return aws_errors.classify_transaction_error(EXCEPTIONS[fault](), ("state",))
         if fault == "duplicate":  # delivered twice, and the second answer arrives
             self.advance(*transaction)
         return self.advance(*transaction)
@@ -237,11 +237,11 @@ class World:
         if fault == "late-after":
             arrives = self.now + timedelta(minutes=10)
             self.late.append((arrives, World.execute, (request, timedelta(0), name)))
-            return aws_errors.after_sending(EXCEPTIONS[fault]())
+            return aws_errors.classify_send_error(EXCEPTIONS[fault]())
         if fault.endswith("-after") and fault != "die-after":
             self.execute(request, timedelta(0), name)
         if fault in EXCEPTIONS:
-            return aws_errors.after_sending(EXCEPTIONS[fault]())
+            return aws_errors.classify_send_error(EXCEPTIONS[fault]())
         lag = LAG if fault in {"lag", "die-after"} else timedelta(seconds=2)
         answer = self.execute(request, lag, name)
         if not isinstance(answer, effects.Bought) or fault != "double-ids":
@@ -341,7 +341,7 @@ class World:
     def _read(self, effect: Any, fault: str) -> Any:
         if isinstance(effect, effects.ReadRecord):
             return self.records.get(effect.name)
-        if isinstance(effect, effects.Identify):
+        if isinstance(effect, effects.GetCallerAccount):
             return ACCOUNT
         if fault == "empty-page":
             return effects.Page(items=(), next_token="more")
@@ -434,9 +434,9 @@ class Process:
             self.steps.close()
             return False
         if isinstance(effect, READS):
-            self.unread = effect if isinstance(self._reply, effects.Unanswered) else None
+            self.unread = effect if isinstance(self._reply, effects.ReadFailed) else None
         if isinstance(effect, effects.DryRun):
-            self.dry_run_passed = isinstance(self._reply, effects.Allowed)
+            self.dry_run_passed = isinstance(self._reply, effects.DryRunPassed)
         return True
 
     def run(self) -> Any:

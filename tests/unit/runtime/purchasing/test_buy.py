@@ -13,8 +13,8 @@ from tests.unit.runtime.purchasing.simulator import START
 
 from ultracluster_runtime.purchasing.effects import (
     Advance,
-    Allowed,
-    AnsweredNormally,
+    DryRunPassed,
+    DryRunExecuted,
     Bought,
     Committed,
     ConditionFailed,
@@ -26,8 +26,8 @@ from ultracluster_runtime.purchasing.effects import (
     ReadRecord,
     Refused,
     Send,
-    Unanswered,
-    Unclear,
+    ReadFailed,
+    OutcomeUnknown,
 )
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import order_token
@@ -42,8 +42,8 @@ APPROVED = Record(
     state=OrderState.APPROVED,
     changed_at=START,
 )
-LOST = Unclear("no reply")
-DENIED = Unanswered(code="Denied", message="no", transient=False)
+LOST = OutcomeUnknown("no reply")
+DENIED = ReadFailed(code="Denied", message="no", transient=False)
 
 
 def buying(record: Record = APPROVED, **answers: Any) -> tuple[list[Any], Any]:
@@ -53,7 +53,7 @@ def buying(record: Record = APPROVED, **answers: Any) -> tuple[list[Any], Any]:
         "Identify": record.order.account,
         "Now": START,
         "Confirm": True,
-        "DryRun": Allowed(START),
+        "DryRun": DryRunPassed(START),
         "Advance": Committed(),
         "Send": Bought(reservation_ids=("cr-2", "cr-1", "cr-1"), block_ids=("cb-1",)),
         "Sleep": None,
@@ -141,21 +141,21 @@ FAILED_WRITE = ConditionFailed(frozenset({"lock", "month"}))
             "UC7031: the dry run was refused: Denied: no. Nothing was bought.",
         ),
         (
-            {"DryRun": AnsweredNormally()},
+            {"DryRun": DryRunExecuted()},
             (
                 "UC7047: the dry run of order december was answered like a real request, which it may have been. "
                 "Nothing more was sent; reconcile the order and look in CloudTrail."
             ),
         ),
         (
-            {"DryRun": Allowed(None)},
+            {"DryRun": DryRunPassed(None)},
             (
                 "UC7030: this machine's clock says 2026-11-20T09:00:00+00:00 and AWS says nothing. "
                 "Allowed: 5 minutes of difference at most. Set the clock; nothing was bought."
             ),
         ),
         (
-            {"DryRun": Allowed(START + timedelta(minutes=5, seconds=1))},
+            {"DryRun": DryRunPassed(START + timedelta(minutes=5, seconds=1))},
             (
                 "UC7030: this machine's clock says 2026-11-20T09:00:00+00:00 and AWS says 2026-11-20T09:05:01+00:00. "
                 "Allowed: 5 minutes of difference at most. Set the clock; nothing was bought."
@@ -191,14 +191,14 @@ def test_says_why_it_does_not_buy(answers: dict[str, Any], line: str) -> None:
 
 @pytest.mark.parametrize("difference", [timedelta(minutes=5), -timedelta(minutes=5)])
 def test_a_clock_that_is_five_minutes_off_is_right_enough(difference: timedelta) -> None:
-    assert isinstance(buying(DryRun=Allowed(START + difference))[1], Outcome)
+    assert isinstance(buying(DryRun=DryRunPassed(START + difference))[1], Outcome)
 
 
 @pytest.mark.parametrize(
     ("answers", "state", "reason"),
     [
         (
-            {"DryRun": AnsweredNormally()},
+            {"DryRun": DryRunExecuted()},
             OrderState.UNKNOWN,
             "the dry run was answered like a real request",
         ),
@@ -243,7 +243,7 @@ def test_a_purchase_that_the_ledger_did_not_confirm_is_told_with_its_ids() -> No
 
 
 def test_when_nobody_knows_and_nothing_can_be_read_the_order_stays_sending() -> None:
-    asked, outcome = buying(ReadRecord=[APPROVED, DENIED], Send=Unclear("time-out"))
+    asked, outcome = buying(ReadRecord=[APPROVED, DENIED], Send=OutcomeUnknown("time-out"))
 
     assert asked[-1] == ReadRecord("december")
     assert outcome.record.state is OrderState.SENDING
@@ -257,7 +257,7 @@ def test_what_reading_finds_after_a_lost_answer_is_told_with_the_quote() -> None
 
     _, outcome = buying(
         ReadRecord=[APPROVED, under_way],
-        Send=Unclear("time-out"),
+        Send=OutcomeUnknown("time-out"),
         DescribeReservations=[nothing, Page(items=(reservation(1),))],
     )
 

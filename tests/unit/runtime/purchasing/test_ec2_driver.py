@@ -163,9 +163,9 @@ def test_a_dry_run_is_the_same_request_marked_as_one(
 ) -> None:
     boto3 = Boto3(refusal("DryRunOperation"))
 
-    assert driver(boto3).perform(effects.DryRun(request_)) == effects.Allowed(None)
+    assert driver(boto3).perform(effects.DryRun(request_)) == effects.DryRunPassed(None)
     assert boto3.calls == [(operation, arguments | {"DryRun": True})]
-    assert driver(Boto3(answer)).perform(effects.DryRun(request_)) == effects.AnsweredNormally()
+    assert driver(Boto3(answer)).perform(effects.DryRun(request_)) == effects.DryRunExecuted()
     assert driver(Boto3(refusal("UnauthorizedOperation"))).perform(
         effects.DryRun(request_)
     ) == effects.Refused("UnauthorizedOperation", "said")
@@ -190,7 +190,7 @@ def test_a_request_that_is_ready_too_late_does_not_leave() -> None:
 def test_a_request_does_not_leave_a_second_time() -> None:
     twice = Boto3({"CapacityReservation": {"CapacityReservationId": "cr-1"}}, leaves=2)
 
-    assert isinstance(sent(twice), effects.Unclear)  # the first one may have arrived
+    assert isinstance(sent(twice), effects.OutcomeUnknown)  # the first one may have arrived
     assert twice.calls == []
 
 
@@ -198,9 +198,9 @@ def test_a_request_does_not_leave_a_second_time() -> None:
     ("answer", "reply"),
     [
         (refusal("InvalidParameterValue"), effects.Refused),
-        (ReadTimeoutError(endpoint_url="https://ec2"), effects.Unclear),
-        ({"CapacityReservation": {}}, effects.Unclear),
-        (ValueError("unreadable"), effects.Unclear),
+        (ReadTimeoutError(endpoint_url="https://ec2"), effects.OutcomeUnknown),
+        ({"CapacityReservation": {}}, effects.OutcomeUnknown),
+        (ValueError("unreadable"), effects.OutcomeUnknown),
     ],
 )
 def test_only_a_refusal_says_that_nothing_was_bought(answer: Any, reply: type) -> None:
@@ -220,10 +220,10 @@ def test_gives_a_reservation_back() -> None:
 def test_says_whose_credentials_these_are() -> None:
     boto3 = Boto3({"Account": 123456789012})
 
-    assert driver(boto3).perform(effects.Identify()) == "123456789012"
+    assert driver(boto3).perform(effects.GetCallerAccount()) == "123456789012"
     assert boto3.calls == [("get_caller_identity", {})]
     assert [made[:2] for made in boto3.made] == [("sts", "us-east-1")]
-    assert driver(Boto3(refusal("ExpiredToken"))).perform(effects.Identify()) == effects.Unanswered(
+    assert driver(Boto3(refusal("ExpiredToken"))).perform(effects.GetCallerAccount()) == effects.ReadFailed(
         code="ExpiredToken", message="said", transient=False
     )
 

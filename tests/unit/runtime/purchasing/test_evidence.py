@@ -14,7 +14,7 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeBlocks,
     DescribeExtensionHistory,
     DescribeReservations,
-    Unanswered,
+    ReadFailed,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.order_states import OrderState
@@ -229,7 +229,7 @@ def test_an_extension_that_was_not_sent_has_no_evidence(changes: dict[str, Any])
 def test_a_listing_that_cannot_be_read_is_named(order: Order, listing: type, what: str) -> None:
     def answer(effect: Any) -> Any:
         if isinstance(effect, listing):
-            return Unanswered(code="Denied", message="no", transient=False)
+            return ReadFailed(code="Denied", message="no", transient=False)
         return pages()(effect)
 
     _, lines = play(find_evidence(sent(order)), answer)

@@ -9,7 +9,7 @@ from tests.unit.runtime.purchasing.examples import block_order, offering, ultras
 
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, parse_offering, rank_offerings
-from ultracluster_runtime.purchasing.quotes import broken_terms
+from ultracluster_runtime.purchasing.quotes import violated_terms
 
 START = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 ZONES = {"us-east-2a": "use2-az1", "us-east-2c": "use2-az3"}
@@ -70,13 +70,13 @@ def test_reads_the_parts_of_an_offering() -> None:
     read = parse(CapacityBlockOfferingSegments=[SEGMENT, {**SEGMENT, "AvailabilityZone": "us-east-2c"}])
     assert read.zone_ids == ("use2-az1", "use2-az3")
     assert [segment.instance_count for segment in read.segments] == [8, 8]
-    assert broken_terms(block_order(), read)
+    assert violated_terms(block_order(), read)
 
 
 def test_a_part_in_an_unknown_zone_makes_the_zones_unknown() -> None:
     read = parse(CapacityBlockOfferingSegments=[SEGMENT, {**SEGMENT, "AvailabilityZone": "us-east-2z"}])
     assert read.zone_ids == ()
-    assert any("zone" in reason for reason in broken_terms(block_order(), read))
+    assert any("zone" in reason for reason in violated_terms(block_order(), read))
 
 
 def test_a_mixed_offering_has_no_price_of_a_chip() -> None:
@@ -189,7 +189,7 @@ def test_every_ranking_is_tested_here() -> None:
     ],
 )
 def test_names_the_term_that_an_offering_breaks(changes: dict[str, Any], reason: str) -> None:
-    broken = broken_terms(block_order(), offering(**changes))
+    broken = violated_terms(block_order(), offering(**changes))
     assert any(reason in text for text in broken), broken
 
 
@@ -205,7 +205,7 @@ def test_names_the_term_that_an_offering_breaks(changes: dict[str, Any], reason:
     ],
 )
 def test_an_offering_that_keeps_every_term_breaks_none(changes: dict[str, Any]) -> None:
-    assert broken_terms(block_order(), offering(**changes)) == []
+    assert violated_terms(block_order(), offering(**changes)) == []
 
 
 def test_compares_with_dated_list_prices() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
 
-from ultracluster_runtime.purchasing.order_states import EDGES, HOLDS_FEE, HOLDS_LOCK, OrderState
+from ultracluster_runtime.purchasing.order_states import TRANSITIONS, HOLDS_FEE, HOLDS_LOCK, OrderState
 from ultracluster_runtime.purchasing.orders import Order, order_token, parse_terms, terms_of
 
 ORDERS = [block_order(end_by=datetime(2026, 12, 31, tzinfo=UTC)), extension_order(), on_demand_order()]
@@ -59,14 +59,14 @@ def test_refuses_what_are_no_terms(text: str) -> None:
 
 
 def test_no_state_leads_back_to_approved_and_only_approved_leads_to_sending() -> None:
-    assert not [state for state, targets in EDGES.items() if OrderState.APPROVED in targets]
-    assert [state for state, targets in EDGES.items() if OrderState.SENDING in targets] == [
+    assert not [state for state, targets in TRANSITIONS.items() if OrderState.APPROVED in targets]
+    assert [state for state, targets in TRANSITIONS.items() if OrderState.SENDING in targets] == [
         OrderState.APPROVED
     ]
 
 
 def test_every_state_has_its_edges() -> None:
-    assert set(EDGES) == set(OrderState)
+    assert set(TRANSITIONS) == set(OrderState)
 
 
 def test_whatever_may_cost_money_counts_against_the_cap() -> None:

@@ -52,7 +52,7 @@ def test_a_fee_is_accepted_up_to_the_highest() -> None:
 def test_no_more_clusters_stand_in_a_region_than_may() -> None:
     needs = [need(name) for name in ("a", "b", "c")]
 
-    assert chosen(*place(needs, OFFERED, rules=rules(most_per_region=1))) == ["cheap", "middle", None]
+    assert chosen(*place(needs, OFFERED, rules=rules(max_per_region=1))) == ["cheap", "middle", None]
 
 
 def test_a_name_is_used_once_in_a_region() -> None:

@@ -18,10 +18,10 @@ from ultracluster_runtime.purchasing.effects import (
     CancelReservation,
     Committed,
     DryRun,
-    Identify,
+    GetCallerAccount,
     Refused,
     Send,
-    Unclear,
+    OutcomeUnknown,
 )
 from ultracluster_runtime.purchasing.operator_actions import cancel, close
 from ultracluster_runtime.purchasing.order_states import OrderState
@@ -85,7 +85,7 @@ def test_the_record_says_what_a_rollout_needs() -> None:
         (world_of([block_order()], confirmed=False), "UC7034"),
         (world_of([block_order()], choose_fault=strike(DryRun, "refused-4xx")), "UC7031"),
         (world_of([block_order()], choose_fault=strike(DryRun, "answers-normally")), "UC7047"),
-        (world_of([block_order()], choose_fault=strike(Identify, "refused-4xx")), "UC7035"),
+        (world_of([block_order()], choose_fault=strike(GetCallerAccount, "refused-4xx")), "UC7035"),
         (world_of([block_order()], choose_fault=strike(LISTINGS, "refused-4xx")), "UC7035"),
         (world_of([block_order()], choose_fault=strike(LISTINGS, "throttle")), "UC7035"),
         (world_of([block_order()], choose_fault=strike(Advance, "lost-request")), "UC7035"),
@@ -265,7 +265,7 @@ def test_an_order_under_way_cannot_be_cancelled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "code"), [(Refused("UnauthorizedOperation", "no"), "UC7031"), (Unclear("lost"), "UC7035")]
+    ("reply", "code"), [(Refused("UnauthorizedOperation", "no"), "UC7031"), (OutcomeUnknown("lost"), "UC7035")]
 )
 def test_a_cancellation_that_aws_did_not_confirm_is_no_cancellation(reply: Any, code: str) -> None:
     world = world_of([on_demand_order()])

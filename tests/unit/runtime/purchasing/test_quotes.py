@@ -25,7 +25,7 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeReservations,
 )
 from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.quotes import broken_terms, choose_quote
+from ultracluster_runtime.purchasing.quotes import violated_terms, choose_quote
 
 ANOTHER = "cr-00000000000000001"
 LOOK = "Look at what there is with `ultracluster capacity find`, and approve an order with other terms."
@@ -188,7 +188,7 @@ def test_the_request_says_whether_ultraservers_are_bought() -> None:
 def test_names_each_term_that_an_offer_breaks(
     order: dict[str, Any], offer: dict[str, Any], broken: list[str]
 ) -> None:
-    assert broken_terms(block_order(**order), offering(**offer)) == broken
+    assert violated_terms(block_order(**order), offering(**offer)) == broken
 
 
 def test_says_what_the_first_five_offers_break() -> None:

@@ -19,13 +19,13 @@ from ultracluster_runtime.purchasing.effects import (
     Now,
     ReadRecord,
     Sleep,
-    Unanswered,
-    Unclear,
+    ReadFailed,
+    OutcomeUnknown,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.reconcile import Outcome, findings_of, reconcile, settle
+from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
 from ultracluster_runtime.purchasing.records import Record
 
 LATER = START + timedelta(hours=1)
@@ -40,8 +40,8 @@ APPROVED = Record(
     state=OrderState.APPROVED,
     changed_at=START,
 )
-LOST = Unclear("no reply")
-DENIED = Unanswered(code="Denied", message="no", transient=False)
+LOST = OutcomeUnknown("no reply")
+DENIED = ReadFailed(code="Denied", message="no", transient=False)
 
 
 def settling(replies: list[Any], record: Record = BOUGHT, read: Any = None) -> tuple[list[Any], Record]:
@@ -195,6 +195,6 @@ def test_an_order_that_ended_without_evidence_stays_as_it_is() -> None:
     ],
 )
 def test_tells_a_person_what_to_do(changes: dict[str, Any], line: str) -> None:
-    (finding,) = findings_of(replace(BOUGHT, **changes), lookalikes=("cr-1", "cr-2"))
+    (finding,) = findings_for(replace(BOUGHT, **changes), lookalikes=("cr-1", "cr-2"))
 
     assert str(finding).startswith(line)

@@ -13,7 +13,7 @@ from tests.unit.runtime.purchasing.simulator import START
 from ultracluster_catalog.limits.quotas import CAPACITY_BLOCK_QUOTAS
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_runtime.purchasing.aws_errors import CAPACITY_BLOCK_LIMIT
-from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, Unanswered
+from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, ReadFailed
 from ultracluster_runtime.purchasing.search import Search, SearchResult, search_offerings
 
 SEARCH = Search(
@@ -25,8 +25,8 @@ SEARCH = Search(
     start_before=START + timedelta(days=30),
     end_by=START + timedelta(days=45),
 )
-LIMITED = Unanswered(code=CAPACITY_BLOCK_LIMIT, message="Rate exceeded", transient=True)
-NO_QUOTA = Unanswered(
+LIMITED = ReadFailed(code=CAPACITY_BLOCK_LIMIT, message="Rate exceeded", transient=True)
+NO_QUOTA = ReadFailed(
     code=CAPACITY_BLOCK_LIMIT,
     message="Your existing service limits are not sufficient to use EC2 Capacity Blocks",
     transient=False,
@@ -119,7 +119,7 @@ def test_asks_for_the_quota_of_whole_ultraservers() -> None:
 
 def test_a_region_that_does_not_sell_it_is_no_problem() -> None:
     said = "The instance type 'trn2.48xlarge' is not supported for Capacity Blocks in 'us-west-2'"
-    refusal = Unanswered(code="InvalidParameterValue", message=said, transient=False)
+    refusal = ReadFailed(code="InvalidParameterValue", message=said, transient=False)
     result = search(lambda effect: refusal if effect.region == "us-west-2" else one_each(effect))
     assert result.not_sold == ["us-west-2"]
     assert result.findings == []

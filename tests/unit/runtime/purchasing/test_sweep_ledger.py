@@ -15,9 +15,9 @@ from tests.unit.runtime.purchasing.simulator import START, World
 from tests.unit.runtime.purchasing.tables import TABLE, create_table
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, Unclear
+from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown
 from ultracluster_runtime.purchasing.ledger import Ledger
-from ultracluster_runtime.purchasing.order_states import EDGES, HOLDS_LOCK, OrderState
+from ultracluster_runtime.purchasing.order_states import TRANSITIONS, HOLDS_LOCK, OrderState
 from ultracluster_runtime.purchasing.orders import Order
 from ultracluster_runtime.purchasing.records import Record
 
@@ -208,12 +208,12 @@ def test_a_failed_payment_gives_lock_and_money_back(client: Any, ledger: Ledger)
 def test_a_lost_connection_leaves_the_outcome_open(ledger: Ledger) -> None:
     approved = ledger.approve(block_order(), now=START)
     nowhere = boto3.client("dynamodb", region_name="us-east-2", endpoint_url="http://127.0.0.1:9")
-    assert isinstance(Ledger(nowhere, TABLE).advance(approved, sending(approved)), Unclear)
+    assert isinstance(Ledger(nowhere, TABLE).advance(approved, sending(approved)), OutcomeUnknown)
 
 
 def _random_change(dice: random.Random, known: list[Record]) -> tuple[Record, Record]:
     before = dice.choice(known[-3:])
-    state = dice.choice(sorted(EDGES[before.state] or {before.state}))
+    state = dice.choice(sorted(TRANSITIONS[before.state] or {before.state}))
     if state is OrderState.SENDING:
         return before, sending(before, dice.choice("abc"), dice.choice(("90000", "120000.50", "200000")))
     return before, changed(before, state)

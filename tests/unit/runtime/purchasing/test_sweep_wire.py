@@ -23,7 +23,7 @@ from tests.unit.runtime.purchasing.tables import TABLE, create_table
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import PurchaseBlock
-from ultracluster_runtime.purchasing.effects import Bought, Refused, Send, Unclear, perform_all
+from ultracluster_runtime.purchasing.effects import Bought, Refused, Send, OutcomeUnknown, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile
@@ -191,7 +191,7 @@ def test_a_request_does_not_leave_twice_even_if_the_client_would_retry(
     monkeypatch.setattr("ultracluster_runtime.purchasing.ec2_driver.PURCHASING", retrying)
     ec2.behaviour = "drop-after"
     reply = driver().perform(Send(request=REQUEST, not_after=datetime.now(UTC) + timedelta(minutes=1)))
-    assert isinstance(reply, Unclear)
+    assert isinstance(reply, OutcomeUnknown)
     assert len(ec2.purchases) == 1
 
 

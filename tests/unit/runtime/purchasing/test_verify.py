@@ -2,14 +2,14 @@
 
 import pytest
 
-from ultracluster_runtime.purchasing.verify import LaunchedInstance, judge_consumption
+from ultracluster_runtime.purchasing.verify import LaunchedInstance, check_consumption
 
 OURS = {"cr-1": 2}
 RIGHT = LaunchedInstance(instance_id="i-1", lifecycle="capacity-block", reservation_id="cr-1")
 
 
 def test_is_quiet_when_all_instances_run_in_the_block() -> None:
-    proof = judge_consumption([RIGHT, RIGHT], reserved=OURS)
+    proof = check_consumption([RIGHT, RIGHT], reserved=OURS)
     assert (proof.reserved, proof.inside, proof.outside, proof.findings) == (2, 2, 0, ())
 
 
@@ -25,7 +25,7 @@ def test_is_quiet_when_all_instances_run_in_the_block() -> None:
 )
 def test_is_loud_about_an_instance_elsewhere(lifecycle: str, reservation_id: str | None, said: str) -> None:
     stray = LaunchedInstance(instance_id="i-2", lifecycle=lifecycle, reservation_id=reservation_id)
-    proof = judge_consumption([RIGHT, stray], reserved=OURS)
+    proof = check_consumption([RIGHT, stray], reserved=OURS)
     (finding,) = proof.findings
     assert (finding.code, finding.path) == ("UC7045", "i-2")
     assert said in finding.problem
@@ -33,11 +33,11 @@ def test_is_loud_about_an_instance_elsewhere(lifecycle: str, reservation_id: str
 
 
 def test_is_loud_about_a_paid_block_that_nobody_uses() -> None:
-    (finding,) = judge_consumption([], reserved=OURS).findings
+    (finding,) = check_consumption([], reserved=OURS).findings
     assert finding.code == "UC7046"
 
 
 def test_instances_of_an_on_demand_reservation_have_no_lifecycle_of_their_own() -> None:
     plain = LaunchedInstance(instance_id="i-1", lifecycle="", reservation_id="cr-1")
-    assert judge_consumption([plain], reserved=OURS, is_block=False).findings == ()
-    assert judge_consumption([plain], reserved=OURS).findings != ()
+    assert check_consumption([plain], reserved=OURS, is_block=False).findings == ()
+    assert check_consumption([plain], reserved=OURS).findings != ()

@@ -124,5 +124,5 @@ class Process:
             raise
         return task, result
 
-    def giving_up(self) -> bool:
+    def stop_requested(self) -> bool:
         return self.stop
