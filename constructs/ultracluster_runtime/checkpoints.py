@@ -18,22 +18,22 @@ from typing import BinaryIO
 __all__ = [
     "CheckpointSignal",
     "begin_checkpoint",
+    "checkpoint_step",
     "complete_checkpoint",
     "latest_complete_checkpoint",
-    "step_of",
     "write_file",
 ]
 
 _MARKER = "COMPLETE"
-_UNFINISHED = ".part"
-_FOLDER = re.compile(r"step-(\d{12})")
+_PARTIAL_SUFFIX = ".part"
+_FOLDER_NAME = re.compile(r"step-(\d{12})")
 
 
 class CheckpointSignal:
     """Notes that a checkpoint was asked for, by SIGUSR1.
 
     The launcher of the job sends the signal before a Capacity Block ends and when somebody stops the job. It reaches
-    the processes seconds apart, so they must agree on the step: save if `asked` is true in any of them.
+    the processes seconds apart, so they must agree on the step: save if `requested` is true in any of them.
     """
 
     def __init__(self, number: signal.Signals = signal.SIGUSR1, *, settle_seconds: float = 60) -> None:
@@ -44,24 +44,24 @@ class CheckpointSignal:
             settle_seconds: How long after a checkpoint a further signal counts as the same request, which reached
                 this process later than others. Default: a minute.
         """
-        self._asked = False
+        self._requested = False
         self._settle_seconds = settle_seconds
-        self._deaf_until = -math.inf
-        signal.signal(number, self._note)
+        self._ignore_until = -math.inf
+        signal.signal(number, self._on_signal)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the form of a handler
-        if time.monotonic() >= self._deaf_until:
-            self._asked = True
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the form of a handler
+        if time.monotonic() >= self._ignore_until:
+            self._requested = True
 
     @property
-    def asked(self) -> bool:
+    def requested(self) -> bool:
         """Whether this process was asked for a checkpoint that it has not written."""
-        return self._asked
+        return self._requested
 
-    def answered(self) -> None:
+    def acknowledge(self) -> None:
         """Note that the checkpoint is written; call it in every process."""
-        self._deaf_until = time.monotonic() + self._settle_seconds
-        self._asked = False
+        self._ignore_until = time.monotonic() + self._settle_seconds
+        self._requested = False
 
 
 def begin_checkpoint(root: str | Path, step: int) -> Path:
@@ -88,7 +88,7 @@ def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
         path: The file, in the folder that `begin_checkpoint` gave.
         write: Writes to the open file, such as ``lambda file: torch.save(state, file)``.
     """
-    unfinished = path.with_name(path.name + _UNFINISHED)
+    unfinished = path.with_name(path.name + _PARTIAL_SUFFIX)
     with unfinished.open("wb") as file:
         write(file)
         file.flush()
@@ -126,20 +126,20 @@ def latest_complete_checkpoint(root: str | Path) -> Path | None:
     root = Path(root)
     if not root.is_dir():
         return None
-    steps = sorted((each for each in root.iterdir() if _FOLDER.fullmatch(each.name)), reverse=True)
+    steps = sorted((folder for folder in root.iterdir() if _FOLDER_NAME.fullmatch(folder.name)), reverse=True)
     return next(filter(_is_complete, steps), None)
 
 
-def step_of(folder: Path) -> int:
+def checkpoint_step(folder: Path) -> int:
     """Give the step of a checkpoint's folder.
 
     Raises:
         ValueError: If the folder is not one that `begin_checkpoint` gave.
     """
-    found = _FOLDER.fullmatch(folder.name)
-    if found is None:
+    match = _FOLDER_NAME.fullmatch(folder.name)
+    if match is None:
         raise ValueError(f"{folder} is not the folder of a checkpoint")
-    return int(found[1])
+    return int(match[1])
 
 
 def _is_complete(folder: Path) -> bool:
@@ -152,9 +152,9 @@ def _is_complete(folder: Path) -> bool:
 
 def _files_in(folder: Path) -> list[str]:
     return sorted(
-        each.relative_to(folder).as_posix()
-        for each in folder.rglob("*")
-        if each.is_file() and each.name != _MARKER and not each.name.endswith(_UNFINISHED)
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != _MARKER and not path.name.endswith(_PARTIAL_SUFFIX)
     )
 
 

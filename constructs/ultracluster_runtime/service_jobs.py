@@ -137,7 +137,7 @@ def _problems(service: str, operation: str, request: Mapping[str, Any]) -> list[
     problems = [line for line in report.splitlines() if line]
     if service == "sagemaker":  # ParamValidator looks at no enumerations
         types = model.input_shape.members["ResourceConfig"].members["InstanceType"].enum
-        given = (request.get("ResourceConfig") or {}).get("InstanceType")
-        if given is not None and given not in types:
-            problems.append(f"SageMaker has no instance type {quote(given)}")
+        instance_type = (request.get("ResourceConfig") or {}).get("InstanceType")
+        if instance_type is not None and instance_type not in types:
+            problems.append(f"SageMaker has no instance type {quote(instance_type)}")
     return problems

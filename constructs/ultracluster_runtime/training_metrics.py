@@ -42,7 +42,7 @@ class TrainingMetrics:
     """
 
     def __init__(
-        self, *, flops_per_token: float | None = None, precision: str = "bf16", least_seconds: float = 10
+        self, *, flops_per_token: float | None = None, precision: str = "bf16", min_interval_seconds: float = 10
     ) -> None:
         """Begin with nothing collected.
 
@@ -62,19 +62,19 @@ class TrainingMetrics:
         self._cluster = os.environ.get("UC_CLUSTER", "")
         self._job = os.environ.get("UC_JOB", "")
         rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
-        self._prints = bool(self._cluster and self._job) and rank == "0"
+        self._enabled = bool(self._cluster and self._job) and rank == "0"
         self._flops_per_token = flops_per_token
         self._peak_flops = _peak_flops(precision)
-        self._least_seconds = least_seconds
+        self._min_interval_seconds = min_interval_seconds
         self._printed_at = time.monotonic()
-        self._done = 0
+        self._total_steps = 0
         self._clear()
 
     def _clear(self) -> None:
-        self._steps = self._timed = 0
+        self._steps = self._timed_steps = 0
         self._seconds = 0.0
         self._tokens = self._token_seconds = 0.0
-        self._collective = self._collective_of = 0.0
+        self._collective_seconds = self._collective_step_seconds = 0.0
         self._loss: float | None = None
 
     def step(
@@ -93,20 +93,20 @@ class TrainingMetrics:
             loss: Its loss. Default: not known.
             collective_seconds: How much of its time went into collectives that nothing overlapped. Default: not known.
         """
-        self._done += 1
+        self._total_steps += 1
         self._steps += 1
-        if _counts(seconds):
-            self._timed += 1
+        if _is_valid(seconds):
+            self._timed_steps += 1
             self._seconds += seconds
-            if _counts(tokens):
+            if _is_valid(tokens):
                 self._tokens += tokens
                 self._token_seconds += seconds
-            if _counts(collective_seconds):
-                self._collective += collective_seconds
-                self._collective_of += seconds
+            if _is_valid(collective_seconds):
+                self._collective_seconds += collective_seconds
+                self._collective_step_seconds += seconds
         if loss is not None and math.isfinite(loss):
             self._loss = float(loss)
-        if time.monotonic() - self._printed_at >= self._least_seconds:
+        if time.monotonic() - self._printed_at >= self._min_interval_seconds:
             self.flush()
 
     def compiled(self, seconds: float, *, cache_hits: int = 0, cache_misses: int = 0) -> None:
@@ -132,14 +132,14 @@ class TrainingMetrics:
         if not self._steps:
             return
         figures: dict[str, float | None] = {"Steps": self._steps, "Loss": self._loss}
-        if self._timed:
-            figures["StepSeconds"] = self._seconds / self._timed
+        if self._timed_steps:
+            figures["StepSeconds"] = self._seconds / self._timed_steps
         if self._token_seconds:
             speed = figures["TokensPerSecond"] = self._tokens / self._token_seconds
             if self._flops_per_token and self._peak_flops:
                 figures["Mfu"] = speed * self._flops_per_token / self._peak_flops
-        if self._collective_of:
-            figures["CollectiveShare"] = self._collective / self._collective_of
+        if self._collective_step_seconds:
+            figures["CollectiveShare"] = self._collective_seconds / self._collective_step_seconds
         self._clear()
         self._printed_at = time.monotonic()
         self._print(figures)
@@ -156,9 +156,9 @@ class TrainingMetrics:
         values = {
             name: float(value)
             for name, value in figures.items()
-            if _counts(value) or (name == "Loss" and value is not None)
+            if _is_valid(value) or (name == "Loss" and value is not None)
         }
-        if not (self._prints and values):
+        if not (self._enabled and values):
             return
         metrics = [{"Name": name, "Unit": unit} for name, unit in _UNITS.items() if name in values]
         line = {
@@ -176,7 +176,7 @@ class TrainingMetrics:
             "Job": self._job,
             # Searched for in the logs; as dimensions each run would be billed as metrics of its own.
             "JobId": os.environ.get("AWS_BATCH_JOB_ID", ""),
-            "Step": self._done,
+            "Step": self._total_steps,
             **values,
         }
         # One write of one line: what other processes print into the same pipe does not tear it.
@@ -184,13 +184,13 @@ class TrainingMetrics:
         sys.stdout.flush()
 
 
-def _counts(value: float | None) -> TypeGuard[float]:
+def _is_valid(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value) and value >= 0
 
 
 def _peak_flops(precision: str) -> float | None:
     """Give the peak of all nodes of the job, from what the job definition says of one; None when it says nothing."""
-    figures = dict(each.partition(":")[::2] for each in os.environ.get("UC_PEAK_TFLOPS", "").split(","))
+    figures = dict(entry.partition(":")[::2] for entry in os.environ.get("UC_PEAK_TFLOPS", "").split(","))
     try:
         nodes = int(os.environ.get("AWS_BATCH_JOB_NUM_NODES", "1"))
         return float(figures[precision]) * 1e12 * nodes or None

@@ -34,7 +34,7 @@ def place(
     days: DaysOption,
     between: BetweenOption,
     max_fee: MaxFeeOption,
-    max_per_region: Annotated[
+    most_per_region: Annotated[
         int | None, typer.Option(min=1, help="Most clusters to place in one Region. Default: no limit.")
     ] = None,
     prefer: PreferOption = "total",
@@ -47,7 +47,7 @@ def place(
 ) -> None:
     """Choose Regions for the clusters of a wave whose capacity names an order without a reservation; buys nothing."""
     from ultracluster_runtime.purchasing.offerings import RANKINGS  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.purchasing.placement import Need, PlacementRules  # noqa: PLC0415 - likewise
+    from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules  # noqa: PLC0415 - likewise
     from ultracluster_runtime.purchasing.placement import place as choose  # noqa: PLC0415 - likewise
     from ultracluster_stacks.config.editing.order_references import cluster_places, ordered_capacity  # noqa: PLC0415
     from ultracluster_stacks.config.loading.loader import rollout_findings  # noqa: PLC0415 - pydantic
@@ -63,12 +63,12 @@ def place(
         raise _nothing_to_place(wave)
     moved = {(each.cluster, each.region) for each in wanted}
     chosen = choose(
-        [Need(cluster=each.cluster, instance_type=each.instance_type, nodes=each.nodes) for each in wanted],
+        [PlacementRequest(cluster=each.cluster, instance_type=each.instance_type, nodes=each.nodes) for each in wanted],
         _offered(wanted, read_regions(regions, known=()), days, between, profile),
         rules=PlacementRules(
             regions=read_regions(regions, known=()),
             max_fee=read_fee("--max-fee", max_fee),
-            max_per_region=max_per_region,
+            max_per_region=most_per_region,
             prefer=prefer,
         ),
         taken=[each for each in cluster_places(rollout) if each not in moved],

@@ -13,14 +13,14 @@ from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_reports
+from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_samples
 from ultracluster_runtime.metrics.bake_off_report import (
     PER_SECOND,
+    Candidate,
     Figure,
     Result,
-    Candidate,
     Week,
-    report_weeks,
+    compare_weeks,
     weeks_until,
 )
 
@@ -71,7 +71,7 @@ def show_weeks(
                 dict.fromkeys(figures or sorted({each for some in found.values() for each in some}))
             )
             reports = (
-                read_reports(cloudwatch, bake_off=path, contestants=names, figures=wanted, mondays=mondays)
+                read_samples(cloudwatch, bake_off=path, candidates=names, figures=wanted, mondays=mondays)
                 if names and wanted
                 else {}
             )
@@ -83,7 +83,7 @@ def show_weeks(
         remedy = "Check path and Region; for figures of more than two weeks ago give --figure, and each contestant by --nodes"
         raise FindingsError([Finding(code="UC9342", problem=problem, remedy=remedy)])
     sides = [_side(name, given, paid, market=market, region=region) for name in names]
-    report = report_weeks(reports, mondays=mondays, figures=wanted, sides=sides, today=today)
+    report = compare_weeks(reports, mondays=mondays, figures=wanted, candidates=sides, today=today)
     if as_json:
         print_json(
             {

@@ -149,13 +149,13 @@ def why(
 ) -> None:
     """Say in words why a job waits, and what to do; changes nothing."""
     from ultracluster_cli.jobs.session import answers, open_region  # noqa: PLC0415 - boto3; not for the help
-    from ultracluster_runtime.jobs.describe import look  # noqa: PLC0415
-    from ultracluster_runtime.jobs.diagnose import reasons  # noqa: PLC0415
+    from ultracluster_runtime.jobs.describe import describe_pending_job  # noqa: PLC0415
+    from ultracluster_runtime.jobs.diagnose import diagnose  # noqa: PLC0415
 
     _, client = open_region(job, region=region, profile=profile)
     with answers():
-        waiting = look(job, now=datetime.now(UTC), client=client)
-    found = reasons(waiting)
+        waiting = describe_pending_job(job, now=datetime.now(UTC), client=client)
+    found = diagnose(waiting)
     if as_json:
         rows = [{"reason": one.reason, "evidence": one.evidence, "remedy": one.remedy} for one in found]
         print_json(

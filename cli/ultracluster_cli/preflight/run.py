@@ -20,7 +20,7 @@ from ultracluster_cli.preflight.requirements import rollout_needs
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import Result, run_checks
 from ultracluster_stacks.config import ClusterConfig, load_rollout
@@ -79,14 +79,14 @@ def preflight_rollout(
     deadline = time.monotonic() + seconds
     for named, ours in _by_profile(chosen, local=local, profile=profile).items():
         with _clients(ours, local=local, profile=named) as client:
-            reads = Reads(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
+            reader = AwsReader(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
             results += run_checks(
                 rollout_needs(ours, qualifier=qualifier, ledger=ledger),
-                reads,
-                left_out=set(left_out),
-                tell=_tell,
+                reader,
+                skip=set(left_out),
+                on_result=_tell,
             )
-            sent.update(reads.sent)
+            sent.update(reader.call_counts)
     counts = Counter(result.outcome.status for result in results)
     good = counts[Status.FAIL] == 0
     rows = [_row(result) for result in results]

@@ -26,7 +26,7 @@ _MODULES = (
     "ultracluster_rules/plain_numbers.py",
     "ultracluster_rules/rules.py",
     "ultracluster_runtime/lifecycle/observations.py",
-    "ultracluster_runtime/watch/figures.py",
+    "ultracluster_runtime/watch/metrics.py",
     "ultracluster_runtime/watch/handler.py",
     "ultracluster_runtime/watch/describe.py",
     "ultracluster_runtime/functions/window.py",

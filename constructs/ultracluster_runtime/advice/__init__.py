@@ -3,4 +3,4 @@
 from ultracluster_runtime.advice.report import Report, advise
 from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 
-__all__ = ["Advice", "SkippedRule", "Report", "Subject", "advise"]
+__all__ = ["Advice", "Report", "SkippedRule", "Subject", "advise"]

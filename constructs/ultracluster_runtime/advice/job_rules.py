@@ -9,8 +9,8 @@ from ultracluster_runtime.advice.subject import (
     SkippedRule,
     Subject,
     cost_of_nodes,
+    fraction_true,
     mean_nodes,
-    share_of,
 )
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
@@ -36,7 +36,7 @@ def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice | Sk
     elif any(values):
         yield Advice(
             rule="tcp-fallback",
-            evidence=f"in {share_of([value > 0 for value in values]):.0%} of the time a node talked over TCP (threshold: ever)",
+            evidence=f"in {fraction_true([value > 0 for value in values]):.0%} of the time a node talked over TCP (threshold: ever)",
             remedy="Look for FI_PROVIDER and the EFA devices in the job's log; put a fabric gate before the job",
             reason=_MEASURE,
         )
@@ -56,12 +56,12 @@ def collectives(recording: Recording, subject: Subject) -> Iterator[Advice | Ski
     fewer = subject.efa_interfaces < most
     for job, share in shares.items():
         if share >= _COLLECTIVE_SHARE:
-            found = f"{job} spent {share:.0%} of its steps in collectives (threshold {_COLLECTIVE_SHARE:.0%})"
+            evidence = f"{job} spent {share:.0%} of its steps in collectives (threshold {_COLLECTIVE_SHARE:.0%})"
             yield Advice(
                 rule="network-layout" if fewer else "collectives",
-                evidence=f"{found}, with {subject.efa_interfaces} of {most} EFA interfaces"
+                evidence=f"{evidence}, with {subject.efa_interfaces} of {most} EFA interfaces"
                 if fewer
-                else found,
+                else evidence,
                 remedy="Choose a network layout with an EFA interface on every card"
                 if fewer
                 else "Every card has EFA already: overlap collectives with computation, or shard over fewer nodes",

@@ -10,8 +10,8 @@ from ultracluster_runtime.advice.subject import (
     SkippedRule,
     Subject,
     cost_of_nodes,
+    fraction_true,
     mean_nodes,
-    share_of,
 )
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
@@ -95,7 +95,7 @@ def node_without_work(recording: Recording, subject: Subject) -> Iterator[Advice
     if not flags:
         yield SkippedRule(rule="node-without-work", reason="CoreUtilization was not recorded with its minimum")
         return
-    share = share_of(flags)
+    share = fraction_true(flags)
     if share >= _IDLE_SHARE:
         amount, reason = cost_of_nodes(subject, share)
         yield Advice(

@@ -56,10 +56,10 @@ def advise(recording: Recording, subject: Subject) -> Report:
         recording: What was recorded.
         subject: The cluster that it is of.
     """
-    found = [each for rule in RULES for each in rule(recording, subject)]
-    advice = [each for each in found if isinstance(each, Advice)]
+    results = [result for rule in RULES for result in rule(recording, subject)]
+    advice = [result for result in results if isinstance(result, Advice)]
     return Report(
         hours=(recording.end - recording.start) / timedelta(hours=1),
-        advice=tuple(sorted(advice, key=lambda each: -(each.usd_per_month or 0))),
-        skipped_rules=tuple(each for each in found if isinstance(each, SkippedRule)),
+        advice=tuple(sorted(advice, key=lambda result: -(result.usd_per_month or 0))),
+        skipped_rules=tuple(result for result in results if isinstance(result, SkippedRule)),
     )

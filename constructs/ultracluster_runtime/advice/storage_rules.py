@@ -71,12 +71,12 @@ def _smallest(settings: LustreSettings, *, used_gib: float, peak_mb_per_s: float
     sizes = sorted({*tier.small_capacities_gib, *range(tier.capacity_step_gib, size, tier.capacity_step_gib)})
     return next(
         (
-            each
-            for each in sizes
-            if tier.allows(each, efa_enabled=settings.efa_enabled)
-            and used_gib <= _FULL * each
+            capacity
+            for capacity in sizes
+            if tier.allows(capacity, efa_enabled=settings.efa_enabled)
+            and used_gib <= _FULL * capacity
             and peak_mb_per_s
-            <= _BUSY * throughput_mb_per_s(replace(settings, storage_capacity_gib=each), writing=True)
+            <= _BUSY * throughput_mb_per_s(replace(settings, storage_capacity_gib=capacity), writing=True)
         ),
         size,
     )

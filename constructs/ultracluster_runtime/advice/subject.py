@@ -11,7 +11,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["HOURS_OF_A_MONTH", "Advice", "SkippedRule", "Subject", "cost_of_nodes", "mean_nodes", "share_of"]
+__all__ = ["HOURS_OF_A_MONTH", "Advice", "SkippedRule", "Subject", "cost_of_nodes", "fraction_true", "mean_nodes"]
 
 HOURS_OF_A_MONTH: Final = 730
 """A twelfth of a year: a saving is what the recorded time would save if the whole month were like it."""
@@ -70,7 +70,7 @@ class SkippedRule:
     reason: str
 
 
-def share_of(flags: Sequence[bool]) -> float:
+def fraction_true(flags: Sequence[bool]) -> float:
     """Give the share of true ones among some, which must not be none.
 
     Args:

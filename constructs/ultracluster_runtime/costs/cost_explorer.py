@@ -55,7 +55,7 @@ def actual_costs(
     Raises:
         FindingsError: If AWS does not answer (UC9307).
     """
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "TimePeriod": {"Start": start.isoformat(), "End": end.isoformat()},
         "Granularity": "DAILY",
         "Metrics": [_METRIC],
@@ -72,20 +72,20 @@ def actual_costs(
     estimated = False
     while True:
         try:
-            answer = client.get_cost_and_usage(**asked)
+            response = client.get_cost_and_usage(**request)
         except (BotoCoreError, ClientError) as error:
             remedy = (
                 "The credentials need ce:GetCostAndUsage, and Cost Explorer must be enabled in the account"
             )
             raise FindingsError([Finding(code="UC9307", problem=str(error), remedy=remedy)]) from error
-        for day in answer["ResultsByTime"]:
+        for day in response["ResultsByTime"]:
             estimated |= day.get("Estimated", False)
             for group in day.get("Groups", []):
                 name = group["Keys"][0] if by is None else group["Keys"][0].removeprefix(f"{by}$")
                 amounts[name] += Decimal(group["Metrics"][_METRIC]["Amount"])
                 currencies.add(group["Metrics"][_METRIC]["Unit"])
-        if not answer.get("NextPageToken"):
+        if not response.get("NextPageToken"):
             return ActualCosts(
                 amounts=dict(amounts), currency=", ".join(sorted(currencies)) or "USD", estimated=estimated
             )
-        asked["NextPageToken"] = answer["NextPageToken"]
+        request["NextPageToken"] = response["NextPageToken"]

@@ -9,7 +9,7 @@ from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_d
 
 __all__ = ["Comparison", "compare_prices"]
 
-_RIVAL = "p5.48xlarge"  # what people compare Trainium with
+_ALTERNATIVE = "p5.48xlarge"  # what people compare Trainium with
 _LIST_REGION = "us-east-1"  # on-demand prices are kept for this Region only
 
 
@@ -37,8 +37,8 @@ class Comparison:
 
 
 def _compare(label: str, instance_type: str, price: Price) -> Comparison:
-    known = INSTANCE_TYPES.get(instance_type)
-    chip = price.amount / known.chips if price.amount is not None and known is not None else None
+    machine = INSTANCE_TYPES.get(instance_type)
+    chip = price.amount / machine.chips if price.amount is not None and machine is not None else None
     return Comparison(
         label=label,
         per_node_hour=price.amount,
@@ -68,6 +68,6 @@ def compare_prices(instance_type: str, region: str) -> list[Comparison]:
             instance_type,
             on_demand_price(instance_type, _LIST_REGION),
         ),
-        (f"{_RIVAL} block, list price in {_LIST_REGION}", _RIVAL, capacity_block_price(_RIVAL, _LIST_REGION)),
+        (f"{_ALTERNATIVE} block, list price in {_LIST_REGION}", _ALTERNATIVE, capacity_block_price(_ALTERNATIVE, _LIST_REGION)),
     ]
     return [_compare(label, name, price) for label, name, price in prices]

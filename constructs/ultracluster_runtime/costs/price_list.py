@@ -25,7 +25,7 @@ PRICE_LIST_REGION: Final = "us-east-1"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Question:
+class _Query:
     """What to ask for one thing.
 
     Attributes:
@@ -37,14 +37,14 @@ class _Question:
 
     service: str
     filters: Mapping[str, str]
-    also: Mapping[str, str]
+    optional_attributes: Mapping[str, str]
     usage_type: str = ""
 
 
 _NODE: Final = {"tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used"}
-_SERVICES: Final[Mapping[str, _Question]] = MappingProxyType(
+_SERVICES: Final[Mapping[str, _Query]] = MappingProxyType(
     {
-        name: _Question(service=service, filters=filters, also={}, usage_type=usage_type)
+        name: _Query(service=service, filters=filters, optional_attributes={}, usage_type=usage_type)
         for name, service, filters, usage_type in (
             ("interface endpoint", "AmazonVPC", {"productFamily": "VpcEndpoint"}, "VpcEndpoint-Hours"),
             ("interface endpoint data", "AmazonVPC", {"productFamily": "VpcEndpoint"}, "VpcEndpoint-Bytes"),
@@ -84,21 +84,21 @@ def listed_prices(
     Raises:
         FindingsError: If AWS does not answer (UC9307).
     """
-    found: dict[tuple[PricedThing, str], Price] = {}
+    prices: dict[tuple[PricedThing, str], Price] = {}
     findings: list[Finding] = []
     for thing, region in dict.fromkeys(things):
-        question = _question(thing)
-        if question is None:
+        query = _query(thing)
+        if query is None:
             continue
         try:
-            products = list(_products(question, region, client))
+            products = list(_products(query, region, client))
         except (BotoCoreError, ClientError) as error:
             remedy = "The credentials need pricing:GetProducts; leave --live out to use the dated prices"
             raise FindingsError([Finding(code="UC9307", problem=str(error), remedy=remedy)]) from error
         amounts = {amount for product in products for amount in _amounts(product)}
         if len(amounts) == 1:
             published = max(str(product["publicationDate"]) for product in products)[:10]
-            found[thing, region] = Price(
+            prices[thing, region] = Price(
                 amount=amounts.pop(),
                 unit=price_of(thing, region).unit,
                 source="AWS Price List API",
@@ -108,24 +108,24 @@ def listed_prices(
             count = f"{len(amounts)} different prices" if amounts else "no price"
             problem = f"the Price List API has {count} of {thing.kind} {thing.name} in {region}"
             findings.append(Finding(code="UC9308", problem=problem, remedy="The dated price stays"))
-    return found, findings
+    return prices, findings
 
 
-def _question(thing: PricedThing) -> _Question | None:
+def _query(thing: PricedThing) -> _Query | None:
     if thing.kind in _MARKETS:
         filters = {
             "instanceType": thing.name,
             "operatingSystem": "Linux",
             "marketoption": _MARKETS[thing.kind],
         }
-        return _Question(service="AmazonEC2", filters=filters, also=_NODE)
+        return _Query(service="AmazonEC2", filters=filters, optional_attributes=_NODE)
     return _SERVICES.get(thing.name) if thing.kind == "service" else None
 
 
-def _products(question: _Question, region: str, client: Any) -> Iterator[dict[str, Any]]:
-    filters = {**question.filters, "regionCode": region}
+def _products(query: _Query, region: str, client: Any) -> Iterator[dict[str, Any]]:
+    filters = {**query.filters, "regionCode": region}
     pages = client.get_paginator("get_products").paginate(
-        ServiceCode=question.service,
+        ServiceCode=query.service,
         FormatVersion="aws_v1",
         Filters=[{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in filters.items()],
     )
@@ -133,8 +133,8 @@ def _products(question: _Question, region: str, client: Any) -> Iterator[dict[st
         for text in page["PriceList"]:
             product = json.loads(text)
             attributes = product["product"]["attributes"]
-            if attributes.get("usagetype", "").endswith(question.usage_type) and all(
-                attributes.get(name, value) == value for name, value in question.also.items()
+            if attributes.get("usagetype", "").endswith(query.usage_type) and all(
+                attributes.get(name, value) == value for name, value in query.optional_attributes.items()
             ):
                 yield product
 

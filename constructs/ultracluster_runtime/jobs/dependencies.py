@@ -62,26 +62,26 @@ def submission_order(definition: Definition, cluster: Iterable[Definition]) -> l
     Raises:
         FindingsError: If it waits for a job that the cluster does not define (UC6203), or for itself (UC6113).
     """
-    named = {name: one for one in cluster if (name := job_name(one))}
+    jobs_by_name = {name: job for job in cluster if (name := job_name(job))}
     order: list[Definition] = []
-    open_names: list[str] = []
+    path: list[str] = []
 
-    def add(one: Definition) -> None:
-        name = job_name(one) or ""
-        if any(done is one for done in order):
+    def add(job: Definition) -> None:
+        name = job_name(job) or ""
+        if any(submitted is job for submitted in order):
             return
-        if name in open_names:
-            circle = " waits for ".join(map(quote, [*open_names[open_names.index(name) :], name]))
+        if name in path:
+            circle = " waits for ".join(map(quote, [*path[path.index(name) :], name]))
             raise FindingsError([Finding(code="UC6113", problem=circle, remedy="Deploy the cluster again")])
-        open_names.append(name)
-        for other in dependencies_of(one):
-            if other not in named:
-                problem = f"{quote(name)} waits for {quote(other)}, which is not known here"
+        path.append(name)
+        for name_before in dependencies_of(job):
+            if name_before not in jobs_by_name:
+                problem = f"{quote(name)} waits for {quote(name_before)}, which is not known here"
                 remedy = "Give the cluster by its name, or submit the job with --alone and --after"
                 raise FindingsError([Finding(code="UC6203", problem=problem, remedy=remedy)])
-            add(named[other])
-        open_names.pop()
-        order.append(one)
+            add(jobs_by_name[name_before])
+        path.pop()
+        order.append(job)
 
     add(definition)
     return order

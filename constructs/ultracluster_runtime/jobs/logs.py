@@ -54,18 +54,18 @@ def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
         FindingsError: UC6205 if the job is not known, UC6208 if it has no such node, or the node has not written yet.
     """
     job = describe_job(job_id, client=client)
-    shown = job
+    node_job = job
     if "nodeProperties" in job:
         index = job["nodeProperties"].get("mainNode", 0) if node is None else node
         if not 0 <= index < node_count_of(job):
             raise _no_log(f"the job has no node {index}", allowed=f"0 to {node_count_of(job) - 1}")
         # AWS Batch keeps the nodes of a job as jobs of their own.
-        found = client("batch").describe_jobs(jobs=[f"{job['jobId']}#{index}"])["jobs"]
-        shown = found[0] if found else {}
+        node_jobs = client("batch").describe_jobs(jobs=[f"{job['jobId']}#{index}"])["jobs"]
+        node_job = node_jobs[0] if node_jobs else {}
     elif node not in (None, 0):
         raise _no_log(f"the job has one node only; got {node}", allowed="0")
-    container = shown.get("container", {})
-    name = container.get("logStreamName") or _of_last_attempt(shown)
+    container = node_job.get("container", {})
+    name = container.get("logStreamName") or _last_stream_name(node_job)
     if not name:
         raise _no_log(
             f"the job is {job['status']}, and this node has not started",
@@ -75,8 +75,8 @@ def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
     return Stream(group=options.get("awslogs-group", _DEFAULT_GROUP), name=name)
 
 
-def _of_last_attempt(job: Any) -> str | None:
-    names = [one.get("container", {}).get("logStreamName") for one in job.get("attempts", [])]
+def _last_stream_name(job: Any) -> str | None:
+    names = [attempt.get("container", {}).get("logStreamName") for attempt in job.get("attempts", [])]
     return next((name for name in reversed(names) if name), None)
 
 
@@ -94,8 +94,8 @@ def read_tail(stream: Stream, *, count: int, client: Client) -> tuple[list[Line]
     Raises:
         FindingsError: UC6208 if nothing was written yet.
     """
-    answer = _events(stream, client, limit=min(count, _MOST_EVENTS), startFromHead=False)
-    return _lines(answer), answer.get("nextForwardToken")
+    response = _events(stream, client, limit=min(count, _MOST_EVENTS), startFromHead=False)
+    return _lines(response), response.get("nextForwardToken")
 
 
 def read_new(stream: Stream, *, token: str | None, client: Client) -> Iterator[tuple[list[Line], str | None]]:
@@ -108,10 +108,10 @@ def read_new(stream: Stream, *, token: str | None, client: Client) -> Iterator[t
     """
     while True:
         where = {"nextToken": token} if token else {}
-        answer = _events(stream, client, startFromHead=True, **where)
-        following = answer.get("nextForwardToken")
-        yield _lines(answer), following
-        if following == token or not answer["events"]:  # the end is where the token stays the same
+        response = _events(stream, client, startFromHead=True, **where)
+        following = response.get("nextForwardToken")
+        yield _lines(response), following
+        if following == token or not response["events"]:  # the end is where the token stays the same
             return
         token = following
 
@@ -127,8 +127,8 @@ def _events(stream: Stream, client: Client, **where: Any) -> Any:
         ) from error
 
 
-def _lines(answer: Any) -> list[Line]:
-    return [Line(timestamp=one["timestamp"], message=one["message"]) for one in answer["events"]]
+def _lines(response: Any) -> list[Line]:
+    return [Line(timestamp=event["timestamp"], message=event["message"]) for event in response["events"]]
 
 
 def _no_log(problem: str, *, allowed: str = "", remedy: str = "") -> FindingsError:

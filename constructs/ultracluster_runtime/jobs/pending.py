@@ -5,7 +5,7 @@ from datetime import datetime
 
 from ultracluster_runtime.lifecycle.observations import Reservation
 
-__all__ = ["Capacity", "Environment", "Job", "Other", "Quota", "Waiting"]
+__all__ = ["Capacity", "Environment", "Job", "PendingJob", "QueuedJob", "Quota"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,7 +82,7 @@ class Environment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Other:
+class QueuedJob:
     """Another job of the queue.
 
     Attributes:
@@ -112,7 +112,7 @@ class Quota:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Waiting:
+class PendingJob:
     """A job and its surroundings at one time.
 
     Attributes:
@@ -136,7 +136,7 @@ class Waiting:
     queue_status: str
     queue_status_reason: str
     environments: tuple[Environment, ...]
-    ahead: tuple[Other, ...] | None
-    running: tuple[Other, ...] | None
+    ahead: tuple[QueuedJob, ...] | None
+    running: tuple[QueuedJob, ...] | None
     quota: Quota | None
     unseen: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.jobs.dependencies import job_name
 
-__all__ = ["Client", "Queue", "list_definitions", "find_definition", "find_queue", "find_queues", "region_from_arn"]
+__all__ = ["Client", "Queue", "find_definition", "find_queue", "find_queues", "list_definitions", "region_from_arn"]
 
 Client = Callable[[str], Any]
 """Gives the boto3 client of a service, always in the same Region."""
@@ -51,17 +51,17 @@ class Queue:
             FindingsError: UC6202 if AWS Batch does not know the queue.
         """
         batch = client("batch")
-        found = batch.describe_job_queues(jobQueues=[self.arn])["jobQueues"]
-        if not found:
+        queues = batch.describe_job_queues(jobQueues=[self.arn])["jobQueues"]
+        if not queues:
             raise _no_cluster(f"AWS Batch has no queue {self.arn}", "Check the ARN, and deploy the cluster")
         # One multi-node job is placed in one environment.
-        most: list[int | None] = []
-        for entry in found[0]["computeEnvironmentOrder"]:
+        limits: list[int | None] = []
+        for entry in queues[0]["computeEnvironmentOrder"]:
             arn = entry["computeEnvironment"]
-            shown = batch.describe_compute_environments(computeEnvironments=[arn])["computeEnvironments"][0]
-            most.append(_most_nodes(shown.get("computeResources", {})))
-        known = [one for one in most if one is not None]
-        return "schedulingPolicyArn" in found[0], max(known) if known and len(known) == len(most) else None
+            environment = batch.describe_compute_environments(computeEnvironments=[arn])["computeEnvironments"][0]
+            limits.append(_most_nodes(environment.get("computeResources", {})))
+        known_limits = [limit for limit in limits if limit is not None]
+        return "schedulingPolicyArn" in queues[0], max(known_limits) if known_limits and len(known_limits) == len(limits) else None
 
 
 def _most_nodes(resources: Mapping[str, Any]) -> int | None:
@@ -95,9 +95,9 @@ def find_queue(cluster: str, *, region: str, client: Client, name: str | None = 
             has no queue of that name.
     """
     queues = find_queues(cluster, region=region, client=client)
-    found = next((one for one in queues if one.name == name), None)
-    if found is None:
-        names = ", ".join(one.name for one in queues if one.name)
+    queue = next((candidate for candidate in queues if candidate.name == name), None)
+    if queue is None:
+        names = ", ".join(candidate.name for candidate in queues if candidate.name)
         raise FindingsError(
             [
                 Finding(
@@ -108,7 +108,7 @@ def find_queue(cluster: str, *, region: str, client: Client, name: str | None = 
                 )
             ]
         )
-    return found
+    return queue
 
 
 def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
@@ -129,21 +129,21 @@ def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
     definitions = tuple(arn for kind, arn in resources if kind == _DEFINITION)
     names = _queue_names(arns, client=client) if len(arns) > 1 else {}
     queues = [Queue(arn=arn, definitions=definitions, name=names.get(arn)) for arn in arns]
-    if sum(one.name is None for one in queues) != 1:
+    if sum(queue.name is None for queue in queues) != 1:
         raise _no_cluster(
             f"the stack of {quote(cluster)} in {region} has {len(queues)} job queues",
             "Give the ARN of the queue instead",
         )
-    return sorted(queues, key=lambda one: one.name or "")
+    return sorted(queues, key=lambda queue: queue.name or "")
 
 
 def _queue_names(arns: list[str], *, client: Client) -> dict[str, str]:
     """The names that further queues of a cluster carry as a tag."""
-    shown = client("batch").describe_job_queues(jobQueues=arns)["jobQueues"]
+    queues = client("batch").describe_job_queues(jobQueues=arns)["jobQueues"]
     return {
-        one["jobQueueArn"]: one["tags"][QUEUE_NAME_TAG]
-        for one in shown
-        if QUEUE_NAME_TAG in one.get("tags", {})
+        queue["jobQueueArn"]: queue["tags"][QUEUE_NAME_TAG]
+        for queue in queues
+        if QUEUE_NAME_TAG in queue.get("tags", {})
     }
 
 
@@ -201,15 +201,15 @@ def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, A
         FindingsError: UC6203 if it is none of the cluster's.
     """
     batch = client("batch")
-    ours = list_definitions(queue, client=client)
-    for definition in ours:
+    definitions = list_definitions(queue, client=client)
+    for definition in definitions:
         if job in (job_name(definition), definition["jobDefinitionArn"], _with_revision(definition)):
             return dict(definition)
     if region_from_arn(job) or ":" in job:
-        found = batch.describe_job_definitions(jobDefinitions=[job])["jobDefinitions"]
-        if found and found[0]["status"] == "ACTIVE":
-            return dict(found[0])
-    names = sorted(job_name(one) or _with_revision(one) for one in ours)
+        descriptions = batch.describe_job_definitions(jobDefinitions=[job])["jobDefinitions"]
+        if descriptions and descriptions[0]["status"] == "ACTIVE":
+            return dict(descriptions[0])
+    names = sorted(job_name(definition) or _with_revision(definition) for definition in definitions)
     raise FindingsError(
         [
             Finding(

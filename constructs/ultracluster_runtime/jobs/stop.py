@@ -14,12 +14,12 @@ from ultracluster_runtime.lifecycle.reader import chunks
 
 __all__ = ["StopResult", "checkpoint_commands", "stop_job"]
 
-_ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
+_TERMINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED"})
 _POLL_SECONDS: Final = 15
 _NODES_PER_COMMAND: Final = 50  # SendCommand, botocore 1.44.5
 _PER_CALL: Final = 100  # DescribeJobs and DescribeContainerInstances, API Reference, read 2026-11
 _SECONDS_TO_DELIVER: Final = 60
-_UNSEEN: Final = (BotoCoreError, ClientError)
+_READ_ERRORS: Final = (BotoCoreError, ClientError)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,22 +64,22 @@ def stop_job(
         FindingsError: UC6205 if AWS Batch does not know the job.
     """
     job = describe_job(job_id, client=client)
-    status, found = job["status"], job["jobId"]
-    if status in _ENDED:
-        return StopResult(job_id=found, status_before=status, notified_nodes=(), terminated=False, problem=None)
-    told: tuple[str, ...] = ()
+    status, resolved_id = job["status"], job["jobId"]
+    if status in _TERMINAL_STATES:
+        return StopResult(job_id=resolved_id, status_before=status, notified_nodes=(), terminated=False, problem=None)
+    notified: tuple[str, ...] = ()
     problem = None
     if status == "RUNNING" and wait > timedelta(0):
         until = clock() + wait
-        told, problem = _tell(job, until, client)
-        while told and clock() < until:
+        notified, problem = _request_checkpoint(job, until, client)
+        while notified and clock() < until:
             sleep(min(_POLL_SECONDS, max(0.0, (until - clock()).total_seconds())))
-            if describe_job(found, client=client)["status"] in _ENDED:
+            if describe_job(resolved_id, client=client)["status"] in _TERMINAL_STATES:
                 return StopResult(
-                    job_id=found, status_before=status, notified_nodes=told, terminated=False, problem=problem
+                    job_id=resolved_id, status_before=status, notified_nodes=notified, terminated=False, problem=problem
                 )
-    client("batch").terminate_job(jobId=found, reason=reason)
-    return StopResult(job_id=found, status_before=status, notified_nodes=told, terminated=True, problem=problem)
+    client("batch").terminate_job(jobId=resolved_id, reason=reason)
+    return StopResult(job_id=resolved_id, status_before=status, notified_nodes=notified, terminated=True, problem=problem)
 
 
 def checkpoint_commands(until: datetime) -> list[str]:
@@ -97,10 +97,10 @@ def checkpoint_commands(until: datetime) -> list[str]:
     ]
 
 
-def _tell(job: Mapping[str, Any], until: datetime, client: Client) -> tuple[tuple[str, ...], str | None]:
+def _request_checkpoint(job: Mapping[str, Any], until: datetime, client: Client) -> tuple[tuple[str, ...], str | None]:
     if "nodeProperties" not in job:
         return (), "only a multi-node job has its nodes for itself; others on the node would be told as well"
-    told: list[str] = []
+    notified: list[str] = []
     try:
         nodes = _instances(job, client)
         for chunk in chunks(nodes, _NODES_PER_COMMAND):
@@ -111,12 +111,12 @@ def _tell(job: Mapping[str, Any], until: datetime, client: Client) -> tuple[tupl
                 TimeoutSeconds=_SECONDS_TO_DELIVER,
                 Parameters={"commands": checkpoint_commands(until)},
             )
-            told += chunk
-    except _UNSEEN as error:
-        return tuple(told), str(error)
+            notified += chunk
+    except _READ_ERRORS as error:
+        return tuple(notified), str(error)
     if len(nodes) < node_count_of(job):
-        return tuple(told), f"AWS shows {len(nodes)} of its {node_count_of(job)} nodes"
-    return tuple(told), None
+        return tuple(notified), f"AWS shows {len(nodes)} of its {node_count_of(job)} nodes"
+    return tuple(notified), None
 
 
 def _instances(job: Mapping[str, Any], client: Client) -> list[str]:
@@ -129,10 +129,10 @@ def _instances(job: Mapping[str, Any], client: Client) -> list[str]:
     for host in hosts:  # arn:aws:ecs:REGION:ACCOUNT:container-instance/CLUSTER/ID
         by_cluster.setdefault(host.split("/")[1], []).append(host)
     return sorted(
-        found["ec2InstanceId"]
-        for cluster, ours in by_cluster.items()
-        for chunk in chunks(ours, _PER_CALL)
-        for found in ecs.describe_container_instances(cluster=cluster, containerInstances=chunk)[
+        container_instance["ec2InstanceId"]
+        for cluster, host_arns in by_cluster.items()
+        for chunk in chunks(host_arns, _PER_CALL)
+        for container_instance in ecs.describe_container_instances(cluster=cluster, containerInstances=chunk)[
             "containerInstances"
         ]
     )

@@ -111,8 +111,8 @@ def _overrides(
     if variables or command:
         # AWS Batch takes overrides only for the very ranges of the definition.
         overrides["nodePropertyOverrides"] = [
-            {"targetNodes": one["targetNodes"], "containerOverrides": container(one.get("container", {}))}
-            for one in definition["nodeProperties"]["nodeRangeProperties"]
+            {"targetNodes": node_range["targetNodes"], "containerOverrides": container(node_range.get("container", {}))}
+            for node_range in definition["nodeProperties"]["nodeRangeProperties"]
         ]
     return {"nodeOverrides": overrides} if overrides else {}
 
@@ -182,8 +182,8 @@ def _check_nodes(
         allowed = "1 or more" if most_nodes is None else f"1 to {most_nodes:,}"
         problem = f"got {quote(nodes)}; a job of more nodes than the queue can have would wait for ever"
         return [Finding(code="UC6101", problem=problem, allowed=allowed, path="--nodes")]
-    ranges = [one["targetNodes"] for one in definition["nodeProperties"]["nodeRangeProperties"]]
-    if not any(one.endswith(":") for one in ranges):
+    ranges = [node_range["targetNodes"] for node_range in definition["nodeProperties"]["nodeRangeProperties"]]
+    if not any(node_range.endswith(":") for node_range in ranges):
         problem = f"the definition fixes its nodes: {', '.join(ranges)}"
         remedy = 'Only a definition with an open-ended range such as "0:" can be given other nodes'
         return [Finding(code="UC6204", problem=problem, remedy=remedy, path="--nodes")]

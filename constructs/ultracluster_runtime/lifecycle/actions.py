@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-__all__ = ["Action", "Notify", "PartialDeliveryError", "SetEnvironment", "SetQueue", "RequestCheckpoint", "TerminateJob"]
+__all__ = ["Action", "Notify", "PartialDeliveryError", "RequestCheckpoint", "SetEnvironment", "SetQueue", "TerminateJob"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,13 +59,13 @@ class Notify:
 Action = SetEnvironment | SetQueue | RequestCheckpoint | TerminateJob | Notify
 
 
-class PartialDeliveryError(Exception):  # noqa: N818 - it is an outcome with two halves, not only an error
+class PartialDeliveryError(Exception):
     """Some nodes were told, others could not be reached.
 
     Attributes:
         told: Nodes that were told.
     """
 
-    def __init__(self, told: frozenset[str], failures: list[str]) -> None:
-        self.told = told
+    def __init__(self, requested: frozenset[str], failures: list[str]) -> None:
+        self.requested = requested
         super().__init__("nodes that could not be told to write a checkpoint: " + "; ".join(failures))

@@ -14,13 +14,13 @@ from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
     PartialDeliveryError,
+    RequestCheckpoint,
     SetEnvironment,
     SetQueue,
-    RequestCheckpoint,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.machine import live
-from ultracluster_runtime.lifecycle.reader import READ_ERRORS, Clients, Cluster, chunks, observe, seen
+from ultracluster_runtime.lifecycle.machine import run_cycle
+from ultracluster_runtime.lifecycle.reader import READ_ERRORS, Clients, Cluster, chunks, observe, try_read
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 __all__ = ["CHECKPOINT_FILE", "LifecycleError", "manage_block", "new_clients"]
@@ -63,15 +63,15 @@ def manage_block(cluster: Cluster, clients: Clients, now: datetime) -> None:
     """
     errors: list[Exception] = []
     try:
-        facts = observe(cluster, clients, now, errors)
+        observations = observe(cluster, clients, now, errors)
     except READ_ERRORS as error:
         raise LifecycleError(f"{type(error).__name__}: {error}") from error
-    memory = seen(lambda: _recall(cluster, clients), errors)
-    errors += live(
-        facts,
-        memory,
+    state = try_read(lambda: _load_state(cluster, clients), errors)
+    errors += run_cycle(
+        observations,
+        state,
         perform=lambda action: _perform(action, cluster, clients),
-        save=lambda kept: _save(kept, cluster, clients),
+        save=lambda updated: _save_state(updated, cluster, clients),
     )
     if errors:
         raise LifecycleError("; ".join(f"{type(error).__name__}: {error}" for error in errors))
@@ -84,12 +84,12 @@ def _perform(action: Action, cluster: Cluster, clients: Clients) -> None:
     match action:
         case SetEnvironment(enabled=enabled):
             clients.batch.update_compute_environment(
-                computeEnvironment=cluster.compute_environment, state=_state(enabled=enabled)
+                computeEnvironment=cluster.compute_environment, state=_batch_state(enabled=enabled)
             )
         case SetQueue(enabled=enabled):
-            clients.batch.update_job_queue(jobQueue=cluster.job_queue, state=_state(enabled=enabled))
+            clients.batch.update_job_queue(jobQueue=cluster.job_queue, state=_batch_state(enabled=enabled))
         case RequestCheckpoint():
-            _tell(action, clients)
+            _request_checkpoints(action, clients)
         case TerminateJob(job_id=job_id, reason=reason):
             clients.batch.terminate_job(jobId=job_id, reason=reason)
         case Notify():
@@ -97,27 +97,27 @@ def _perform(action: Action, cluster: Cluster, clients: Clients) -> None:
     _log.info(json.dumps({"reservation": cluster.reservation_id, "done": repr(action)}))
 
 
-def _state(*, enabled: bool) -> str:
+def _batch_state(*, enabled: bool) -> str:
     return "ENABLED" if enabled else "DISABLED"
 
 
-def _tell(action: RequestCheckpoint, clients: Clients) -> None:
-    told: set[str] = set()
+def _request_checkpoints(action: RequestCheckpoint, clients: Clients) -> None:
+    requested: set[str] = set()
     failures: list[str] = []
     for chunk in chunks(sorted(action.nodes), _NODES_PER_COMMAND):
         try:
             _send_command(chunk, action.before, clients)
-            told.update(chunk)
+            requested.update(chunk)
         except (BotoCoreError, ClientError):
             # One node without a connection to Systems Manager fails the command for all of them.
             for node in chunk:
                 try:
                     _send_command([node], action.before, clients)
-                    told.add(node)
+                    requested.add(node)
                 except (BotoCoreError, ClientError) as error:
                     failures.append(f"{node}: {error}")
     if failures:
-        raise PartialDeliveryError(frozenset(told), failures)
+        raise PartialDeliveryError(frozenset(requested), failures)
 
 
 def _send_command(nodes: Sequence[str], before: datetime, clients: Clients) -> None:
@@ -141,7 +141,7 @@ def _send_command(nodes: Sequence[str], before: datetime, clients: Clients) -> N
 def _notify(notice: Notify, cluster: Cluster, clients: Clients) -> None:
     parts = [notice.text]
     if notice.with_extension:
-        parts.append(_extension(cluster.reservation_id, clients))
+        parts.append(_extension_offers(cluster.reservation_id, clients))
     if notice.report:
         figures = json.dumps(notice.report, sort_keys=True)
         _log.info(figures)
@@ -151,18 +151,18 @@ def _notify(notice: Notify, cluster: Cluster, clients: Clients) -> None:
     )
 
 
-def _extension(reservation_id: str, clients: Clients) -> str:
+def _extension_offers(reservation_id: str, clients: Clients) -> str:
     """What an extension costs now, as text; also that this could not be found out."""
     lines: list[str] = []
     for hours in _EXTENSION_HOURS:
         try:
-            answer = clients.ec2.describe_capacity_block_extension_offerings(
+            response = clients.ec2.describe_capacity_block_extension_offerings(
                 CapacityReservationId=reservation_id, CapacityBlockExtensionDurationHours=hours
             )
             lines += [
                 f"{offer['CapacityBlockExtensionDurationHours']} h for {offer['UpfrontFee']} "
                 f"{offer['CurrencyCode']}, until {offer['CapacityBlockExtensionEndDate']:%Y-%m-%d %H:%M} UTC"
-                for offer in answer["CapacityBlockExtensionOfferings"]
+                for offer in response["CapacityBlockExtensionOfferings"]
             ]
         except ClientError as error:
             lines.append(f"{hours} h: not offered ({error.response['Error']['Code']})")
@@ -175,10 +175,10 @@ def _extension(reservation_id: str, clients: Clients) -> str:
 # What is remembered
 
 
-def _recall(cluster: Cluster, clients: Clients) -> LifecycleState:
+def _load_state(cluster: Cluster, clients: Clients) -> LifecycleState:
     stored = clients.ssm.get_parameter(Name=cluster.memory)["Parameter"]["Value"]
     return LifecycleState.from_json(stored, reservation_id=cluster.reservation_id)
 
 
-def _save(memory: LifecycleState, cluster: Cluster, clients: Clients) -> None:
-    clients.ssm.put_parameter(Name=cluster.memory, Value=memory.to_json(), Overwrite=True)
+def _save_state(state: LifecycleState, cluster: Cluster, clients: Clients) -> None:
+    clients.ssm.put_parameter(Name=cluster.memory, Value=state.to_json(), Overwrite=True)

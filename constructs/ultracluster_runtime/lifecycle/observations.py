@@ -7,7 +7,7 @@ from typing import Final
 
 from ultracluster_runtime.functions.window import BlockWindow
 
-__all__ = ["ACTIVE", "OVER", "UPCOMING", "Observations", "Job", "Queue", "Reservation"]
+__all__ = ["ACTIVE", "OVER", "UPCOMING", "Job", "Observations", "Queue", "Reservation"]
 
 ACTIVE: Final = "active"
 """The state of a reservation whose capacity can be used."""

@@ -9,9 +9,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_runtime.lifecycle.observations import ACTIVE, Observations, Job, Queue, Reservation
+from ultracluster_runtime.lifecycle.observations import ACTIVE, Job, Observations, Queue, Reservation
 
-__all__ = ["READ_ERRORS", "Clients", "Cluster", "chunks", "observe", "seen"]
+__all__ = ["READ_ERRORS", "Clients", "Cluster", "chunks", "observe", "try_read"]
 
 READ_ERRORS: Final = (BotoCoreError, ClientError, KeyError, IndexError)
 """What a look can end in: no answer, a refusal, or an answer without what was asked for."""
@@ -56,15 +56,15 @@ class Clients:
     ssm: Any
 
 
-def seen(look: Callable[[], Any], errors: list[Exception]) -> Any:
+def try_read(read: Callable[[], Any], errors: list[Exception]) -> Any:
     """Give what a look gives; None, and one more error, when it fails.
 
     Args:
-        look: Looks.
+        read: Looks.
         errors: Takes what went wrong.
     """
     try:
-        return look()
+        return read()
     except READ_ERRORS as error:
         errors.append(error)
         return None
@@ -83,22 +83,22 @@ def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exce
         BotoCoreError: If the reservation could not be seen, as each of `READ_ERRORS`; nothing can be decided without it.
     """
     reservation = _reservation(clients, cluster.reservation_id)
-    environment = seen(lambda: _environment(clients, cluster.compute_environment), errors)
+    environment = try_read(lambda: _environment(clients, cluster.compute_environment), errors)
     nodes = jobs = extension_pending = None
     # Only an active block has nodes. Of a reservation that it has forgotten EC2 refuses to show extensions.
     if reservation is not None and reservation.state == ACTIVE:
-        nodes = seen(lambda: _nodes(clients, cluster.reservation_id), errors)
-        extension_pending = seen(lambda: _extension_pending(clients, cluster.reservation_id), errors)
+        nodes = try_read(lambda: _nodes(clients, cluster.reservation_id), errors)
+        extension_pending = try_read(lambda: _extension_pending(clients, cluster.reservation_id), errors)
         if environment is not None:
             queues = (cluster.job_queue, *cluster.further_job_queues)
-            jobs = seen(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
+            jobs = try_read(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
     return Observations(
         now=now,
         reservation_id=cluster.reservation_id,
         checkpoint_lead=cluster.checkpoint_lead,
         reservation=reservation,
         environment_enabled=None if environment is None else environment["state"] == "ENABLED",
-        queue=seen(lambda: _queue(clients, cluster, now, errors), errors),
+        queue=try_read(lambda: _queue(clients, cluster, now, errors), errors),
         nodes=nodes,
         jobs=jobs,
         extension_pending=extension_pending,
@@ -107,44 +107,44 @@ def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exce
 
 def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
     try:
-        answer = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
+        response = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
     except ClientError as error:
         if error.response["Error"]["Code"] == "InvalidCapacityReservationId.NotFound":
             return None
         raise
-    found = answer["CapacityReservations"]
-    if not found:
+    reservations = response["CapacityReservations"]
+    if not reservations:
         return None
-    shown = found[0]
-    known = INSTANCE_TYPES.get(shown["InstanceType"])
+    description = reservations[0]
+    known = INSTANCE_TYPES.get(description["InstanceType"])
     return Reservation(
-        state=shown["State"],
-        is_block=shown.get("ReservationType") == "capacity-block",
+        state=description["State"],
+        is_block=description.get("ReservationType") == "capacity-block",
         ultraserver=known is not None and known.ultraserver_type is not None,
-        instances=shown.get("TotalInstanceCount", 0),
-        start=shown.get("StartDate"),
-        end=shown.get("EndDate"),
+        instances=description.get("TotalInstanceCount", 0),
+        start=description.get("StartDate"),
+        end=description.get("EndDate"),
     )
 
 
 def _environment(clients: Clients, arn: str) -> dict[str, Any]:
-    answer = clients.batch.describe_compute_environments(computeEnvironments=[arn])
-    found: dict[str, Any] = answer["computeEnvironments"][0]
-    return found
+    response = clients.batch.describe_compute_environments(computeEnvironments=[arn])
+    environment: dict[str, Any] = response["computeEnvironments"][0]
+    return environment
 
 
 def _queue(clients: Clients, cluster: Cluster, now: datetime, errors: list[Exception]) -> Queue:
-    shown = clients.batch.describe_job_queues(jobQueues=[cluster.job_queue])["jobQueues"][0]
-    others = [
+    description = clients.batch.describe_job_queues(jobQueues=[cluster.job_queue])["jobQueues"][0]
+    other_arns = [
         entry["computeEnvironment"]
-        for entry in shown["computeEnvironmentOrder"]
+        for entry in description["computeEnvironmentOrder"]
         if entry["computeEnvironment"] != cluster.compute_environment
     ]
-    serve = seen(lambda: any(_serves(clients, other, now) for other in others), errors)
+    others_serve = try_read(lambda: any(_serves(clients, arn, now) for arn in other_arns), errors)
     return Queue(
-        enabled=shown["state"] == "ENABLED",
-        others_serve=serve,
-        closed_by_budget=CLOSED_BY_BUDGET_TAG in shown.get("tags", {}),
+        enabled=description["state"] == "ENABLED",
+        others_serve=others_serve,
+        closed_by_budget=CLOSED_BY_BUDGET_TAG in description.get("tags", {}),
     )
 
 
@@ -215,14 +215,14 @@ def _jobs(clients: Clients, queues: Iterable[str], ecs_cluster: str) -> tuple[Jo
             *(_container_instances(part) for part in _details(clients, parts))
         )
     name = ecs_cluster.rpartition("/")[2]
-    ours = sorted(
+    host_arns = sorted(
         {host for found in hosts.values() for host in found if f":container-instance/{name}/" in host}
     )
     instances: dict[str, str] = {}
-    for chunk in chunks(ours, _CONTAINER_INSTANCES_PER_CALL):
-        answer = clients.ecs.describe_container_instances(cluster=ecs_cluster, containerInstances=chunk)
+    for chunk in chunks(host_arns, _CONTAINER_INSTANCES_PER_CALL):
+        response = clients.ecs.describe_container_instances(cluster=ecs_cluster, containerInstances=chunk)
         instances |= {
-            found["containerInstanceArn"]: found["ec2InstanceId"] for found in answer["containerInstances"]
+            found["containerInstanceArn"]: found["ec2InstanceId"] for found in response["containerInstances"]
         }
     return tuple(
         Job(job_id=job, nodes=frozenset(instances[host] for host in found if host in instances))

@@ -39,11 +39,11 @@ class LifecycleState:
     sampled_at: datetime | None = None
     observed_seconds: int = 0
     busy_seconds: int = 0
-    told: Mapping[str, datetime] = field(default_factory=dict)
+    checkpoint_requests: Mapping[str, datetime] = field(default_factory=dict)
     notices: frozenset[str] = frozenset()
 
     @classmethod
-    def from_json(cls, text: str, *, reservation_id: str) -> "Memory":
+    def from_json(cls, text: str, *, reservation_id: str) -> "LifecycleState":
         """Read what `to_json` wrote; what is about another reservation, or cannot be read, is forgotten.
 
         Args:
@@ -62,7 +62,7 @@ class LifecycleState:
                 sampled_at=_time(stored["sampled_at"]),
                 observed_seconds=int(stored["observed_seconds"]),
                 busy_seconds=int(stored["busy_seconds"]),
-                told={
+                checkpoint_requests={
                     node: datetime.fromtimestamp(int(seconds), UTC)
                     for node, seconds in stored["told"].items()
                 },
@@ -81,12 +81,12 @@ class LifecycleState:
             "sampled_at": _text(self.sampled_at),
             "observed_seconds": self.observed_seconds,
             "busy_seconds": self.busy_seconds,
-            "told": {node: int(at.timestamp()) for node, at in sorted(self.told.items())},
+            "told": {node: int(at.timestamp()) for node, at in sorted(self.checkpoint_requests.items())},
             "notices": sorted(self.notices),
         }
         return json.dumps(stored, separators=(",", ":"))
 
-    def about(self, *, start: datetime, end: datetime, instances: int) -> "Memory":
+    def with_block(self, *, start: datetime, end: datetime, instances: int) -> "LifecycleState":
         """Take over what EC2 says now. Another end is another deadline: everybody is told again.
 
         Args:
@@ -94,13 +94,13 @@ class LifecycleState:
             end: End of the block; later than before when an extension was bought.
             instances: Instances that it has.
         """
-        known = self if end == self.end else replace(self, told={}, notices=frozenset())
+        current = self if end == self.end else replace(self, checkpoint_requests={}, notices=frozenset())
         instances = max(self.instances, instances)
-        if (start, end, instances) == (known.start, known.end, known.instances):
-            return known
-        return replace(known, start=start, end=end, instances=instances)
+        if (start, end, instances) == (current.start, current.end, current.instances):
+            return current
+        return replace(current, start=start, end=end, instances=instances)
 
-    def sampled(self, now: datetime, *, busy: int) -> "Memory":
+    def with_sample(self, now: datetime, *, busy: int) -> "LifecycleState":
         """Count the time since the last look as used by `busy` nodes and idle on the others.
 
         Args:
@@ -110,10 +110,10 @@ class LifecycleState:
         if self.start is None or self.end is None:
             return self
         since = max(self.sampled_at or self.start, self.start)
-        passed = min(now, self.end) - since
-        if passed <= timedelta(0):
+        elapsed = min(now, self.end) - since
+        if elapsed <= timedelta(0):
             return self
-        seconds = 0 if passed > LONGEST_SAMPLE else passed // timedelta(seconds=1)
+        seconds = 0 if elapsed > LONGEST_SAMPLE else elapsed // timedelta(seconds=1)
         return replace(
             self,
             sampled_at=now,
@@ -121,7 +121,7 @@ class LifecycleState:
             busy_seconds=self.busy_seconds + seconds * min(busy, self.instances),
         )
 
-    def with_checkpoint_requests(self, nodes: frozenset[str], now: datetime, *, present: frozenset[str]) -> "Memory":
+    def with_checkpoint_requests(self, nodes: frozenset[str], now: datetime, *, present: frozenset[str]) -> "LifecycleState":
         """Remember that nodes were told; the first time counts, and nodes that are gone are forgotten.
 
         Args:
@@ -129,10 +129,10 @@ class LifecycleState:
             now: The time.
             present: Nodes that there are.
         """
-        told = {node: at for node, at in self.told.items() if node in present}
-        return replace(self, told=dict.fromkeys(nodes, now) | told)
+        checkpoint_requests = {node: at for node, at in self.checkpoint_requests.items() if node in present}
+        return replace(self, checkpoint_requests=dict.fromkeys(nodes, now) | checkpoint_requests)
 
-    def with_notices(self, notices: frozenset[str]) -> "Memory":
+    def with_notices(self, notices: frozenset[str]) -> "LifecycleState":
         """Remember that notices were sent.
 
         Args:

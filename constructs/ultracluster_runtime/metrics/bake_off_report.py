@@ -8,7 +8,7 @@ from typing import Final
 
 from ultracluster_catalog.prices.prices import Price
 
-__all__ = ["PER_SECOND", "Figure", "Result", "Reports", "Candidate", "Week", "report_weeks", "weeks_until"]
+__all__ = ["PER_SECOND", "Candidate", "Figure", "Result", "Samples", "Week", "compare_weeks", "weeks_until"]
 
 PER_SECOND: Final = "_per_second"
 """How the names of figures end that a dollar can buy."""
@@ -39,7 +39,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reports:
+class Samples:
     """What CloudWatch has of a figure of a contestant in a time.
 
     Attributes:
@@ -119,12 +119,12 @@ def weeks_until(today: date, count: int) -> list[date]:
     return [monday - back * _WEEK for back in reversed(range(count))]
 
 
-def report_weeks(
-    reports: Mapping[tuple[date, str, str], Reports],
+def compare_weeks(
+    reports: Mapping[tuple[date, str, str], Samples],
     *,
     mondays: Sequence[date],
     figures: Sequence[str],
-    sides: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     today: date,
 ) -> list[Week]:
     """Set the contestants beside each other.
@@ -144,7 +144,7 @@ def report_weeks(
                 Figure(
                     name=figure,
                     reached=dict(
-                        _reached(figure, {side: reports.get((monday, figure, side.name)) for side in sides})
+                        _results(figure, {candidate: reports.get((monday, figure, candidate.name)) for candidate in candidates})
                     ),
                 )
                 for figure in figures
@@ -154,29 +154,29 @@ def report_weeks(
     ]
 
 
-def _reached(figure: str, of: Mapping[Candidate, Reports | None]) -> Iterator[tuple[str, Result | None]]:
-    means = {side: None if each is None else each.mean for side, each in of.items()}
-    bought = {side: _for_a_dollar(figure, side, mean) for side, mean in means.items()}
-    first = next(iter(of))
-    for side, each in of.items():
+def _results(figure: str, samples: Mapping[Candidate, Samples | None]) -> Iterator[tuple[str, Result | None]]:
+    means = {candidate: None if sample is None else sample.mean for candidate, sample in samples.items()}
+    bought = {candidate: _per_dollar(figure, candidate, mean) for candidate, mean in means.items()}
+    first = next(iter(samples))
+    for candidate, sample in samples.items():
         reached = None
-        if each is not None:
+        if sample is not None:
             reached = Result(
-                mean=each.mean,
-                count=each.count,
-                ratio=_ratio(means[side], means[first]),
-                per_dollar=bought[side],
-                ratio_per_dollar=_ratio(bought[side], bought[first]),
+                mean=sample.mean,
+                count=sample.count,
+                ratio=_ratio(means[candidate], means[first]),
+                per_dollar=bought[candidate],
+                ratio_per_dollar=_ratio(bought[candidate], bought[first]),
             )
-        yield side.name, reached
+        yield candidate.name, reached
 
 
-def _for_a_dollar(figure: str, side: Candidate, mean: float | None) -> float | None:
-    hourly = side.usd_per_hour
+def _per_dollar(figure: str, candidate: Candidate, mean: float | None) -> float | None:
+    hourly = candidate.usd_per_hour
     if mean is None or not hourly or not figure.endswith(PER_SECOND):
         return None
     return mean * 3600 / float(hourly)
 
 
-def _ratio(mine: float | None, first: float | None) -> float | None:
-    return mine / first if mine is not None and first else None
+def _ratio(value: float | None, baseline: float | None) -> float | None:
+    return value / baseline if value is not None and baseline else None

@@ -57,16 +57,16 @@ def record_metrics(
         botocore.exceptions.BotoCoreError: If it cannot be reached.
     """
     jobs = _jobs(cloudwatch, cluster)
-    wanted = list(dict.fromkeys(_wanted(cluster, jobs, file_system_id)))
+    queries = list(dict.fromkeys(_queries(cluster, jobs, file_system_id)))
     series: list[Series] = []
-    for first in range(0, len(wanted), _MOST_QUERIES):
-        series += _read(cloudwatch, wanted[first : first + _MOST_QUERIES], start, end, period)
+    for first in range(0, len(queries), _MOST_QUERIES):
+        series += _read(cloudwatch, queries[first : first + _MOST_QUERIES], start, end, period)
     return Recording(
         cluster=cluster, region=region, start=start, end=end, period=period, series=tuple(series)
     )
 
 
-_Wanted = tuple[str, str, str, str | None, tuple[tuple[str, str], ...]]
+_Query = tuple[str, str, str, str | None, tuple[tuple[str, str], ...]]
 
 
 def _jobs(cloudwatch: Any, cluster: str) -> list[str]:
@@ -84,7 +84,7 @@ def _jobs(cloudwatch: Any, cluster: str) -> list[str]:
     )
 
 
-def _wanted(cluster: str, jobs: Sequence[str], file_system_id: str | None) -> Iterator[_Wanted]:
+def _queries(cluster: str, jobs: Sequence[str], file_system_id: str | None) -> Iterator[_Query]:
     for line in (line for panel in PANELS for line in panel.lines):
         for job, dimensions in _dimensions(line, cluster, jobs, file_system_id):
             yield line.source, line.metric, line.statistic, job, dimensions
@@ -103,7 +103,7 @@ def _dimensions(
 
 
 def _read(
-    cloudwatch: Any, wanted: Sequence[_Wanted], start: datetime, end: datetime, period: timedelta
+    cloudwatch: Any, wanted: Sequence[_Query], start: datetime, end: datetime, period: timedelta
 ) -> list[Series]:
     queries = [
         {
@@ -120,17 +120,17 @@ def _read(
         }
         for number, (namespace, metric, statistic, _, dimensions) in enumerate(wanted)
     ]
-    found: dict[str, dict[datetime, float]] = {}
+    points_by_id: dict[str, dict[datetime, float]] = {}
     pages = cloudwatch.get_paginator("get_metric_data").paginate(
         MetricDataQueries=queries, StartTime=start, EndTime=end, ScanBy="TimestampAscending"
     )
     for page in pages:
         for result in page["MetricDataResults"]:
-            found.setdefault(result["Id"], {}).update(_points(result))
+            points_by_id.setdefault(result["Id"], {}).update(_points(result))
     return [
         Series(metric=metric, statistic=statistic, job=job, points=tuple(sorted(points.items())))
         for number, (_, metric, statistic, job, _) in enumerate(wanted)
-        if (points := found.get(f"m{number}"))
+        if (points := points_by_id.get(f"m{number}"))
     ]
 
 

@@ -74,15 +74,15 @@ class Recording:
         """
         return [
             point
-            for each in self.series
-            if (each.metric, each.statistic, each.job) == (metric, statistic, job)
-            for point in each.points
+            for series in self.series
+            if (series.metric, series.statistic, series.job) == (metric, statistic, job)
+            for point in series.points
         ]
 
     @property
     def jobs(self) -> tuple[str, ...]:
         """Jobs that have metrics of their own, by name."""
-        return tuple(sorted({each.job for each in self.series if each.job is not None}))
+        return tuple(sorted({series.job for series in self.series if series.job is not None}))
 
 
 def write_recording(recording: Recording, path: Path) -> None:
@@ -101,12 +101,12 @@ def write_recording(recording: Recording, path: Path) -> None:
         "period_seconds": int(recording.period.total_seconds()),
         "series": [
             {
-                "metric": each.metric,
-                "statistic": each.statistic,
-                **({} if each.job is None else {"job": each.job}),
-                "points": [[_text(moment), value] for moment, value in each.points],
+                "metric": series.metric,
+                "statistic": series.statistic,
+                **({} if series.job is None else {"job": series.job}),
+                "points": [[_text(moment), value] for moment, value in series.points],
             }
-            for each in recording.series
+            for series in recording.series
         ],
     }
     path.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
@@ -131,7 +131,7 @@ def read_recording(path: Path) -> Recording:
             start=_moment(document["start"]),
             end=_moment(document["end"]),
             period=timedelta(seconds=document["period_seconds"]),
-            series=tuple(_series(each) for each in document["series"]),
+            series=tuple(_series(item) for item in document["series"]),
         )
     except OSError as error:
         raise _not_one(path, f"it cannot be read: {error.strerror}") from error

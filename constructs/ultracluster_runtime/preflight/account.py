@@ -7,7 +7,7 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.aws_errors import server_time
 
@@ -26,102 +26,102 @@ _NOT_ENABLED: Final = frozenset(
 _LEAST_BOOTSTRAP_VERSION: Final = 6
 
 
-def _rollout(needs: RolloutRequirements) -> Iterable[RolloutRequirements]:
-    return (needs,)
+def _rollout(requirements: RolloutRequirements) -> Iterable[RolloutRequirements]:
+    return (requirements,)
 
 
-def identity(reads: Reads, region: str) -> Mapping[str, Any]:
+def identity(reader: AwsReader, region: str) -> Mapping[str, Any]:
     """Ask who the credentials belong to."""
-    return reads.ask("sts", region, "GetCallerIdentity")
+    return reader.call("sts", region, "GetCallerIdentity")
 
 
-def _try_identity(reads: Reads, needs: RolloutRequirements) -> Mapping[str, Any] | BotoCoreError | ClientError:
+def _try_identity(reader: AwsReader, requirements: RolloutRequirements) -> Mapping[str, Any] | BotoCoreError | ClientError:
     try:
-        return identity(reads, needs.home)
+        return identity(reader, requirements.home)
     except (BotoCoreError, ClientError) as error:
         refusal: BotoCoreError | ClientError = error
         return refusal
 
 
-def _judge_credentials(_: RolloutRequirements, answer: Mapping[str, Any] | BotoCoreError | ClientError) -> Outcome:
+def _evaluate_credentials(_: RolloutRequirements, response: Mapping[str, Any] | BotoCoreError | ClientError) -> Outcome:
     """Whether AWS accepts the credentials."""
-    if isinstance(answer, BotoCoreError | ClientError):
-        return failed(str(answer), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
-    return passed(f"account {answer['Account']} as {answer['Arn']}")
+    if isinstance(response, BotoCoreError | ClientError):
+        return failed(str(response), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
+    return passed(f"account {response['Account']} as {response['Arn']}")
 
 
-def _judge_account(needs: RolloutRequirements, answer: Mapping[str, Any]) -> Outcome:
+def _evaluate_account(requirements: RolloutRequirements, response: Mapping[str, Any]) -> Outcome:
     """Whether the clusters go to the account of the credentials."""
-    account = answer["Account"]
-    elsewhere = [one for one in needs.clusters if one.account not in (None, account)]
-    if elsewhere:
-        named = ", ".join(f"{one.name} ({one.account})" for one in elsewhere)
+    account = response["Account"]
+    other_accounts = [cluster for cluster in requirements.clusters if cluster.account not in (None, account)]
+    if other_accounts:
+        names = ", ".join(f"{cluster.name} ({cluster.account})" for cluster in other_accounts)
         return failed(
-            f"the credentials are of {account}; pinned to another account: {named}",
+            f"the credentials are of {account}; pinned to another account: {names}",
             "Run preflight once for each account, with its credentials and --cluster",
         )
-    return passed(f"all {len(needs.clusters)} clusters go to {account}")
+    return passed(f"all {len(requirements.clusters)} clusters go to {account}")
 
 
-def _times(reads: Reads, needs: RolloutRequirements) -> tuple[datetime, datetime | None]:
+def _times(reader: AwsReader, requirements: RolloutRequirements) -> tuple[datetime, datetime | None]:
     try:
-        answer: Mapping[str, Any] = identity(reads, needs.home)
+        response: Mapping[str, Any] = identity(reader, requirements.home)
     except ClientError as error:  # also an answer that refuses has a date
-        answer = error.response
+        response = error.response
     except BotoCoreError:
-        return reads.now, None
-    return reads.now, server_time(dict(answer))
+        return reader.now, None
+    return reader.now, server_time(dict(response))
 
 
-def _judge_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]) -> Outcome:
+def _evaluate_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]) -> Outcome:
     """Whether this machine's clock goes right."""
-    ours, theirs = times
-    if theirs is None:
+    local_time, server_date = times
+    if server_date is None:
         return warned("AWS gave no date", "Compare the clock of this machine with another one")
-    skew = abs(ours - theirs)
-    seen = f"this machine and AWS are {skew.total_seconds():.0f} s apart"
+    skew = abs(local_time - server_date)
+    evidence = f"this machine and AWS are {skew.total_seconds():.0f} s apart"
     remedy = "Set the clock of this machine, such as by NTP"
     if skew >= _MOST_SKEW:
-        return failed(f"{seen}; AWS refuses requests from 300 s on", remedy)
-    return warned(seen, remedy) if skew > _NOTED_SKEW else passed(seen)
+        return failed(f"{evidence}; AWS refuses requests from 300 s on", remedy)
+    return warned(evidence, remedy) if skew > _NOTED_SKEW else passed(evidence)
 
 
-def _region(reads: Reads, needs: RegionRequirements) -> str:
+def _region(reader: AwsReader, requirements: RegionRequirements) -> str:
     try:
-        shown = reads.ask("ec2", needs.region, "DescribeRegions", RegionNames=[needs.region], AllRegions=True)
+        description = reader.call("ec2", requirements.region, "DescribeRegions", RegionNames=[requirements.region], AllRegions=True)
     except ClientError as error:
         if error.response["Error"]["Code"] in _NOT_ENABLED:
             return f"not enabled ({error.response['Error']['Code']})"
         raise
-    return str(shown["Regions"][0].get("OptInStatus", "opt-in-not-required"))
+    return str(description["Regions"][0].get("OptInStatus", "opt-in-not-required"))
 
 
-def _judge_region(needs: RegionRequirements, status: str) -> Outcome:
+def _evaluate_region(requirements: RegionRequirements, status: str) -> Outcome:
     """Whether the account may use the Region."""
     if status in {"opt-in-not-required", "opted-in"}:
         return passed(f"it is {status}")
     return failed(
         f"it is {status}",
-        f"Enable it: `aws account enable-region --region-name {needs.region}`; that takes minutes to hours",
+        f"Enable it: `aws account enable-region --region-name {requirements.region}`; that takes minutes to hours",
     )
 
 
-def _bootstrap(reads: Reads, needs: RegionRequirements) -> str | None:
-    answer = reads.find(
+def _bootstrap(reader: AwsReader, requirements: RegionRequirements) -> str | None:
+    response = reader.call_or_none(
         "ssm",
-        needs.region,
+        requirements.region,
         "GetParameter",
         absent=("ParameterNotFound",),
-        Name=f"/cdk-bootstrap/{needs.qualifier}/version",
+        Name=f"/cdk-bootstrap/{requirements.qualifier}/version",
     )
-    return None if answer is None else str(answer["Parameter"]["Value"])
+    return None if response is None else str(response["Parameter"]["Value"])
 
 
-def _judge_bootstrap(needs: RegionRequirements, version: str | None) -> Outcome:
+def _evaluate_bootstrap(requirements: RegionRequirements, version: str | None) -> Outcome:
     """Whether the CDK can deploy to the Region."""
-    remedy = f"Run `cdk bootstrap aws://ACCOUNT/{needs.region}`"
+    remedy = f"Run `cdk bootstrap aws://ACCOUNT/{requirements.region}`"
     if version is None:
-        return failed(f"{needs.region} is not bootstrapped with the qualifier {needs.qualifier}", remedy)
+        return failed(f"{requirements.region} is not bootstrapped with the qualifier {requirements.qualifier}", remedy)
     if not version.isdecimal() or int(version) < _LEAST_BOOTSTRAP_VERSION:
         return failed(f"version {version}; stacks ask for {_LEAST_BOOTSTRAP_VERSION} or newer", remedy)
     return passed(f"version {version}")
@@ -133,14 +133,14 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=_try_identity,
-        judge=_judge_credentials,
+        evaluate=_evaluate_credentials,
     ),
     Check(
         code="UC9402",
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
-        gather=lambda reads, needs: identity(reads, needs.home),
-        judge=_judge_account,
+        gather=lambda reader, requirements: identity(reader, requirements.home),
+        evaluate=_evaluate_account,
         after=("UC9401",),
     ),
     Check(
@@ -148,14 +148,14 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=_times,
-        judge=_judge_clock,
+        evaluate=_evaluate_clock,
     ),
     Check(
         code="UC9404",
         calls=("ec2:DescribeRegions",),
         subjects=RolloutRequirements.regions,
         gather=_region,
-        judge=_judge_region,
+        evaluate=_evaluate_region,
         after=("UC9401", "UC9402"),
     ),
     Check(
@@ -163,7 +163,7 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("ssm:GetParameter",),
         subjects=RolloutRequirements.regions,
         gather=_bootstrap,
-        judge=_judge_bootstrap,
+        evaluate=_evaluate_bootstrap,
         after=("UC9404",),
     ),
 )

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
 from ultracluster_rules.rules import RULES
-from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
 __all__ = [
@@ -72,11 +72,11 @@ _GRAVITY = (Status.SKIP, Status.PASS, Status.WARN, Status.FAIL)
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
     """Put outcomes about several things together: the gravest status, and what was seen of those that have it."""
-    all_of_them = list(outcomes)
-    status = max((one.status for one in all_of_them), key=_GRAVITY.index)
-    such = [one for one in all_of_them if one.status is status]
-    remedies = dict.fromkeys(one.remedy for one in such if one.remedy)
-    return Outcome(status, "; ".join(one.evidence for one in such), ". ".join(remedies))
+    candidates = list(outcomes)
+    status = max((outcome.status for outcome in candidates), key=_GRAVITY.index)
+    worst_outcomes = [outcome for outcome in candidates if outcome.status is status]
+    remedies = dict.fromkeys(outcome.remedy for outcome in worst_outcomes if outcome.remedy)
+    return Outcome(status, "; ".join(outcome.evidence for outcome in worst_outcomes), ". ".join(remedies))
 
 
 class Subject(Protocol):
@@ -87,12 +87,12 @@ class Subject(Protocol):
         """Its place: nothing for the account, then the Region, the cluster, and the thing in it."""
 
 
-NeedsT = TypeVar("NeedsT", bound=Subject)
-FactsT = TypeVar("FactsT")
+RequirementsT = TypeVar("RequirementsT", bound=Subject)
+ObservationsT = TypeVar("ObservationsT")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Check(Generic[NeedsT, FactsT]):
+class Check(Generic[RequirementsT, ObservationsT]):
     """One check.
 
     Attributes:
@@ -107,9 +107,9 @@ class Check(Generic[NeedsT, FactsT]):
 
     code: str
     calls: tuple[str, ...]
-    subjects: Callable[[RolloutRequirements], Iterable[NeedsT]]
-    gather: Callable[[Reads, NeedsT], FactsT]
-    judge: Callable[[NeedsT, FactsT], Outcome]
+    subjects: Callable[[RolloutRequirements], Iterable[RequirementsT]]
+    gather: Callable[[AwsReader, RequirementsT], ObservationsT]
+    evaluate: Callable[[RequirementsT, ObservationsT], Outcome]
     after: tuple[str, ...] = ()
 
     @property

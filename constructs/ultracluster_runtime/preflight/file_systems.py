@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
-from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import FileSystemRequirements, RolloutRequirements
 
 __all__ = ["FILE_SYSTEM_CHECKS"]
 
-Shown = Mapping[str, Any]
+Description = Mapping[str, Any]
 
 _FILE_SYSTEM: Final = "UC9452"
 
@@ -19,31 +19,31 @@ def _systems(rollout: RolloutRequirements) -> Iterator[FileSystemRequirements]:
     yield from (cluster.file_system for cluster in rollout.clusters if cluster.file_system is not None)
 
 
-def _system(reads: Reads, needs: FileSystemRequirements) -> Shown | None:
-    answer = reads.find(
+def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Description | None:
+    response = reader.call_or_none(
         "fsx",
-        needs.region,
+        requirements.region,
         "DescribeFileSystems",
         absent=("FileSystemNotFound",),
-        FileSystemIds=[needs.file_system_id],
+        FileSystemIds=[requirements.file_system_id],
     )
-    return answer["FileSystems"][0] if answer and answer["FileSystems"] else None
+    return response["FileSystems"][0] if response and response["FileSystems"] else None
 
 
-def _judge_system(needs: FileSystemRequirements, shown: Shown | None) -> Outcome:
+def _evaluate_system(requirements: FileSystemRequirements, description: Description | None) -> Outcome:
     """Whether nodes can mount it as the rollout says."""
-    if shown is None:
+    if description is None:
         return failed(
-            f"{needs.region} shows this account no {needs.file_system_id}", "Correct file_system_id"
+            f"{requirements.region} shows this account no {requirements.file_system_id}", "Correct file_system_id"
         )
-    if shown.get("FileSystemType") != "LUSTRE":
-        return failed(f"it is of type {shown.get('FileSystemType')}", "Take one of Lustre")
-    mount = shown.get("LustreConfiguration", {}).get("MountName")
-    if mount != needs.mount_name:
+    if description.get("FileSystemType") != "LUSTRE":
+        return failed(f"it is of type {description.get('FileSystemType')}", "Take one of Lustre")
+    mount = description.get("LustreConfiguration", {}).get("MountName")
+    if mount != requirements.mount_name:
         return failed(
-            f"its mount name is {mount}; the rollout says {needs.mount_name}", f"Set mount_name: {mount}"
+            f"its mount name is {mount}; the rollout says {requirements.mount_name}", f"Set mount_name: {mount}"
         )
-    state = shown.get("Lifecycle", "")
+    state = description.get("Lifecycle", "")
     if state in {"AVAILABLE", "UPDATING"}:
         return passed(f"it is {state}, mounted as {mount}")
     if state == "CREATING":
@@ -51,76 +51,76 @@ def _judge_system(needs: FileSystemRequirements, shown: Shown | None) -> Outcome
     return failed(f"it is {state}", "Repair it, or take another one")
 
 
-def _place(reads: Reads, needs: FileSystemRequirements) -> tuple[str, str | None]:
-    shown = _system(reads, needs) or {}
-    subnets = shown.get("SubnetIds", [])
+def _place(reader: AwsReader, requirements: FileSystemRequirements) -> tuple[str, str | None]:
+    description = _system(reader, requirements) or {}
+    subnets = description.get("SubnetIds", [])
     zone = None
     if subnets:
-        answer = reads.find(
+        response = reader.call_or_none(
             "ec2",
-            needs.region,
+            requirements.region,
             "DescribeSubnets",
             absent=("InvalidSubnetID.NotFound",),
             SubnetIds=subnets[:1],
         )
-        zone = answer["Subnets"][0]["AvailabilityZoneId"] if answer and answer["Subnets"] else None
-    return str(shown.get("VpcId", "")), zone
+        zone = response["Subnets"][0]["AvailabilityZoneId"] if response and response["Subnets"] else None
+    return str(description.get("VpcId", "")), zone
 
 
-def _judge_place(needs: FileSystemRequirements, seen: tuple[str, str | None]) -> Outcome:
+def _evaluate_place(requirements: FileSystemRequirements, evidence: tuple[str, str | None]) -> Outcome:
     """Whether it is beside the nodes: in their VPC, or no name and no route leads to it, and in their zone."""
-    vpc, zone = seen
-    if needs.vpc_id is None:
+    vpc, zone = evidence
+    if requirements.vpc_id is None:
         return failed(
             f"it is in {vpc}, and the rollout makes a new VPC, from which nothing leads there",
             f"Set network.vpc_id: {vpc} and a subnet of it",
         )
-    if vpc != needs.vpc_id:
+    if vpc != requirements.vpc_id:
         return failed(
-            f"it is in {vpc}, the nodes in {needs.vpc_id}", "Use a subnet of its VPC, or another file system"
+            f"it is in {vpc}, the nodes in {requirements.vpc_id}", "Use a subnet of its VPC, or another file system"
         )
     if zone is None:
         return warned(f"it is in {vpc}; the zone of its subnet cannot be seen", "Look for it in the console")
-    if zone != needs.zone_id:
+    if zone != requirements.zone_id:
         return failed(
-            f"it is in {zone}, the nodes in {needs.zone_id}: every byte is paid across zones, and slow",
+            f"it is in {zone}, the nodes in {requirements.zone_id}: every byte is paid across zones, and slow",
             "Use one in the zone of the capacity",
         )
     return passed(f"it is in {vpc} and {zone}, as the nodes")
 
 
-def _groups(reads: Reads, needs: FileSystemRequirements) -> list[Shown]:
-    interfaces = (_system(reads, needs) or {}).get("NetworkInterfaceIds", [])
+def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Description]:
+    interfaces = (_system(reader, requirements) or {}).get("NetworkInterfaceIds", [])
     if not interfaces:
         return []
-    answer = reads.find(
+    response = reader.call_or_none(
         "ec2",
-        needs.region,
+        requirements.region,
         "DescribeNetworkInterfaces",
         absent=("InvalidNetworkInterfaceID.NotFound",),
         NetworkInterfaceIds=interfaces[:1],
     )
-    if answer is None:
+    if response is None:
         return []
-    ids = [group["GroupId"] for group in answer["NetworkInterfaces"][0].get("Groups", [])]
+    ids = [group["GroupId"] for group in response["NetworkInterfaces"][0].get("Groups", [])]
     if not ids:
         return []
-    found: list[Shown] = reads.ask("ec2", needs.region, "DescribeSecurityGroups", GroupIds=ids)[
+    groups: list[Description] = reader.call("ec2", requirements.region, "DescribeSecurityGroups", GroupIds=ids)[
         "SecurityGroups"
     ]
-    return found
+    return groups
 
 
-def _judge_ports(needs: FileSystemRequirements, groups: list[Shown]) -> Outcome:
+def _evaluate_ports(requirements: FileSystemRequirements, groups: list[Description]) -> Outcome:
     """Whether its security groups let Lustre in: by the rules that the deployment adds, or by rules that are there."""
     ids = {group["GroupId"] for group in groups}
     if not groups:
         return skipped("its network interfaces cannot be seen")
-    if needs.security_group_id is not None:
-        if needs.security_group_id in ids:
-            return passed(f"the deployment adds the rules for the nodes to {needs.security_group_id}")
+    if requirements.security_group_id is not None:
+        if requirements.security_group_id in ids:
+            return passed(f"the deployment adds the rules for the nodes to {requirements.security_group_id}")
         return failed(
-            f"it has {', '.join(sorted(ids))}, not {needs.security_group_id}, which the rules are added to",
+            f"it has {', '.join(sorted(ids))}, not {requirements.security_group_id}, which the rules are added to",
             f"Set file_system.security_group_id: {min(ids)}",
         )
     closed = [f"{low}-{high}" for low, high in LUSTRE_PORTS if not _lets_in(groups, low, high)]
@@ -135,7 +135,7 @@ def _judge_ports(needs: FileSystemRequirements, groups: list[Shown]) -> Outcome:
     )
 
 
-def _lets_in(groups: list[Shown], low: int, high: int) -> bool:
+def _lets_in(groups: list[Description], low: int, high: int) -> bool:
     return any(
         rule.get("IpProtocol") == "-1"
         or (
@@ -154,7 +154,7 @@ FILE_SYSTEM_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("fsx:DescribeFileSystems",),
         subjects=_systems,
         gather=_system,
-        judge=_judge_system,
+        evaluate=_evaluate_system,
         after=("UC9404",),
     ),
     Check(
@@ -162,7 +162,7 @@ FILE_SYSTEM_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("fsx:DescribeFileSystems", "ec2:DescribeSubnets"),
         subjects=_systems,
         gather=_place,
-        judge=_judge_place,
+        evaluate=_evaluate_place,
         after=(_FILE_SYSTEM,),
     ),
     Check(
@@ -170,7 +170,7 @@ FILE_SYSTEM_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("fsx:DescribeFileSystems", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroups"),
         subjects=_systems,
         gather=_groups,
-        judge=_judge_ports,
+        evaluate=_evaluate_ports,
         after=(_FILE_SYSTEM,),
     ),
 )

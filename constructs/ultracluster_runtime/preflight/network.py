@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
-from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements, SubnetRequirements
 
 __all__ = ["NETWORK_CHECKS", "Ways"]
 
-Shown = Mapping[str, Any]
+Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9435"
 _ANYWHERE: Final = "0.0.0.0/0"
@@ -25,57 +25,57 @@ def _grouped(rollout: RolloutRequirements) -> Iterator[SubnetRequirements]:
     yield from (subnet for subnet in _subnets(rollout) if subnet.security_group_id is not None)
 
 
-def _find(reads: Reads, needs: SubnetRequirements) -> Shown | None:
-    answer = reads.find(
+def _find(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
+    response = reader.call_or_none(
         "ec2",
-        needs.region,
+        requirements.region,
         "DescribeSubnets",
         absent=("InvalidSubnetID.NotFound",),
-        SubnetIds=[needs.subnet_id],
+        SubnetIds=[requirements.subnet_id],
     )
-    return answer["Subnets"][0] if answer and answer["Subnets"] else None
+    return response["Subnets"][0] if response and response["Subnets"] else None
 
 
-def _shown(reads: Reads, needs: SubnetRequirements) -> Shown:
-    return _find(reads, needs) or {}
+def _shown(reader: AwsReader, requirements: SubnetRequirements) -> Description:
+    return _find(reader, requirements) or {}
 
 
-def _judge_subnet(needs: SubnetRequirements, shown: Shown | None) -> Outcome:
+def _evaluate_subnet(requirements: SubnetRequirements, description: Description | None) -> Outcome:
     """Whether the subnet is where the rollout says."""
-    if shown is None:
-        return failed(f"{needs.region} shows this account no {needs.subnet_id}", "Correct network.subnet_id")
+    if description is None:
+        return failed(f"{requirements.region} shows this account no {requirements.subnet_id}", "Correct network.subnet_id")
     wrong = []
-    if shown["AvailabilityZoneId"] != needs.zone_id:
-        wrong.append(f"it is in {shown['AvailabilityZoneId']}; the capacity in {needs.zone_id}")
-    if shown["VpcId"] != needs.vpc_id:
-        wrong.append(f"it is of {shown['VpcId']}; the rollout says {needs.vpc_id}")
-    if shown.get("State", "available") != "available":
-        wrong.append(f"it is {shown['State']}")
+    if description["AvailabilityZoneId"] != requirements.zone_id:
+        wrong.append(f"it is in {description['AvailabilityZoneId']}; the capacity in {requirements.zone_id}")
+    if description["VpcId"] != requirements.vpc_id:
+        wrong.append(f"it is of {description['VpcId']}; the rollout says {requirements.vpc_id}")
+    if description.get("State", "available") != "available":
+        wrong.append(f"it is {description['State']}")
     if wrong:
-        return failed("; ".join(wrong), f"Take a subnet of {needs.vpc_id} in {needs.zone_id}")
-    return passed(f"it is in {needs.zone_id} and of {needs.vpc_id}")
+        return failed("; ".join(wrong), f"Take a subnet of {requirements.vpc_id} in {requirements.zone_id}")
+    return passed(f"it is in {requirements.zone_id} and of {requirements.vpc_id}")
 
 
-def _room(reads: Reads, needs: SubnetRequirements) -> tuple[int, bool]:
-    free = int(_shown(reads, needs).get("AvailableIpAddressCount", 0))
-    return free, is_deployed(reads, needs.region, needs.stack)
+def _room(reader: AwsReader, requirements: SubnetRequirements) -> tuple[int, bool]:
+    free = int(_shown(reader, requirements).get("AvailableIpAddressCount", 0))
+    return free, is_deployed(reader, requirements.region, requirements.stack)
 
 
-def _judge_addresses(needs: SubnetRequirements, seen: tuple[int, bool]) -> Outcome:
+def _evaluate_addresses(requirements: SubnetRequirements, evidence: tuple[int, bool]) -> Outcome:
     """Whether the subnet has an address for everything of the cluster."""
-    free, deployed = seen
-    said = f"{free:,} addresses are free; the cluster takes {needs.addresses:,}"
-    if free >= needs.addresses:
-        return passed(said)
+    free, deployed = evidence
+    usage = f"{free:,} addresses are free; the cluster takes {requirements.addresses:,}"
+    if free >= requirements.addresses:
+        return passed(usage)
     remedy = "Use a larger subnet, fewer nodes, or the layout batch, which takes one address a node"
     if deployed:
-        return warned(f"{said}, and it is deployed, so that some of what is taken may be its own", remedy)
-    return failed(said, remedy)
+        return warned(f"{usage}, and it is deployed, so that some of what is taken may be its own", remedy)
+    return failed(usage, remedy)
 
 
-def _judge_private(_: SubnetRequirements, shown: Shown) -> Outcome:
+def _evaluate_private(_: SubnetRequirements, description: Description) -> Outcome:
     """Whether nodes with several interfaces can be launched into it: EC2 refuses public addresses beside them."""
-    if shown.get("MapPublicIpOnLaunch"):
+    if description.get("MapPublicIpOnLaunch"):
         return failed(
             "it assigns public addresses, which EC2 refuses for nodes with several interfaces",
             "Use a private subnet, or switch it off: `aws ec2 modify-subnet-attribute --no-map-public-ip-on-launch`",
@@ -100,34 +100,34 @@ class Ways:
     unnamed: frozenset[str]
 
 
-def _ways(reads: Reads, needs: SubnetRequirements) -> Ways:
-    tables = reads.every(
+def _ways(reader: AwsReader, requirements: SubnetRequirements) -> Ways:
+    tables = reader.list_all(
         "ec2",
-        needs.region,
+        requirements.region,
         "DescribeRouteTables",
         "RouteTables",
-        Filters=[{"Name": "vpc-id", "Values": [needs.vpc_id]}],
+        Filters=[{"Name": "vpc-id", "Values": [requirements.vpc_id]}],
     )
-    table = _table_of(needs.subnet_id, tables)
-    endpoints = reads.every(
+    table = _table_of(requirements.subnet_id, tables)
+    endpoints = reader.list_all(
         "ec2",
-        needs.region,
+        requirements.region,
         "DescribeVpcEndpoints",
         "VpcEndpoints",
-        Filters=[{"Name": "vpc-id", "Values": [needs.vpc_id]}],
+        Filters=[{"Name": "vpc-id", "Values": [requirements.vpc_id]}],
     )
-    usable = [one for one in endpoints if one.get("State", "available").lower() == "available"]
-    start = f"com.amazonaws.{needs.region}."
+    usable = [endpoint for endpoint in endpoints if endpoint.get("State", "available").lower() == "available"]
+    start = f"com.amazonaws.{requirements.region}."
     gateways = {
-        one["ServiceName"].removeprefix(start)
-        for one in usable
-        if one.get("VpcEndpointType") == "Gateway"
-        and table.get("RouteTableId") in one.get("RouteTableIds", [])
+        endpoint["ServiceName"].removeprefix(start)
+        for endpoint in usable
+        if endpoint.get("VpcEndpointType") == "Gateway"
+        and table.get("RouteTableId") in endpoint.get("RouteTableIds", [])
     }
     named: dict[bool, set[str]] = {True: set(), False: set()}
-    for one in usable:
-        if one.get("VpcEndpointType") == "Interface":
-            named[bool(one.get("PrivateDnsEnabled"))].add(one["ServiceName"].removeprefix(start))
+    for endpoint in usable:
+        if endpoint.get("VpcEndpointType") == "Interface":
+            named[bool(endpoint.get("PrivateDnsEnabled"))].add(endpoint["ServiceName"].removeprefix(start))
     return Ways(
         default=_default_route(table),
         gateways=frozenset(gateways),
@@ -136,9 +136,9 @@ def _ways(reads: Reads, needs: SubnetRequirements) -> Ways:
     )
 
 
-def _table_of(subnet_id: str, tables: list[Any]) -> Shown:
+def _table_of(subnet_id: str, tables: list[Any]) -> Description:
     """The route table of a subnet: that of the VPC, unless it has one of its own."""
-    main: Shown = {}
+    main: Description = {}
     for table in tables:
         for association in table.get("Associations", []):
             if association.get("SubnetId") == subnet_id:
@@ -148,7 +148,7 @@ def _table_of(subnet_id: str, tables: list[Any]) -> Shown:
     return main
 
 
-def _default_route(table: Shown) -> str | None:
+def _default_route(table: Description) -> str | None:
     for route in table.get("Routes", []):
         if route.get("DestinationCidrBlock") == _ANYWHERE and route.get("State", "active") == "active":
             ways = (
@@ -167,7 +167,7 @@ def _leads_out(way: str | None) -> bool:
     return way is not None and not way.startswith("igw-")
 
 
-def _judge_s3(_: SubnetRequirements, ways: Ways) -> Outcome:
+def _evaluate_s3(_: SubnetRequirements, ways: Ways) -> Outcome:
     """Whether nodes reach S3, where image layers, checkpoints and compiled graphs are."""
     if "s3" in ways.gateways:
         return passed("its route table has the gateway endpoint of S3")
@@ -184,11 +184,11 @@ def _judge_s3(_: SubnetRequirements, ways: Ways) -> Outcome:
     return failed("nothing leads to S3", "Add the gateway endpoint of S3 to its route table")
 
 
-def _judge_services(needs: SubnetRequirements, ways: Ways) -> Outcome:
+def _evaluate_services(requirements: SubnetRequirements, ways: Ways) -> Outcome:
     """Whether nodes reach the services that they need to boot, to join and to log."""
-    missing = [service for service in needs.services if service not in ways.endpoints]
+    missing = [service for service in requirements.services if service not in ways.endpoints]
     if not missing:
-        return passed(f"its VPC has endpoints of all {len(needs.services)} services")
+        return passed(f"its VPC has endpoints of all {len(requirements.services)} services")
     if _leads_out(ways.default):
         return passed(f"{', '.join(missing)} are reached through {ways.default}")
     unnamed = [service for service in missing if service in ways.unnamed]
@@ -204,10 +204,10 @@ def _judge_services(needs: SubnetRequirements, ways: Ways) -> Outcome:
     )
 
 
-def _dns(reads: Reads, needs: SubnetRequirements) -> dict[str, bool]:
+def _dns(reader: AwsReader, requirements: SubnetRequirements) -> dict[str, bool]:
     return {
         name: bool(
-            reads.ask("ec2", needs.region, "DescribeVpcAttribute", VpcId=needs.vpc_id, Attribute=attribute)[
+            reader.call("ec2", requirements.region, "DescribeVpcAttribute", VpcId=requirements.vpc_id, Attribute=attribute)[
                 member
             ]["Value"]
         )
@@ -218,39 +218,39 @@ def _dns(reads: Reads, needs: SubnetRequirements) -> dict[str, bool]:
     }
 
 
-def _judge_dns(needs: SubnetRequirements, settings: dict[str, bool]) -> Outcome:
+def _evaluate_dns(requirements: SubnetRequirements, settings: dict[str, bool]) -> Outcome:
     """Whether names of endpoints and of the file system are resolved in the VPC."""
     off = [name for name, on in settings.items() if not on]
     if not off:
-        return passed(f"{' and '.join(settings)} are on in {needs.vpc_id}")
+        return passed(f"{' and '.join(settings)} are on in {requirements.vpc_id}")
     return failed(
-        f"{' and '.join(off)} off in {needs.vpc_id}",
+        f"{' and '.join(off)} off in {requirements.vpc_id}",
         "Switch both on: `aws ec2 modify-vpc-attribute`; endpoints and file systems are found by name",
     )
 
 
-def _group(reads: Reads, needs: SubnetRequirements) -> Shown | None:
-    answer = reads.find(
+def _group(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
+    response = reader.call_or_none(
         "ec2",
-        needs.region,
+        requirements.region,
         "DescribeSecurityGroups",
         absent=("InvalidGroup.NotFound", "InvalidGroupId.Malformed"),
-        GroupIds=[needs.security_group_id],
+        GroupIds=[requirements.security_group_id],
     )
-    return answer["SecurityGroups"][0] if answer and answer["SecurityGroups"] else None
+    return response["SecurityGroups"][0] if response and response["SecurityGroups"] else None
 
 
-def _judge_group(needs: SubnetRequirements, shown: Shown | None) -> Outcome:
+def _evaluate_group(requirements: SubnetRequirements, description: Description | None) -> Outcome:
     """Whether the group lets EFA through: all traffic to and from itself, named by its id, not by addresses."""
-    if shown is None:
-        return failed(f"there is no {needs.security_group_id}", "Correct network.security_group_id")
-    if shown.get("VpcId") != needs.vpc_id:
+    if description is None:
+        return failed(f"there is no {requirements.security_group_id}", "Correct network.security_group_id")
+    if description.get("VpcId") != requirements.vpc_id:
         return failed(
-            f"it is of {shown.get('VpcId')}; the subnet of {needs.vpc_id}", "Take a group of that VPC"
+            f"it is of {description.get('VpcId')}; the subnet of {requirements.vpc_id}", "Take a group of that VPC"
         )
     both = (("inbound", "IpPermissions"), ("outbound", "IpPermissionsEgress"))
-    missing = [way for way, key in both if not _all_to_itself(shown, key)]
-    if not needs.adds_efa_rules:
+    missing = [way for way, key in both if not _all_to_itself(description, key)]
+    if not requirements.adds_efa_rules:
         if not missing:
             return passed("it has both rules that EFA needs")
         return failed(
@@ -262,7 +262,7 @@ def _judge_group(needs: SubnetRequirements, shown: Shown | None) -> Outcome:
     return failed("it has a rule for EFA already, which EC2 refuses to add again", "Take out add_efa_rules")
 
 
-def _all_to_itself(group: Shown, key: str) -> bool:
+def _all_to_itself(group: Description, key: str) -> bool:
     return any(
         rule.get("IpProtocol") == "-1"
         and any(pair.get("GroupId") == group["GroupId"] for pair in rule.get("UserIdGroupPairs", []))
@@ -270,8 +270,8 @@ def _all_to_itself(group: Shown, key: str) -> bool:
     )
 
 
-def _check(code: str, judge: Any, gather: Any, *calls: str) -> AnyCheck:
-    return Check(code=code, calls=calls, subjects=_subnets, gather=gather, judge=judge, after=(_EXISTS,))
+def _check(code: str, evaluate: Any, gather: Any, *calls: str) -> AnyCheck:
+    return Check(code=code, calls=calls, subjects=_subnets, gather=gather, evaluate=evaluate, after=(_EXISTS,))
 
 
 _SUBNET: Final = "ec2:DescribeSubnets"
@@ -283,20 +283,20 @@ NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=(_SUBNET,),
         subjects=_subnets,
         gather=_find,
-        judge=_judge_subnet,
+        evaluate=_evaluate_subnet,
         after=("UC9404",),
     ),
-    _check("UC9436", _judge_addresses, _room, _SUBNET, "cloudformation:DescribeStacks"),
-    _check("UC9437", _judge_private, _shown, _SUBNET),
-    _check("UC9438", _judge_s3, _ways, *_WAYS),
-    _check("UC9439", _judge_services, _ways, *_WAYS),
-    _check("UC9440", _judge_dns, _dns, "ec2:DescribeVpcAttribute"),
+    _check("UC9436", _evaluate_addresses, _room, _SUBNET, "cloudformation:DescribeStacks"),
+    _check("UC9437", _evaluate_private, _shown, _SUBNET),
+    _check("UC9438", _evaluate_s3, _ways, *_WAYS),
+    _check("UC9439", _evaluate_services, _ways, *_WAYS),
+    _check("UC9440", _evaluate_dns, _dns, "ec2:DescribeVpcAttribute"),
     Check(
         code="UC9441",
         calls=("ec2:DescribeSecurityGroups",),
         subjects=_grouped,
         gather=_group,
-        judge=_judge_group,
+        evaluate=_evaluate_group,
         after=(_EXISTS,),
     ),
 )

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import OrderRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.ledger_items import order_key, read_record_item
 from ultracluster_runtime.purchasing.order_states import OrderState
@@ -22,21 +22,21 @@ def _orders(rollout: RolloutRequirements) -> Iterator[OrderRequirements]:
         yield from cluster.orders
 
 
-def _item(reads: Reads, needs: OrderRequirements) -> Mapping[str, Any] | None:
+def _item(reader: AwsReader, requirements: OrderRequirements) -> Mapping[str, Any] | None:
     """The answer of the ledger; None if none is named, and without an ``Item`` if it does not hold the order."""
-    if needs.ledger is None:
+    if requirements.ledger is None:
         return None
-    table, region = needs.ledger
-    answer = reads.find(
+    table, region = requirements.ledger
+    response = reader.call_or_none(
         "dynamodb",
         region,
         "GetItem",
         absent=("ResourceNotFoundException",),
         TableName=table,
-        Key=order_key(needs.order),
+        Key=order_key(requirements.order),
         ConsistentRead=True,
     )
-    return answer or {}
+    return response or {}
 
 
 def _approved(item: Mapping[str, Any]) -> Record | None:
@@ -48,35 +48,35 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
     return record if order_token(record.order) == record.token else None
 
 
-def _judge_order(needs: OrderRequirements, answer: Mapping[str, Any] | None) -> Outcome:
+def _evaluate_order(requirements: OrderRequirements, response: Mapping[str, Any] | None) -> Outcome:
     """Whether the order bought the reservation of the rollout, under the terms that were approved."""
-    if answer is None:
+    if response is None:
         return warned(
-            f"no ledger is named, so that nobody looked at the order {needs.order}",
+            f"no ledger is named, so that nobody looked at the order {requirements.order}",
             "Give --ledger and --ledger-region",
         )
-    if "Item" not in answer:
+    if "Item" not in response:
         return failed(
-            f"the ledger holds no order {needs.order}", "Name another ledger, or approve the order and buy it"
+            f"the ledger holds no order {requirements.order}", "Name another ledger, or approve the order and buy it"
         )
-    record = _approved(answer["Item"])
+    record = _approved(response["Item"])
     if record is None:
         return failed(
-            f"the terms of the order {needs.order} are not those that were approved",
+            f"the terms of the order {requirements.order} are not those that were approved",
             "Somebody edited the ledger; approve a new order",
         )
     if record.state not in _BOUGHT:
         return failed(
-            f"the order {needs.order} is {record.state.value}",
+            f"the order {requirements.order} is {record.state.value}",
             "`ultracluster capacity status` says why; what is APPROVED is bought by `ultracluster capacity buy`",
         )
     bought = ", ".join(record.reservation_ids)
-    if needs.reservation_id not in record.reservation_ids:
+    if requirements.reservation_id not in record.reservation_ids:
         return failed(
-            f"the order {needs.order} bought {bought}; the rollout uses {needs.reservation_id or 'none yet'}",
+            f"the order {requirements.order} bought {bought}; the rollout uses {requirements.reservation_id or 'none yet'}",
             "Write it into the rollout: `ultracluster capacity resolve ROLLOUT --write`",
         )
-    return passed(f"the order {needs.order} bought {bought} and is {record.state.value}")
+    return passed(f"the order {requirements.order} bought {bought} and is {record.state.value}")
 
 
 ORDER_CHECKS: Final[tuple[AnyCheck, ...]] = (
@@ -85,7 +85,7 @@ ORDER_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("dynamodb:GetItem",),
         subjects=_orders,
         gather=_item,
-        judge=_judge_order,
+        evaluate=_evaluate_order,
         after=("UC9401", "UC9402"),
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 
 __all__ = ["PERMISSION_CHECKS", "role_actions"]
@@ -31,17 +31,17 @@ def _with_new_storage(rollout: RolloutRequirements) -> Iterator[RolloutRequireme
         yield rollout
 
 
-def _role_exists(role: str) -> Callable[[Reads, RolloutRequirements], bool]:
-    def gather(reads: Reads, needs: RolloutRequirements) -> bool:
-        return reads.find("iam", needs.home, "GetRole", absent=_NO_SUCH, RoleName=role) is not None
+def _role_exists(role: str) -> Callable[[AwsReader, RolloutRequirements], bool]:
+    def gather(reader: AwsReader, requirements: RolloutRequirements) -> bool:
+        return reader.call_or_none("iam", requirements.home, "GetRole", absent=_NO_SUCH, RoleName=role) is not None
 
     return gather
 
 
-def _judge_role(role: str, service: str, *, made_by: str) -> Callable[[RolloutRequirements, bool], Outcome]:
+def _evaluate_role(role: str, service: str, *, made_by: str) -> Callable[[RolloutRequirements, bool], Outcome]:
     command = f"`aws iam create-service-linked-role --aws-service-name {service}`"
 
-    def judge(_: RolloutRequirements, exists: bool) -> Outcome:
+    def evaluate(_: RolloutRequirements, exists: bool) -> Outcome:
         if exists:
             return passed(f"{role} is there")
         if made_by:
@@ -53,7 +53,7 @@ def _judge_role(role: str, service: str, *, made_by: str) -> Callable[[RolloutRe
             f"{role} is not there, so that no Spot Instance can be requested", f"Make it: {command}"
         )
 
-    return judge
+    return evaluate
 
 
 def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by: str = "") -> AnyCheck:
@@ -62,7 +62,7 @@ def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by:
         calls=(_ROLE_READ,),
         subjects=subjects,
         gather=_role_exists(role),
-        judge=_judge_role(role, service, made_by=made_by),
+        evaluate=_evaluate_role(role, service, made_by=made_by),
         after=_ACCOUNT,
     )
 
@@ -71,10 +71,10 @@ def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by:
 
 
 def _decisions(
-    reads: Reads, region: str, *, principal: str, actions: Iterable[str], resources: Iterable[str]
+    reader: AwsReader, region: str, *, principal: str, actions: Iterable[str], resources: Iterable[str]
 ) -> dict[str, str] | None:
     """What IAM says to each action on all of the resources; None if it does not know the principal."""
-    results = reads.find(
+    results = reader.call_or_none(
         "iam",
         region,
         "SimulatePrincipalPolicy",
@@ -101,48 +101,48 @@ def _role_arn(who: Mapping[str, Any], name: str) -> str:
     return _iam_arn(who, f"role/{name}")
 
 
-def _bootstrap_role(needs: RegionRequirements, who: Mapping[str, Any], purpose: str) -> str:
-    return _role_arn(who, f"cdk-{needs.qualifier}-{purpose}-role-{who['Account']}-{needs.region}")
+def _bootstrap_role(requirements: RegionRequirements, who: Mapping[str, Any], purpose: str) -> str:
+    return _role_arn(who, f"cdk-{requirements.qualifier}-{purpose}-role-{who['Account']}-{requirements.region}")
 
 
 _ASSUMED: Final = ("deploy", "file-publishing", "lookup")
 
 
-def _assumes(reads: Reads, needs: RegionRequirements) -> tuple[str, dict[str, str] | None]:
-    who = identity(reads, needs.region)
-    arn = str(who["Arn"])
+def _assumes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, dict[str, str] | None]:
+    caller = identity(reader, requirements.region)
+    arn = str(caller["Arn"])
     if re.fullmatch(r"arn:[a-z-]+:iam::[0-9]{12}:root", arn):
         return arn, {"sts:AssumeRole": "allowed"}
     session = re.fullmatch(r"arn:[a-z-]+:sts::[0-9]{12}:assumed-role/([^/]+)/.*", arn)
     if session:  # the session's ARN leaves out the path of its role
-        role = reads.find("iam", needs.region, "GetRole", absent=_NO_SUCH, RoleName=session[1])
-        arn = role["Role"]["Arn"] if role else _role_arn(who, session[1])
+        role = reader.call_or_none("iam", requirements.region, "GetRole", absent=_NO_SUCH, RoleName=session[1])
+        arn = role["Role"]["Arn"] if role else _role_arn(caller, session[1])
     return arn, _decisions(
-        reads,
-        needs.region,
+        reader,
+        requirements.region,
         principal=arn,
         actions=["sts:AssumeRole"],
-        resources=[_bootstrap_role(needs, who, purpose) for purpose in _ASSUMED],
+        resources=[_bootstrap_role(requirements, caller, purpose) for purpose in _ASSUMED],
     )
 
 
-def _judge_assumes(_: RegionRequirements, seen: tuple[str, dict[str, str] | None]) -> Outcome:
+def _evaluate_assumes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
     """Whether the credentials lead to the roles that deploy; the roles' own trust is not simulated."""
-    who, decisions = seen
+    principal, decisions = result
     if decisions is None:
         return warned(
-            f"IAM cannot simulate {who}",
+            f"IAM cannot simulate {principal}",
             "See that it may assume the cdk-* roles: `cdk deploy` tells at its first call",
         )
     if all(decision == "allowed" for decision in decisions.values()):
-        return passed(f"{who} may assume the roles for {', '.join(_ASSUMED)}")
+        return passed(f"{principal} may assume the roles for {', '.join(_ASSUMED)}")
     return failed(
-        f"{who} may not assume the roles of the CDK's bootstrap: {', '.join(sorted(set(decisions.values())))}",
+        f"{principal} may not assume the roles of the CDK's bootstrap: {', '.join(sorted(set(decisions.values())))}",
         "Allow it sts:AssumeRole on arn:aws:iam::ACCOUNT:role/cdk-*",
     )
 
 
-def role_actions(needs: RegionRequirements) -> frozenset[str]:
+def role_actions(requirements: RegionRequirements) -> frozenset[str]:
     """Give the calls that make the main resources of the clusters: without one of them a deployment fails.
 
     Args:
@@ -163,11 +163,11 @@ def role_actions(needs: RegionRequirements) -> frozenset[str]:
         "logs:CreateLogGroup",
         "s3:CreateBucket",
     }
-    if any(cluster.new_vpc for cluster in needs.clusters):
+    if any(cluster.new_vpc for cluster in requirements.clusters):
         actions |= {"ec2:CreateSubnet", "ec2:CreateVpc", "ec2:CreateVpcEndpoint"}
-    if any(cluster.file_system is None for cluster in needs.clusters):
+    if any(cluster.file_system is None for cluster in requirements.clusters):
         actions |= {"fsx:CreateFileSystem", "iam:CreateServiceLinkedRole"}
-    if any(source.market_type == "capacity-block" for source in needs.sources):
+    if any(source.market_type == "capacity-block" for source in requirements.sources):
         actions |= {"lambda:CreateFunction", "sns:CreateTopic"}
     return frozenset(actions)
 
@@ -178,30 +178,30 @@ _ON_ROLES: Final = ("iam:CreateRole", "iam:PassRole", "iam:PutRolePolicy")
 _ON_PROFILES: Final = ("iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile")
 
 
-def _makes(reads: Reads, needs: RegionRequirements) -> tuple[str, dict[str, str] | None]:
-    who = identity(reads, needs.region)
-    role = _bootstrap_role(needs, who, "cfn-exec")
-    actions = role_actions(needs)
-    below = sorted({cluster.role_path for cluster in needs.clusters})
-    asked = [(actions, ["*"])]
-    if below != ["/"]:
-        asked = [
+def _makes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, dict[str, str] | None]:
+    identity_response = identity(reader, requirements.region)
+    role = _bootstrap_role(requirements, identity_response, "cfn-exec")
+    actions = role_actions(requirements)
+    paths = sorted({cluster.role_path for cluster in requirements.clusters})
+    queries = [(actions, ["*"])]
+    if paths != ["/"]:
+        queries = [
             (actions.difference(_ON_ROLES, _ON_PROFILES), ["*"]),
-            (frozenset(_ON_ROLES), [_iam_arn(who, f"role{path}{_NAMED}") for path in below]),
-            (frozenset(_ON_PROFILES), [_iam_arn(who, f"instance-profile{path}{_NAMED}") for path in below]),
+            (frozenset(_ON_ROLES), [_iam_arn(identity_response, f"role{path}{_NAMED}") for path in paths]),
+            (frozenset(_ON_PROFILES), [_iam_arn(identity_response, f"instance-profile{path}{_NAMED}") for path in paths]),
         ]
     decisions: dict[str, str] = {}
-    for some, resources in asked:
-        decided = _decisions(reads, needs.region, principal=role, actions=some, resources=resources)
-        if decided is None:
+    for group, resources in queries:
+        group_decisions = _decisions(reader, requirements.region, principal=role, actions=group, resources=resources)
+        if group_decisions is None:
             return role, None
-        decisions |= decided
+        decisions |= group_decisions
     return role, decisions
 
 
-def _judge_makes(_: RegionRequirements, seen: tuple[str, dict[str, str] | None]) -> Outcome:
+def _evaluate_makes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
     """Whether CloudFormation may make what clusters are made of."""
-    role, decisions = seen
+    role, decisions = result
     if decisions is None:
         return failed(f"there is no role {role}", "Bootstrap again: `cdk bootstrap`")
     denied = sorted(action for action, decision in decisions.items() if decision != "allowed")
@@ -227,7 +227,7 @@ PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("sts:GetCallerIdentity", _ROLE_READ, _SIMULATE),
         subjects=RolloutRequirements.regions,
         gather=_assumes,
-        judge=_judge_assumes,
+        evaluate=_evaluate_assumes,
         after=("UC9405",),
     ),
     Check(
@@ -235,7 +235,7 @@ PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("sts:GetCallerIdentity", _SIMULATE),
         subjects=RolloutRequirements.regions,
         gather=_makes,
-        judge=_judge_makes,
+        evaluate=_evaluate_makes,
         after=("UC9405",),
     ),
 )

@@ -319,5 +319,5 @@ class RolloutRequirements:
     def regions(self) -> Iterator[RegionRequirements]:
         """Give its Regions, each with its clusters."""
         for region in dict.fromkeys(cluster.region for cluster in self.clusters):
-            there = tuple(cluster for cluster in self.clusters if cluster.region == region)
-            yield RegionRequirements(region=region, clusters=there, qualifier=self.qualifier)
+            clusters = tuple(cluster for cluster in self.clusters if cluster.region == region)
+            yield RegionRequirements(region=region, clusters=clusters, qualifier=self.qualifier)

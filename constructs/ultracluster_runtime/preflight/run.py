@@ -9,7 +9,7 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, Status, failed, skipped
-from ultracluster_runtime.preflight.reads import DeadlinePassedError, Reads
+from ultracluster_runtime.preflight.reader import AwsReader, DeadlinePassedError
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
@@ -43,15 +43,15 @@ class Result:
 @dataclass(frozen=True, slots=True)
 class _Task:
     check: AnyCheck
-    needs: Any
+    requirements: Any
 
 
 def run_checks(
-    needs: RolloutRequirements,
-    reads: Reads,
+    requirements: RolloutRequirements,
+    reader: AwsReader,
     *,
-    left_out: Collection[str] = (),
-    tell: Callable[[Result], None] = lambda _: None,
+    skip: Collection[str] = (),
+    on_result: Callable[[Result], None] = lambda _: None,
     checks: Sequence[AnyCheck] = CHECKS,
 ) -> list[Result]:
     """Run all checks on a rollout.
@@ -71,13 +71,13 @@ def run_checks(
     def note(check: AnyCheck, key: tuple[str, ...], outcome: Outcome) -> None:
         result = Result(code=check.code, title=check.title, key=key, outcome=outcome)
         results.append(result)
-        tell(result)
+        on_result(result)
 
     for stage in _stages(checks):
         tasks = []
         for check in stage:
-            subjects = list(check.subjects(needs))
-            if check.code in left_out:
+            subjects = list(check.subjects(requirements))
+            if check.code in skip:
                 note(check, (), skipped("left out by --skip"))
             elif not subjects:
                 note(check, (), skipped("the rollout has nothing that this is about"))
@@ -85,11 +85,11 @@ def run_checks(
                 tasks += [_Task(check, subject) for subject in subjects]
         ready = []
         for task in tasks:
-            if (hindrance := _hindrance(task, results)) is None:
+            if (blocker := _blocking_check(task, results)) is None:
                 ready.append(task)
             else:
-                note(task.check, task.needs.key, skipped(f"waits for {hindrance}"))
-        _run_all(ready, reads, note)
+                note(task.check, task.requirements.key, skipped(f"waits for {blocker}"))
+        _run_all(ready, reader, note)
     order = {check.code: index for index, check in enumerate(checks)}
     return sorted(results, key=lambda result: (order[result.code], result.key))
 
@@ -101,13 +101,13 @@ def _stages(checks: Iterable[AnyCheck]) -> list[list[AnyCheck]]:
     for check in checks:
         depth[check.code] = max((depth[code] + 1 for code in check.after if code in depth), default=0)
         stages.setdefault(depth[check.code], []).append(check)
-    return [stages[each] for each in sorted(stages)]
+    return [stages[level] for level in sorted(stages)]
 
 
-def _hindrance(task: _Task, results: Iterable[Result]) -> str | None:
+def _blocking_check(task: _Task, results: Iterable[Result]) -> str | None:
     """The code of a check that this one waits for, and that did not pass here or around here."""
     for result in results:
-        here = task.needs.key[: len(result.key)] == result.key
+        here = task.requirements.key[: len(result.key)] == result.key
         waits = result.outcome.status is Status.SKIP and result.outcome.evidence.startswith("waits for")
         if here and result.code in task.check.after and (waits or result.outcome.status is Status.FAIL):
             return result.code
@@ -115,7 +115,7 @@ def _hindrance(task: _Task, results: Iterable[Result]) -> str | None:
 
 
 def _run_all(
-    tasks: Sequence[_Task], reads: Reads, note: Callable[[AnyCheck, tuple[str, ...], Outcome], None]
+    tasks: Sequence[_Task], reader: AwsReader, note: Callable[[AnyCheck, tuple[str, ...], Outcome], None]
 ) -> None:
     todo: queue.SimpleQueue[_Task] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[_Task, Outcome]] = queue.SimpleQueue()
@@ -128,7 +128,7 @@ def _run_all(
                 task = todo.get_nowait()
             except queue.Empty:
                 return
-            done.put((task, _outcome(task, reads)))
+            done.put((task, _outcome(task, reader)))
 
     # Daemons: one that hangs in a request must not keep the command from ending at its deadline.
     for _ in range(min(_MOST_THREADS, len(tasks))):
@@ -136,20 +136,20 @@ def _run_all(
     waiting = list(tasks)
     while waiting:
         try:
-            task, outcome = done.get(timeout=max(0.0, reads.seconds_left()))
+            task, outcome = done.get(timeout=max(0.0, reader.seconds_left()))
         except queue.Empty:
             for late in waiting:
-                note(late.check, late.needs.key, _too_late())
+                note(late.check, late.requirements.key, _timed_out())
             return
         waiting.remove(task)
-        note(task.check, task.needs.key, outcome)
+        note(task.check, task.requirements.key, outcome)
 
 
-def _outcome(task: _Task, reads: Reads) -> Outcome:
+def _outcome(task: _Task, reader: AwsReader) -> Outcome:
     try:
-        outcome: Outcome = task.check.judge(task.needs, task.check.gather(reads, task.needs))
+        outcome: Outcome = task.check.evaluate(task.requirements, task.check.gather(reader, task.requirements))
     except DeadlinePassedError:
-        return _too_late()
+        return _timed_out()
     except ClientError as error:
         problem = f"{error.response['Error'].get('Code')}: {error.response['Error'].get('Message')}"
         calls = ", ".join(task.check.calls)
@@ -166,5 +166,5 @@ def _outcome(task: _Task, reads: Reads) -> Outcome:
     return outcome
 
 
-def _too_late() -> Outcome:
+def _timed_out() -> Outcome:
     return failed("not answered before the deadline", "Run it again, with a longer --timeout")

@@ -16,7 +16,13 @@ from botocore.exceptions import (
     PartialCredentialsError,
 )
 
-from ultracluster_runtime.purchasing.effects import DryRunPassed, ConditionFailed, Refused, ReadFailed, OutcomeUnknown
+from ultracluster_runtime.purchasing.effects import (
+    ConditionFailed,
+    DryRunPassed,
+    OutcomeUnknown,
+    ReadFailed,
+    Refused,
+)
 
 __all__ = [
     "CAPACITY_BLOCK_LIMIT",
@@ -93,9 +99,9 @@ def _status(error: ClientError) -> int:
     return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
 
 
-def server_time(answer: dict[str, Any]) -> datetime | None:
+def server_time(response: dict[str, Any]) -> datetime | None:
     """AWS's clock from the Date header of an answer; None if it sent none that can be read."""
-    header = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
+    header = response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
     if not header:
         return None
     try:
@@ -127,10 +133,10 @@ def classify_dry_run_error(error: Exception) -> DryRunPassed | Refused:
     return Refused(type(error).__name__, _message(error))
 
 
-def is_zero_quota(answer: ReadFailed) -> bool:
+def is_zero_quota(response: ReadFailed) -> bool:
     """Whether a search failed because the account has no quota: the same code also stands for a rate limit."""
     # AWS's words: "existing service limits ... not sufficient to use EC2 Capacity Blocks" (seen in accounts, 2026).
-    return answer.code == CAPACITY_BLOCK_LIMIT and "not sufficient" in answer.message.lower()
+    return response.code == CAPACITY_BLOCK_LIMIT and "not sufficient" in response.message.lower()
 
 
 def classify_read_error(error: Exception) -> ReadFailed:
@@ -140,8 +146,8 @@ def classify_read_error(error: Exception) -> ReadFailed:
         return ReadFailed(code=type(error).__name__, message=_message(error), transient=transient)
     code = _code(error)
     transient = code in _THROTTLED or _status(error) not in _CLIENT_ERRORS
-    answer = ReadFailed(code=code, message=_message(error), transient=transient)
-    return replace(answer, transient=False) if is_zero_quota(answer) else answer
+    response = ReadFailed(code=code, message=_message(error), transient=transient)
+    return replace(response, transient=False) if is_zero_quota(response) else response
 
 
 def classify_transaction_error(error: Exception, conditions: tuple[str | None, ...]) -> ConditionFailed | OutcomeUnknown:

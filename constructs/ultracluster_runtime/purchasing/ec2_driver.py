@@ -10,7 +10,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.purchasing import ec2_answers, effects
-from ultracluster_runtime.purchasing.aws_errors import classify_dry_run_error, classify_read_error, classify_send_error
+from ultracluster_runtime.purchasing.aws_errors import (
+    classify_dry_run_error,
+    classify_read_error,
+    classify_send_error,
+)
 from ultracluster_runtime.purchasing.ec2_objects import (
     CreateReservation,
     PurchaseBlock,
@@ -135,15 +139,15 @@ class Ec2Driver:
         self, request: Request, not_after: datetime
     ) -> effects.Bought | effects.Refused | effects.OutcomeUnknown:
         client = self._purchasing_client(request.region)
-        left: list[datetime] = []
+        sent_times: list[datetime] = []
 
         def on_leaving(**_: Any) -> None:
             # The request is signed by now, and AWS takes a signature for five minutes.
-            if left:
+            if sent_times:
                 raise _SentAlreadyError
             if self._clock() > not_after:
                 raise _TooLateError
-            left.append(self._clock())
+            sent_times.append(self._clock())
 
         client.meta.events.register("before-send.ec2", on_leaving)
         try:
@@ -187,8 +191,8 @@ class Ec2Driver:
                 call = client.create_capacity_reservation
             case _:
                 assert_never(request)
-        answer: dict[str, Any] = call(**arguments, **more)
-        return answer
+        response: dict[str, Any] = call(**arguments, **more)
+        return response
 
     def _cancel(
         self, effect: effects.CancelReservation
@@ -205,14 +209,14 @@ class Ec2Driver:
         return self._make_client("ec2", region, PURCHASING)
 
 
-def _read(request: Request, answer: dict[str, Any]) -> effects.Bought:
+def _read(request: Request, response: dict[str, Any]) -> effects.Bought:
     match request:
         case PurchaseBlock():
-            return ec2_answers.bought(answer)
+            return ec2_answers.bought(response)
         case PurchaseExtension():
-            return ec2_answers.bought_extension(answer)
+            return ec2_answers.bought_extension(response)
         case CreateReservation():
-            return ec2_answers.created(answer)
+            return ec2_answers.created(response)
         case _:
             assert_never(request)
 

@@ -70,18 +70,18 @@ class Ec2Reads:
         client = self.client(effect.region)
         paging: dict[str, Any] = {"NextToken": effect.page} if effect.page else {}
         if isinstance(effect, DescribeReservations):
-            answer = client.describe_capacity_reservations(MaxResults=_PAGE_SIZE, **paging)
-            return _page(answer, map(ec2_answers.reservation, answer["CapacityReservations"]))
+            response = client.describe_capacity_reservations(MaxResults=_PAGE_SIZE, **paging)
+            return _page(response, map(ec2_answers.reservation, response["CapacityReservations"]))
         if isinstance(effect, DescribeBlocks):
-            answer = client.describe_capacity_blocks(MaxResults=_PAGE_SIZE, **paging)
-            return _page(answer, map(ec2_answers.block, answer["CapacityBlocks"]))
+            response = client.describe_capacity_blocks(MaxResults=_PAGE_SIZE, **paging)
+            return _page(response, map(ec2_answers.block, response["CapacityBlocks"]))
         if isinstance(effect, DescribeExtensionHistory):
-            answer = client.describe_capacity_block_extension_history(
+            response = client.describe_capacity_block_extension_history(
                 CapacityReservationIds=[effect.reservation_id], MaxResults=_PAGE_SIZE, **paging
             )
-            return _page(answer, map(ec2_answers.extension, answer["CapacityBlockExtensions"]))
+            return _page(response, map(ec2_answers.extension, response["CapacityBlockExtensions"]))
         if isinstance(effect, DescribeExtensionOfferings):
-            answer = client.describe_capacity_block_extension_offerings(
+            response = client.describe_capacity_block_extension_offerings(
                 CapacityReservationId=effect.reservation_id,
                 CapacityBlockExtensionDurationHours=effect.hours,
                 MaxResults=_PAGE_SIZE,
@@ -89,9 +89,9 @@ class Ec2Reads:
             )
             read = (
                 ec2_answers.extension_offering(item, reservation_id=effect.reservation_id)
-                for item in answer["CapacityBlockExtensionOfferings"]
+                for item in response["CapacityBlockExtensionOfferings"]
             )
-            return _page(answer, read)
+            return _page(response, read)
         return self._offerings(client, effect, paging)
 
     def _offerings(self, client: Any, effect: DescribeOfferings, paging: dict[str, Any]) -> Page[Any]:
@@ -102,7 +102,7 @@ class Ec2Reads:
             }
         else:
             what = {"InstanceType": effect.instance_type, "InstanceCount": effect.count}
-        answer = client.describe_capacity_block_offerings(
+        response = client.describe_capacity_block_offerings(
             CapacityDurationHours=effect.hours,
             StartDateRange=effect.start_after,
             EndDateRange=effect.end_by,
@@ -110,7 +110,7 @@ class Ec2Reads:
             **what,
             **paging,
         )
-        items = answer["CapacityBlockOfferings"]
+        items = response["CapacityBlockOfferings"]
         zone_ids = self.zone_ids(effect.region) if items else {}
         offerings = []
         for item in items:
@@ -118,14 +118,14 @@ class Ec2Reads:
                 offerings.append(parse_offering(item, region=effect.region, zone_ids=zone_ids))
             except ValueError as error:
                 self.unreadable.append(f"{effect.region}: {error}")
-        return _page(answer, offerings)
+        return _page(response, offerings)
 
     def zone_ids(self, region: str) -> Mapping[str, str]:
         """The zone id of each zone name of this account in a Region."""
         if region not in self._zone_ids:
-            answer = self.client(region).describe_availability_zones(AllAvailabilityZones=True)
+            response = self.client(region).describe_availability_zones(AllAvailabilityZones=True)
             self._zone_ids[region] = {
-                zone["ZoneName"]: zone["ZoneId"] for zone in answer["AvailabilityZones"]
+                zone["ZoneName"]: zone["ZoneId"] for zone in response["AvailabilityZones"]
             }
         return self._zone_ids[region]
 
@@ -137,5 +137,5 @@ class Ec2Reads:
             return self._clients[region]
 
 
-def _page(answer: Mapping[str, Any], items: Iterable[Any]) -> Page[Any]:
-    return Page(items=tuple(items), next_token=answer.get("NextToken") or None)
+def _page(response: Mapping[str, Any], items: Iterable[Any]) -> Page[Any]:
+    return Page(items=tuple(items), next_token=response.get("NextToken") or None)

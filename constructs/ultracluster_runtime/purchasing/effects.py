@@ -15,8 +15,6 @@ from ultracluster_runtime.purchasing.records import Record
 
 __all__ = [
     "Advance",
-    "DryRunPassed",
-    "DryRunExecuted",
     "Bought",
     "CancelReservation",
     "Committed",
@@ -28,17 +26,19 @@ __all__ = [
     "DescribeOfferings",
     "DescribeReservations",
     "DryRun",
+    "DryRunExecuted",
+    "DryRunPassed",
     "Effect",
     "GetCallerAccount",
     "Now",
+    "OutcomeUnknown",
     "Page",
+    "ReadFailed",
     "ReadRecord",
     "Refused",
     "Send",
     "Sleep",
     "Steps",
-    "ReadFailed",
-    "OutcomeUnknown",
     "perform_all",
 ]
 

@@ -82,17 +82,17 @@ def find_evidence(record: Record) -> Steps[Evidence]:
         listed: list[Reservation] = yield from iterate_pages(
             _reservations_in(region), f"the Capacity Reservations in {region}"
         )
-        mine = {item.reservation_id: item for item in listed if item.order_name == order.name}
+        tagged = {item.reservation_id: item for item in listed if item.order_name == order.name}
         if isinstance(order, BlockOrder):
             listed_blocks: list[Block] = yield from iterate_pages(
                 _blocks_in(region), f"the Capacity Blocks in {region}"
             )
             for block in listed_blocks:
-                if block.order_name == order.name or mine.keys() & set(block.reservation_ids):
+                if block.order_name == order.name or tagged.keys() & set(block.reservation_ids):
                     blocks[block.block_id] = block
         of_blocks = {reservation_id for block in blocks.values() for reservation_id in block.reservation_ids}
-        mine |= {item.reservation_id: item for item in listed if item.reservation_id in of_blocks}
-        reservations |= mine
+        tagged |= {item.reservation_id: item for item in listed if item.reservation_id in of_blocks}
+        reservations |= tagged
         lookalikes += [item.reservation_id for item in listed if _resembles(item, record)]
     states = {item.reservation_id: item.state for item in reservations.values()}
     for block in blocks.values():  # a block may be visible before its reservations

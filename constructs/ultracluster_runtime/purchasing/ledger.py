@@ -26,7 +26,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.purchasing.aws_errors import classify_read_error, classify_transaction_error
-from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, ReadFailed, OutcomeUnknown
+from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown, ReadFailed
 from ultracluster_runtime.purchasing.ledger_items import (
     EVENT,
     LOCK,
@@ -63,10 +63,10 @@ class Event:
 
 
 def _unusable(error: Exception, table: str) -> Exception:
-    answer = classify_read_error(error)
+    response = classify_read_error(error)
     return refuse(
         "UC7021",
-        f"the ledger's table {table!r} cannot be used: {answer.code}: {answer.message}",
+        f"the ledger's table {table!r} cannot be used: {response.code}: {response.message}",
         remedy="Nothing is bought without it: deploy the CapacityLedger, or use the account and Region that hold it",
     )
 
@@ -121,13 +121,13 @@ class Ledger:
             FindingsError: If there is no such table (UC7021) or the item was edited (UC7025).
         """
         try:
-            answer = self._client.get_item(TableName=self._table, Key=order_key(name), ConsistentRead=True)
+            response = self._client.get_item(TableName=self._table, Key=order_key(name), ConsistentRead=True)
         except (ClientError, BotoCoreError) as error:
             unanswered = classify_read_error(error)
             if unanswered.transient:
                 return unanswered
             raise _unusable(error, self._table) from error
-        return read_record_item(answer["Item"]) if "Item" in answer else None
+        return read_record_item(response["Item"]) if "Item" in response else None
 
     def orders(self) -> list[Record]:
         """Read all orders, the newest change first.

@@ -16,7 +16,7 @@ from ultracluster_runtime.functions.window import BlockWindow
 
 __all__ = ["RANKINGS", "Offering", "Segment", "parse_offering", "rank_offerings"]
 
-_NEVER = Decimal("Infinity")  # what cannot be computed ranks last
+_LAST = Decimal("Infinity")  # what cannot be computed ranks last
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +80,7 @@ class Offering:
         if self.instance_type is not None:
             return INSTANCE_TYPES.get(self.instance_type)
         members = (
-            known for known in INSTANCE_TYPES.values() if known.ultraserver_type == self.ultraserver_type
+            machine for machine in INSTANCE_TYPES.values() if machine.ultraserver_type == self.ultraserver_type
         )
         return next(members, None) if self.ultraserver_type else None
 
@@ -108,24 +108,24 @@ class Offering:
     @property
     def fee_per_chip_hour(self) -> Decimal | None:
         """Fee for each paid chip-hour; None when the parts or the type are not known."""
-        return self._per(lambda known: known.chips)
+        return self._fee_per(lambda machine: machine.chips)
 
     @property
     def fee_per_core_hour(self) -> Decimal | None:
         """Fee for each paid hour of a physical NeuronCore; None where there are none."""
-        return self._per(lambda known: known.neuron_cores)
+        return self._fee_per(lambda machine: machine.neuron_cores)
 
     @property
     def usable_node_hours_per_unit(self) -> Decimal:
         """Usable instance-hours that one unit of the currency (one dollar) buys."""
         return self.usable_node_hours / self.fee
 
-    def _per(self, parts: Callable[[InstanceType], int]) -> Decimal | None:
+    def _fee_per(self, parts: Callable[[InstanceType], int]) -> Decimal | None:
         mixed = any(segment.instance_type != self.instance_type for segment in self.segments)
-        known = None if mixed else self.catalog_type
-        if known is None or not parts(known):
+        machine = None if mixed else self.catalog_type
+        if machine is None or not parts(machine):
             return None
-        return self.fee / (self.node_hours * parts(known))
+        return self.fee / (self.node_hours * parts(machine))
 
 
 def _hours(duration: timedelta) -> Decimal:
@@ -136,10 +136,10 @@ RANKINGS: Mapping[str, Callable[[Offering], Any]] = MappingProxyType(
     {
         "total": lambda offering: offering.fee,
         "chip-hour": lambda offering: (
-            _NEVER if offering.fee_per_chip_hour is None else offering.fee_per_chip_hour
+            _LAST if offering.fee_per_chip_hour is None else offering.fee_per_chip_hour
         ),
         "core-hour": lambda offering: (
-            _NEVER if offering.fee_per_core_hour is None else offering.fee_per_core_hour
+            _LAST if offering.fee_per_core_hour is None else offering.fee_per_core_hour
         ),
         "start": lambda offering: offering.start,
         "node-hours": lambda offering: -offering.usable_node_hours_per_unit,
@@ -176,17 +176,17 @@ def _positive(value: Any) -> int:
     return value
 
 
-def _segment(answer: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Segment:
+def _segment(response: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Segment:
     return Segment(
-        instance_type=answer["InstanceType"],
-        zone_id=answer.get("AvailabilityZoneId") or zone_ids.get(answer.get("AvailabilityZone", "")),
-        instance_count=_positive(answer["InstanceCount"]),
-        start=_aware(answer["StartDate"]),
-        end=_aware(answer["EndDate"]),
+        instance_type=response["InstanceType"],
+        zone_id=response.get("AvailabilityZoneId") or zone_ids.get(response.get("AvailabilityZone", "")),
+        instance_count=_positive(response["InstanceCount"]),
+        start=_aware(response["StartDate"]),
+        end=_aware(response["EndDate"]),
     )
 
 
-def parse_offering(answer: Mapping[str, Any], *, region: str, zone_ids: Mapping[str, str]) -> Offering:
+def parse_offering(response: Mapping[str, Any], *, region: str, zone_ids: Mapping[str, str]) -> Offering:
     """Read one CapacityBlockOffering of DescribeCapacityBlockOfferings.
 
     Args:
@@ -199,23 +199,23 @@ def parse_offering(answer: Mapping[str, Any], *, region: str, zone_ids: Mapping[
     """
     try:
         segments = tuple(
-            _segment(segment, zone_ids) for segment in answer.get("CapacityBlockOfferingSegments") or ()
+            _segment(segment, zone_ids) for segment in response.get("CapacityBlockOfferingSegments") or ()
         )
-        zone = answer.get("AvailabilityZone", "")
+        zone = response.get("AvailabilityZone", "")
         zones = [segment.zone_id for segment in segments] or [zone_ids.get(zone)]
-        ultraservers = answer.get("UltraserverCount") or 0
-        start, end = _aware(answer["StartDate"]), _aware(answer["EndDate"])
+        ultraservers = response.get("UltraserverCount") or 0
+        start, end = _aware(response["StartDate"]), _aware(response["EndDate"])
         duration = timedelta(
-            hours=answer["CapacityBlockDurationHours"],
-            minutes=answer.get("CapacityBlockDurationMinutes") or 0,
+            hours=response["CapacityBlockDurationHours"],
+            minutes=response.get("CapacityBlockDurationMinutes") or 0,
         )
         if duration <= timedelta(0) or end <= start:
             raise ValueError(f"not a duration: {duration} from {start} to {end}")
         offering = Offering(
-            offering_id=answer["CapacityBlockOfferingId"],
+            offering_id=response["CapacityBlockOfferingId"],
             region=region,
-            instance_type=answer.get("InstanceType"),
-            ultraserver_type=answer.get("UltraserverType"),
+            instance_type=response.get("InstanceType"),
+            ultraserver_type=response.get("UltraserverType"),
             ultraserver_count=ultraservers,
             instance_count=0,
             zone=zone,
@@ -224,15 +224,15 @@ def parse_offering(answer: Mapping[str, Any], *, region: str, zone_ids: Mapping[
             start=start,
             end=end,
             duration=duration,
-            fee=_fee(answer["UpfrontFee"]),
-            currency=answer["CurrencyCode"],
+            fee=_fee(response["UpfrontFee"]),
+            currency=response["CurrencyCode"],
             segments=segments,
         )
     except (KeyError, TypeError, InvalidOperation) as error:
         raise ValueError(
-            f"offering {answer.get('CapacityBlockOfferingId')!r} cannot be read: {error!r}"
+            f"offering {response.get('CapacityBlockOfferingId')!r} cannot be read: {error!r}"
         ) from error
-    return _with_instances(offering, answer.get("InstanceCount"))
+    return _with_instances(offering, response.get("InstanceCount"))
 
 
 def _with_instances(offering: Offering, stated: int | None) -> Offering:

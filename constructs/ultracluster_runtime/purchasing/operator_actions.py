@@ -16,7 +16,7 @@ from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import OnDemandOrder
 from ultracluster_runtime.purchasing.pagination import read_record, refuse
-from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, settle, apply_change
+from ultracluster_runtime.purchasing.reconcile import Outcome, apply_change, findings_for, settle
 from ultracluster_runtime.purchasing.records import Record
 
 __all__ = ["cancel", "close"]
@@ -72,9 +72,9 @@ def close(name: str, *, evidence: str) -> Steps[Outcome]:
     record: Record = yield from read_record(name)
     if record.state is not OrderState.UNKNOWN:
         raise refuse("UC7023", f"order {name} is {record.state}", allowed="UNKNOWN")
-    found: Evidence = yield from find_evidence(record)
-    if found.verdict is not None:
-        record = yield from settle(record, found.verdict, reason="found in EC2", evidence=found)
+    found_evidence: Evidence = yield from find_evidence(record)
+    if found_evidence.verdict is not None:
+        record = yield from settle(record, found_evidence.verdict, reason="found in EC2", evidence=found_evidence)
         return Outcome(record=record, findings=findings_for(record))
     return (yield from _decide(record, OrderState.CLOSED, f"nothing was bought: {evidence.strip()}"))
 

@@ -21,14 +21,14 @@ from ultracluster_runtime.purchasing.offerings import RANKINGS
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 from ultracluster_runtime.purchasing.term_checks import (
     check_duration,
-    check_form,
     check_instances,
     check_money,
     check_regions,
     check_time,
+    check_value,
     check_zones,
+    is_integer,
     is_utc,
-    is_whole,
     matches,
 )
 
@@ -63,24 +63,24 @@ def check_order(order: Order, *, now: datetime) -> list[Finding]:
 
 
 def _common(order: Order, now: datetime) -> Iterator[Finding]:
-    yield from check_form(
+    yield from check_value(
         "UC7001",
         "name",
         order.name,
         ok=matches(_NAME, order.name),
         allowed="2 to 48 of a-z, 0-9 and -, a letter first",
     )
-    yield from check_form(
+    yield from check_value(
         "UC7002", "account", order.account, ok=matches(_ACCOUNT, order.account), allowed="12 digits"
     )
-    yield from check_form(
+    yield from check_value(
         "UC7001",
         "cluster",
         order.cluster,
         ok=matches(_CLUSTER, order.cluster),
         allowed="2 to 32 of a-z, 0-9 and -, a letter first",
     )
-    yield from check_form(
+    yield from check_value(
         "UC7005",
         "currency",
         order.currency,
@@ -99,7 +99,7 @@ def _common(order: Order, now: datetime) -> Iterator[Finding]:
     approver_ok = (
         isinstance(order.approver, str) and bool(order.approver.strip()) and order.approver.isprintable()
     )
-    yield from check_form(
+    yield from check_value(
         "UC7007", "approver", order.approver, ok=approver_ok, allowed="the name of the person who approves"
     )
     yield from check_time("expires_at", order.expires_at)
@@ -123,7 +123,7 @@ def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
         )
     elif order.ultraserver_type is not None:
         ok = matches(_ULTRASERVER, order.ultraserver_type)
-        yield from check_form(
+        yield from check_value(
             "UC7010",
             "ultraserver_type",
             order.ultraserver_type,
@@ -165,7 +165,7 @@ def _durations(order: BlockOrder) -> Iterator[Finding]:
     for hours in order.request_hours:
         yield from check_duration("request_hours", hours)
     bounds_ok = (
-        is_whole(order.min_hours) and is_whole(order.max_hours) and 0 < order.min_hours <= order.max_hours
+        is_integer(order.min_hours) and is_integer(order.max_hours) and 0 < order.min_hours <= order.max_hours
     )
     if not bounds_ok:
         yield Finding(
@@ -244,13 +244,13 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
         yield Finding(
             code="UC7014", path="end", problem=f"{order.end.isoformat()} has passed", allowed="a later time"
         )
-    elif not times and not price and is_whole(order.count) and isinstance(order.max_fee, Decimal):
-        bound = order.bound(now)
-        if order.max_fee.is_finite() and bound > order.max_fee:
+    elif not times and not price and is_integer(order.count) and isinstance(order.max_fee, Decimal):
+        max_cost = order.max_cost(now)
+        if order.max_fee.is_finite() and max_cost > order.max_fee:
             yield Finding(
                 code="UC7006",
                 path="max_fee",
-                problem=f"the reservation can cost {bound} until its end and max_fee is {order.max_fee}",
+                problem=f"the reservation can cost {max_cost} until its end and max_fee is {order.max_fee}",
                 allowed="a cap that covers the price until the end",
                 remedy="Raise the cap or set an earlier end",
             )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-__all__ = ["TRANSITIONS", "HOLDS_FEE", "HOLDS_LOCK", "OrderState"]
+__all__ = ["HOLDS_FEE", "HOLDS_LOCK", "TRANSITIONS", "OrderState"]
 
 
 class OrderState(StrEnum):

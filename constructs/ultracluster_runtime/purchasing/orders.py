@@ -150,7 +150,7 @@ class OnDemandOrder(Order):
     hourly_price: Decimal
     placement_group_arn: str | None = None
 
-    def bound(self, now: datetime) -> Decimal:
+    def max_cost(self, now: datetime) -> Decimal:
         """The most that this reservation can cost when it is made at `now`, in the order's currency.
 
         EC2 ends a reservation up to one hour after its end, so that hour counts.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.purchasing.effects import Effect, Page, ReadRecord, Sleep, Steps, ReadFailed
+from ultracluster_runtime.purchasing.effects import Effect, Page, ReadFailed, ReadRecord, Sleep, Steps
 from ultracluster_runtime.purchasing.orders import order_token
 from ultracluster_runtime.purchasing.records import Record
 

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
 
-__all__ = ["Need", "PlacementRules", "place"]
+__all__ = ["PlacementRequest", "PlacementRules", "place"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Need:
+class PlacementRequest:
     """A cluster that waits for a place.
 
     Attributes:
@@ -45,7 +45,7 @@ class PlacementRules:
 
 
 def place(
-    needs: Sequence[Need],
+    requests: Sequence[PlacementRequest],
     offerings: Iterable[Offering],
     *,
     rules: PlacementRules,
@@ -65,17 +65,17 @@ def place(
     Returns:
         The offering of each cluster; None where nothing is left.
     """
-    left = [each for each in rank_offerings(list(offerings), by=rules.prefer) if _allowed(each, rules)]
+    available = [offering for offering in rank_offerings(list(offerings), by=rules.prefer) if _allowed(offering, rules)]
     names = set(taken)
-    filled: Counter[str] = Counter()
+    clusters_per_region: Counter[str] = Counter()
     chosen: list[Offering | None] = []
-    for need in needs:
-        found = next((each for each in left if _fits(need, each, names, filled, rules)), None)
-        chosen.append(found)
-        if found is not None:
-            left.remove(found)
-            names.add((need.cluster, found.region))
-            filled[found.region] += 1
+    for request in requests:
+        best = next((offering for offering in available if _fits(request, offering, names, clusters_per_region, rules)), None)
+        chosen.append(best)
+        if best is not None:
+            available.remove(best)
+            names.add((request.cluster, best.region))
+            clusters_per_region[best.region] += 1
     return chosen
 
 
@@ -91,15 +91,15 @@ def _allowed(offering: Offering, rules: PlacementRules) -> bool:
 
 
 def _fits(
-    need: Need,
+    request: PlacementRequest,
     offering: Offering,
     names: Collection[tuple[str, str]],
     filled: Mapping[str, int],
     rules: PlacementRules,
 ) -> bool:
     return (
-        offering.instance_type == need.instance_type
-        and offering.instance_count == need.nodes
-        and (need.cluster, offering.region) not in names
+        offering.instance_type == request.instance_type
+        and offering.instance_count == request.nodes
+        and (request.cluster, offering.region) not in names
         and (rules.max_per_region is None or filled[offering.region] < rules.max_per_region)
     )

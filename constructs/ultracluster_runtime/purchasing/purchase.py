@@ -14,19 +14,19 @@ from ultracluster_rules.findings import quote as quoted
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import (
     Advance,
-    DryRunPassed,
-    DryRunExecuted,
     Bought,
     Committed,
     ConditionFailed,
     Confirm,
     DryRun,
+    DryRunExecuted,
+    DryRunPassed,
     GetCallerAccount,
     Now,
+    ReadFailed,
     Refused,
     Send,
     Steps,
-    ReadFailed,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.order_states import OrderState
@@ -127,10 +127,10 @@ def _dry_run(record: Record, quote: Quote) -> Steps[None]:
         )
     now: datetime = yield Now()
     if reply.server_time is None or abs(now - reply.server_time) > MOST_CLOCK_SKEW:
-        said = reply.server_time.isoformat() if reply.server_time else "nothing"
+        server_date = reply.server_time.isoformat() if reply.server_time else "nothing"
         raise refuse(
             "UC7030",
-            f"this machine's clock says {now.isoformat()} and AWS says {said}",
+            f"this machine's clock says {now.isoformat()} and AWS says {server_date}",
             allowed=f"{MOST_CLOCK_SKEW.seconds // 60} minutes of difference at most",
             remedy="Set the clock; nothing was bought",
         )

@@ -31,7 +31,7 @@ from ultracluster_runtime.purchasing.orders import (
 )
 from ultracluster_runtime.purchasing.pagination import iterate_pages, refuse
 
-__all__ = ["violated_terms", "choose_quote"]
+__all__ = ["choose_quote", "violated_terms"]
 
 _EXTENSIBLE = frozenset({"active", "scheduled"})
 _PENDING = "payment-pending"
@@ -102,10 +102,10 @@ def _broken_place_and_time(order: BlockOrder, offering: Offering) -> list[str]:
 
 
 def _no_offer(kind: str, broken: list[str]) -> Exception:
-    shown = "; ".join(broken[:_REASONS_SHOWN])
+    examples = "; ".join(broken[:_REASONS_SHOWN])
     return refuse(
         "UC7027",
-        f"no {kind} keeps the terms" + (f": {shown}" if shown else ": AWS offered none"),
+        f"no {kind} keeps the terms" + (f": {examples}" if examples else ": AWS offered none"),
         remedy="Look at what there is with `ultracluster capacity find`, and approve an order with other terms",
     )
 
@@ -130,13 +130,13 @@ def _block_quote(order: BlockOrder) -> Steps[Quote]:
 
             offerings: list[Offering] = yield from iterate_pages(describe, f"the offerings in {region}")
             offered |= {offering.offering_id: offering for offering in offerings}
-    kept = [offering for offering in offered.values() if not violated_terms(order, offering)]
-    if not kept:
+    valid = [offering for offering in offered.values() if not violated_terms(order, offering)]
+    if not valid:
         broken = [
             f"{offer.offering_id}: {', '.join(violated_terms(order, offer))}" for offer in offered.values()
         ]
         raise _no_offer("offering", broken)
-    best = rank_offerings(kept, by=order.prefer)[0]
+    best = rank_offerings(valid, by=order.prefer)[0]
     request = PurchaseBlock(
         region=best.region,
         offering_id=best.offering_id,
@@ -156,17 +156,17 @@ def _block_quote(order: BlockOrder) -> Steps[Quote]:
     )
 
 
-def _not_extensible(order: ExtensionOrder, found: Reservation, now: datetime) -> str:
-    if found.reservation_type != "capacity-block":
-        return f"is of type {found.reservation_type}; only Capacity Blocks are extended"
-    if found.state not in _EXTENSIBLE:
-        return f"is {found.state}; only active and scheduled blocks are extended"
-    if found.end != order.expected_end or found.start is None:
-        ends = found.end.isoformat() if found.end else "at no time"
+def _not_extensible(order: ExtensionOrder, reservation: Reservation, now: datetime) -> str:
+    if reservation.reservation_type != "capacity-block":
+        return f"is of type {reservation.reservation_type}; only Capacity Blocks are extended"
+    if reservation.state not in _EXTENSIBLE:
+        return f"is {reservation.state}; only active and scheduled blocks are extended"
+    if reservation.end != order.expected_end or reservation.start is None:
+        ends = reservation.end.isoformat() if reservation.end else "at no time"
         return f"ends {ends}, not {order.expected_end.isoformat()}; it may have been extended already"
     if not now + EXTENSION_CLOSES <= order.expected_end <= now + EXTENSION_OPENS:
         return f"ends at {order.expected_end.isoformat()}; extensions are sold from 57 days to 1 hour before that"
-    if order.expected_end - found.start + timedelta(hours=order.extension_hours) > LONGEST_BLOCK:
+    if order.expected_end - reservation.start + timedelta(hours=order.extension_hours) > LONGEST_BLOCK:
         return f"would be longer than {LONGEST_BLOCK.days} days in all"
     return ""
 
@@ -179,9 +179,9 @@ def _guard_extension(order: ExtensionOrder, now: datetime) -> Steps[Reservation]
         return DescribeExtensionHistory(region=order.region, reservation_id=order.reservation_id, page=page)
 
     listed: list[Reservation] = yield from iterate_pages(reservations, "the Capacity Reservations")
-    found = next((item for item in listed if item.reservation_id == order.reservation_id), None)
-    problem = "is not there" if found is None else _not_extensible(order, found, now)
-    if found is None or problem:
+    reservation = next((item for item in listed if item.reservation_id == order.reservation_id), None)
+    problem = "is not there" if reservation is None else _not_extensible(order, reservation, now)
+    if reservation is None or problem:
         raise refuse(
             "UC7028", f"{order.reservation_id} in {order.region} {problem}", remedy="Nothing was bought"
         )
@@ -193,7 +193,7 @@ def _guard_extension(order: ExtensionOrder, now: datetime) -> Steps[Reservation]
             f"an extension of {order.reservation_id} waits for its payment",
             remedy="Wait until it cleared or failed; AWS takes one extension at a time",
         )
-    return found
+    return reservation
 
 
 def _extension_quote(order: ExtensionOrder, now: datetime) -> Steps[Quote]:
@@ -205,7 +205,7 @@ def _extension_quote(order: ExtensionOrder, now: datetime) -> Steps[Quote]:
         )
 
     offered: list[ExtensionOffering] = yield from iterate_pages(describe, "the extension offerings")
-    kept: list[ExtensionOffering] = []
+    valid: list[ExtensionOffering] = []
     broken: list[str] = []
     for offer in offered:
         reasons = _over_cap(order, offer.fee, offer.currency)
@@ -218,10 +218,10 @@ def _extension_quote(order: ExtensionOrder, now: datetime) -> Steps[Quote]:
         if reasons:
             broken.append(f"{offer.offering_id}: {', '.join(reasons)}")
         else:
-            kept.append(offer)
-    if not kept:
+            valid.append(offer)
+    if not valid:
         raise _no_offer("extension", broken)
-    best = min(kept, key=_extension_rank)
+    best = min(valid, key=_extension_rank)
     request = PurchaseExtension(
         region=order.region, offering_id=best.offering_id, reservation_id=order.reservation_id
     )
@@ -241,7 +241,7 @@ def _extension_rank(offer: ExtensionOffering) -> Any:
 
 
 def _on_demand_quote(order: OnDemandOrder, now: datetime) -> Quote:
-    fee = order.bound(now)
+    fee = order.max_cost(now)
     broken = _over_cap(order, fee, order.currency)
     if order.end <= now:
         broken.append(f"its end {order.end.isoformat()} has passed")

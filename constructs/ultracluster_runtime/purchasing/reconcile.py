@@ -8,11 +8,11 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import Advance, Committed, ConditionFailed, Now, Sleep, Steps
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.order_states import TRANSITIONS, HOLDS_LOCK, OrderState
+from ultracluster_runtime.purchasing.order_states import HOLDS_LOCK, TRANSITIONS, OrderState
 from ultracluster_runtime.purchasing.pagination import read_record
 from ultracluster_runtime.purchasing.records import Record
 
-__all__ = ["UNKNOWN_AFTER", "Outcome", "findings_for", "reconcile", "settle", "apply_change"]
+__all__ = ["UNKNOWN_AFTER", "Outcome", "apply_change", "findings_for", "reconcile", "settle"]
 
 UNKNOWN_AFTER: Final = timedelta(minutes=30)
 """How long after sending an order without a trace in EC2 is given to a person to decide."""

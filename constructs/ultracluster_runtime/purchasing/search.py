@@ -167,4 +167,4 @@ def _finding(search: Search, region: str, failure: ReadFailed) -> Finding:
 def _members(search: Search) -> list[Any]:
     if search.instance_type is not None:
         return [INSTANCE_TYPES[search.instance_type]] if search.instance_type in INSTANCE_TYPES else []
-    return [known for known in INSTANCE_TYPES.values() if known.ultraserver_type == search.ultraserver_type]
+    return [machine for machine in INSTANCE_TYPES.values() if machine.ultraserver_type == search.ultraserver_type]

@@ -15,14 +15,14 @@ from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder
 
 __all__ = [
     "check_duration",
-    "check_form",
     "check_instances",
     "check_money",
     "check_regions",
     "check_time",
+    "check_value",
     "check_zones",
+    "is_integer",
     "is_utc",
-    "is_whole",
     "matches",
 ]
 
@@ -34,7 +34,7 @@ def matches(pattern: re.Pattern[str], value: Any) -> bool:
     return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
-def is_whole(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     """Whether a value is a whole number; a truth value is none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -44,7 +44,7 @@ def is_utc(value: Any) -> bool:
     return isinstance(value, datetime) and value.utcoffset() == timedelta(0)
 
 
-def check_form(code: str, path: str, value: Any, *, ok: bool, allowed: str) -> Iterator[Finding]:
+def check_value(code: str, path: str, value: Any, *, ok: bool, allowed: str) -> Iterator[Finding]:
     """One finding unless the value is right."""
     if not ok:
         yield Finding(code=code, path=path, problem=f"got {quote(value)}", allowed=allowed)
@@ -53,7 +53,7 @@ def check_form(code: str, path: str, value: Any, *, ok: bool, allowed: str) -> I
 def check_money(path: str, value: Any) -> Iterator[Finding]:
     """UC7006 for what is no amount of money above zero, to the cent."""
     ok = isinstance(value, Decimal) and value.is_finite() and value > 0 and value == round(value, 2)
-    yield from check_form(
+    yield from check_value(
         "UC7006",
         path,
         value,
@@ -64,7 +64,7 @@ def check_money(path: str, value: Any) -> Iterator[Finding]:
 
 def check_time(path: str, value: Any) -> Iterator[Finding]:
     """UC7008 for what is no time in UTC."""
-    yield from check_form(
+    yield from check_value(
         "UC7008", path, value, ok=is_utc(value), allowed="a time in UTC, such as 2026-12-01T11:30:00Z"
     )
 
@@ -74,15 +74,15 @@ def check_regions(path: str, regions: tuple[Any, ...]) -> Iterator[Finding]:
     if not regions:
         yield Finding(code="UC7003", path=path, problem="no Region is given", allowed="one Region or more")
     for region in regions:
-        yield from check_form(
+        yield from check_value(
             "UC7003", path, region, ok=matches(_REGION, region), allowed="a Region's name such as us-east-2"
         )
 
 
 def check_instances(order: BlockOrder | OnDemandOrder, purchase_option: str, limit: int) -> Iterator[Finding]:
     """UC7010 to UC7012 and UC4001: count, platform and type, as they are sold."""
-    ok = is_whole(order.count) and 1 <= order.count <= limit
-    yield from check_form("UC7011", "count", order.count, ok=ok, allowed=f"a whole number from 1 to {limit}")
+    ok = is_integer(order.count) and 1 <= order.count <= limit
+    yield from check_value("UC7011", "count", order.count, ok=ok, allowed=f"a whole number from 1 to {limit}")
     if order.platform not in BLOCK_PLATFORMS:
         yield Finding(
             code="UC7012",
@@ -94,17 +94,17 @@ def check_instances(order: BlockOrder | OnDemandOrder, purchase_option: str, lim
     if order.instance_type is None:
         return
     try:
-        known = get_instance_type(order.instance_type)
+        machine = get_instance_type(order.instance_type)
     except FindingsError as error:
         yield from error.findings
         return
-    if purchase_option not in known.purchase_options:
+    if purchase_option not in machine.purchase_options:
         yield Finding(
             code="UC7010",
             path="instance_type",
-            problem=f"{known.name} is not sold as {purchase_option}",
-            allowed=", ".join(sorted(known.purchase_options)),
-            remedy=f"Buy the UltraServer {known.ultraserver_type} instead" if known.ultraserver_type else "",
+            problem=f"{machine.name} is not sold as {purchase_option}",
+            allowed=", ".join(sorted(machine.purchase_options)),
+            remedy=f"Buy the UltraServer {machine.ultraserver_type} instead" if machine.ultraserver_type else "",
         )
 
 
@@ -127,7 +127,7 @@ def check_zones(path: str, zone_ids: tuple[Any, ...], regions: tuple[str, ...]) 
 
 def check_duration(path: str, hours: Any) -> Iterator[Finding]:
     """UC7101 and UC7013: a duration that AWS sells."""
-    if is_whole(hours):
+    if is_integer(hours):
         yield from (replace(finding, path=path) for finding in check_block_duration(hours))
     else:
-        yield from check_form("UC7013", path, hours, ok=False, allowed="a whole number of hours")
+        yield from check_value("UC7013", path, hours, ok=False, allowed="a whole number of hours")

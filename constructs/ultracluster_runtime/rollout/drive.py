@@ -7,7 +7,7 @@ from typing import Protocol
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind, Task, decide
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
-__all__ = ["Hands", "Journal", "Result", "drive"]
+__all__ = ["Executor", "Journal", "Result", "drive"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +36,7 @@ class Journal(Protocol):
         ...
 
 
-class Hands(Protocol):
+class Executor(Protocol):
     """Who does the work: several steps at the same time."""
 
     def begin(self, task: Task) -> None:
@@ -53,7 +53,7 @@ class Hands(Protocol):
 
 
 def drive(
-    plan: RolloutPlan, journal: Journal, hands: Hands, *, at_once: int, now: Callable[[], str]
+    plan: RolloutPlan, journal: Journal, executor: Executor, *, at_once: int, now: Callable[[], str]
 ) -> Decision:
     """Do what is left of a rollout.
 
@@ -77,15 +77,15 @@ def drive(
             journal.append(Entry(kind=Kind.FINISHED, at=now()))
         if decision.finished or decision.stopped:
             return decision
-        if hands.stop_requested():
+        if executor.stop_requested():
             decision = Decision()
         for task in decision.begin:
             journal.append(Entry(kind=Kind.BEGUN, at=now(), cluster=task.cluster, step=task.step))
             under_way.add((task.cluster, task.step))
-            hands.begin(task)
+            executor.begin(task)
         if not under_way:
             return decision
-        task, result = hands.wait()
+        task, result = executor.wait()
         under_way.discard((task.cluster, task.step))
         if result.passed is not None:
             kind = Kind.PASSED if result.passed else Kind.FAILED

@@ -146,7 +146,7 @@ def _next(cluster: PlannedCluster, states: Mapping[tuple[str, str], State]) -> t
 
 def _task(cluster: str, step: str, states: Mapping[tuple[str, str], State], entries: Sequence[Entry]) -> Task:
     failures = [
-        one for one in entries if one.kind is Kind.FAILED and (one.cluster, one.step) == (cluster, step)
+        entry for entry in entries if entry.kind is Kind.FAILED and (entry.cluster, entry.step) == (cluster, step)
     ]
     return Task(
         cluster=cluster,

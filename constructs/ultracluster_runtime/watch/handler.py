@@ -11,8 +11,8 @@ import boto3
 from botocore.config import Config
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
-from ultracluster_runtime.watch.describe import Clients, Watched, look
-from ultracluster_runtime.watch.figures import figures
+from ultracluster_runtime.watch.describe import Clients, WatchedCluster, observe
+from ultracluster_runtime.watch.metrics import compute_metrics
 
 __all__ = ["embedded", "handler"]
 
@@ -53,7 +53,7 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - the 
         event: What woke it.
         context: Lambda's context.
     """
-    watched = Watched(
+    watched = WatchedCluster(
         cluster=os.environ["UC_CLUSTER"],
         job_queues=_given("UC_JOB_QUEUES"),
         reservations=_given("UC_RESERVATIONS"),
@@ -61,4 +61,4 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - the 
         without_reservation=os.environ["UC_WITHOUT_RESERVATION"] == "yes",
     )
     now = datetime.now(UTC)
-    print(embedded(figures(look(watched, _clients(), now)), cluster=watched.cluster, now=now))  # noqa: T201 - the log is the way out
+    print(embedded(compute_metrics(observe(watched, _clients(), now)), cluster=watched.cluster, now=now))  # noqa: T201 - the log is the way out

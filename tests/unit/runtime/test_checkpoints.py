@@ -11,9 +11,9 @@ from ultracluster_runtime import checkpoints
 from ultracluster_runtime.checkpoints import (
     CheckpointSignal,
     begin_checkpoint,
+    checkpoint_step,
     complete_checkpoint,
     latest_complete_checkpoint,
-    step_of,
     write_file,
 )
 
@@ -42,7 +42,7 @@ def test_the_last_step_counts_and_not_the_last_write(tmp_path: Path) -> None:
     last = save(tmp_path, 1000)
     save(tmp_path, 999)
     assert latest_complete_checkpoint(tmp_path) == last
-    assert step_of(last) == 1000
+    assert checkpoint_step(last) == 1000
 
 
 def test_one_without_a_marker_is_passed_over(tmp_path: Path) -> None:
@@ -118,20 +118,20 @@ def test_a_complete_checkpoint_is_not_written_again_and_a_torn_one_is(tmp_path: 
 
 def test_a_folder_of_another_name_has_no_step(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not the folder"):
-        step_of(tmp_path / "step-1")
+        checkpoint_step(tmp_path / "step-1")
 
 
 @pytest.mark.usefixtures("own_handler")
 def test_a_signal_asks_until_it_is_answered() -> None:
     request = CheckpointSignal(settle_seconds=0)
-    assert not request.asked
+    assert not request.requested
     os.kill(os.getpid(), signal.SIGUSR1)
-    assert request.asked
-    assert request.asked  # looking at it does not answer it
-    request.answered()
-    assert not request.asked
+    assert request.requested
+    assert request.requested  # looking at it does not answer it
+    request.acknowledge()
+    assert not request.requested
     os.kill(os.getpid(), signal.SIGUSR1)
-    assert request.asked
+    assert request.requested
 
 
 @pytest.mark.usefixtures("own_handler")
@@ -139,10 +139,10 @@ def test_a_signal_that_comes_late_is_for_the_checkpoint_just_written(monkeypatch
     now = 1000.0
     monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now)
     request = CheckpointSignal()
-    request.answered()
+    request.acknowledge()
     now += 59.9
     os.kill(os.getpid(), signal.SIGUSR1)
-    assert not request.asked
+    assert not request.requested
     now += 0.1
     os.kill(os.getpid(), signal.SIGUSR1)
-    assert request.asked
+    assert request.requested

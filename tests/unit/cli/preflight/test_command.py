@@ -23,17 +23,17 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     record: dict[str, Any] = {"outcomes": [passed("good")]}
 
     def run_checks(
-        needs: RolloutRequirements, _: object, *, left_out: set[str], tell: Callable[[Result], None]
+        needs: RolloutRequirements, _: object, *, skip: set[str], on_result: Callable[[Result], None]
     ) -> list[Result]:
         record["clusters"] = [cluster.name for cluster in needs.clusters]
-        record["left_out"] = left_out
+        record["skip"] = skip
         record["qualifier"] = needs.qualifier
         results = [
             Result(code=f"UC940{index}", title="A title.", key=("us-east-2",), outcome=outcome)
             for index, outcome in enumerate(record["outcomes"], start=1)
         ]
         for result in results:
-            tell(result)
+            on_result(result)
         return results
 
     monkeypatch.setattr(preflight_run, "run_checks", run_checks)
@@ -53,7 +53,7 @@ def test_tells_each_check_as_it_ends_and_shows_what_needs_a_person(
     ]
     assert "look" in outcome.stdout
     assert "good" not in outcome.stdout
-    assert (asked["clusters"], asked["left_out"], asked["qualifier"]) == (["quickstart"], {"UC9406"}, "ours")
+    assert (asked["clusters"], asked["skip"], asked["qualifier"]) == (["quickstart"], {"UC9406"}, "ours")
 
 
 def test_a_failure_ends_with_1_and_json_has_everything(

@@ -55,8 +55,8 @@ def test_what_preflight_finds_stops_before_anything_is_deployed(
         for outcome in (failed("no such zone", "Name another"), warned("odd", "Look"), passed("fine"))
     ]
 
-    def run_checks(_: Any, __: Any, *, left_out: Any) -> list[Checked]:
-        return [one for one in found if one.code not in left_out]
+    def run_checks(_: Any, __: Any, *, skip: Any) -> list[Checked]:
+        return [one for one in found if one.code not in skip]
 
     monkeypatch.setattr(rollout_steps, "run_checks", run_checks)
     stopped = project.rollout()

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ultracluster_runtime.jobs.diagnose import reasons
-from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, Other, Quota, Waiting
+from ultracluster_runtime.jobs.diagnose import diagnose
+from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
 from ultracluster_runtime.lifecycle.observations import OVER, UPCOMING, Reservation
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -38,7 +38,7 @@ JOB = Job(
     memory_mib=2_013_265,
     share="default",
 )
-FREE = Waiting(
+FREE = PendingJob(
     now=NOW,
     job=JOB,
     queue="training",
@@ -51,7 +51,7 @@ FREE = Waiting(
     quota=None,
 )
 
-Change = Callable[[Waiting], Waiting]
+Change = Callable[[PendingJob], PendingJob]
 
 
 def job(**changes: object) -> Change:
@@ -74,12 +74,12 @@ def queue(**changes: object) -> Change:
     return lambda waiting: replace(waiting, **changes)  # type: ignore[arg-type]
 
 
-def names(waiting: Waiting) -> list[str]:
-    return [one.reason for one in reasons(waiting)]
+def names(waiting: PendingJob) -> list[str]:
+    return [one.reason for one in diagnose(waiting)]
 
 
-HEAD = (Other(id="head", nodes=4, share="default"),)
-OTHERS_HEAD = (Other(id="head", nodes=4, share="research"),)
+HEAD = (QueuedJob(id="head", nodes=4, share="default"),)
+OTHERS_HEAD = (QueuedJob(id="head", nodes=4, share="research"),)
 TRN_QUOTA = Quota(name="Running On-Demand Trn instances", vcpus=767, request="aws service-quotas ...")
 DRAINED = timedelta(minutes=40)  # before the end; docs/capacity-lifecycle.md
 SECOND = timedelta(seconds=1)
@@ -136,10 +136,10 @@ SECOND = timedelta(seconds=1)
         ("no-instances", environment(nodes_joined=0), environment(nodes_joined=None)),
         (
             "nodes-busy",
-            queue(running=(Other(id="other", nodes=1, share=None),)),
+            queue(running=(QueuedJob(id="other", nodes=1, share=None),)),
             queue(running=()),
         ),
-        ("nodes-busy", queue(running=(Other(id="other", nodes=1, share=None),)), queue(running=None)),
+        ("nodes-busy", queue(running=(QueuedJob(id="other", nodes=1, share=None),)), queue(running=None)),
         ("behind-the-head", queue(ahead=HEAD), queue(ahead=())),
         ("behind-the-head", queue(ahead=HEAD), queue(ahead=None)),
         ("share-behind", queue(ahead=OTHERS_HEAD), queue(ahead=HEAD)),
@@ -155,13 +155,13 @@ def test_a_reason_is_given_where_it_holds_and_only_there(
 
 
 def test_nothing_is_said_of_a_job_that_nothing_holds() -> None:
-    assert reasons(FREE) == []
+    assert diagnose(FREE) == []
 
 
 def test_several_reasons_are_given_at_once_each_with_evidence_and_remedy() -> None:
     waiting = block(state="scheduled", instances=0)(queue(queue_enabled=False, ahead=OTHERS_HEAD)(FREE))
     waiting = replace(waiting, environments=(replace(waiting.environments[0], enabled=False),))
-    found = reasons(waiting)
+    found = diagnose(waiting)
 
     assert [one.reason for one in found] == [
         "queue-disabled",
@@ -176,7 +176,7 @@ def test_several_reasons_are_given_at_once_each_with_evidence_and_remedy() -> No
 
 @pytest.mark.parametrize("state", sorted(UPCOMING | OVER))
 def test_every_state_of_a_reservation_without_capacity_is_a_reason(state: str) -> None:
-    (found,) = reasons(block(state=state)(FREE))
+    (found,) = diagnose(block(state=state)(FREE))
 
     assert found.reason == ("block-not-started" if state in UPCOMING else "reservation-over")
     assert state in found.evidence
@@ -194,7 +194,7 @@ def test_an_unknown_type_is_not_judged() -> None:
 )
 def test_a_job_in_another_state_is_told_as_such(status: str, words: str) -> None:
     dependency = (("first", "FAILED"),) if status == "PENDING" else ()
-    (found,) = reasons(job(status=status, dependencies=dependency)(FREE))
+    (found,) = diagnose(job(status=status, dependencies=dependency)(FREE))
 
     assert found.reason == status.lower()
     assert words in found.evidence
@@ -205,7 +205,7 @@ SPILL = replace(ENVIRONMENT, name="spill", capacity=None)
 FULL = replace(ENVIRONMENT, capacity=replace(CAPACITY, available=0), nodes_joined=0, desired_vcpus=0)
 
 
-def sources(*environments: Environment, **changes: object) -> Waiting:
+def sources(*environments: Environment, **changes: object) -> PendingJob:
     return job(**changes)(replace(FREE, environments=environments))
 
 
@@ -225,7 +225,7 @@ def sources(*environments: Environment, **changes: object) -> Waiting:
     ],
 )
 def test_a_multi_node_job_is_held_by_the_first_source_that_could_take_it(
-    holds: Waiting, holds_not: Waiting
+    holds: PendingJob, holds_not: PendingJob
 ) -> None:
     assert "held-by-the-first-source" in names(holds)
     assert "held-by-the-first-source" not in names(holds_not)

@@ -30,40 +30,40 @@ class Bug:
 
 
 BUGS = (
-    Bug("never-drains", "machine", "facts.now < window.drain_at else", "facts.now < window.end else"),
+    Bug("never-drains", "machine", "observations.now < window.drain_at else", "observations.now < window.end else"),
     Bug(
         "drains-when-it-should-signal",
         "machine",
-        "facts.now < window.drain_at else",
-        "facts.now < window.checkpoint_at else",
+        "observations.now < window.drain_at else",
+        "observations.now < window.checkpoint_at else",
     ),
     Bug(
         "stays-open-before-the-start",
         "machine",
-        "wanted = phase is Phase.OPEN",
-        "wanted = phase in (Phase.OPEN, Phase.WAITING)",
+        "enabled = phase is Phase.OPEN",
+        "enabled = phase in (Phase.OPEN, Phase.WAITING)",
     ),
     Bug("ends-jobs-without-a-word", "machine", "(last_call or all(", "(True or all(", resolved_from="outages"),
     Bug(
         "gives-no-grace",
         "machine",
-        "told[node] + grace <= facts.now",
-        "told[node] - grace <= facts.now",
+        "requested[node] + grace <= observations.now",
+        "requested[node] - grace <= observations.now",
         resolved_from="outages",
     ),
     Bug("waits-for-ever-for-the-told", "machine", "(last_call or all(", "(all(", resolved_from="without_memory"),
     Bug(
         "ends-jobs-of-others",
         "machine",
-        "if (own := job.nodes & facts.nodes)",
+        "if (own := job.nodes & observations.nodes)",
         "if (own := job.nodes)",
         resolved_from="neighbours",
     ),
     Bug(
         "tells-everybody",
         "machine",
-        "    nodes = facts.nodes or frozenset()\n",
-        "    nodes = frozenset(node for job in facts.jobs or () for node in job.nodes)\n",
+        "    nodes = observations.nodes or frozenset()\n",
+        "    nodes = frozenset(node for job in observations.jobs or () for node in job.nodes)\n",
         resolved_from="neighbours",
     ),
     Bug(
@@ -75,8 +75,8 @@ BUGS = (
     Bug(
         "tells-at-the-drain-only",
         "machine",
-        "facts.now < window.checkpoint_at:",
-        "facts.now < window.drain_at:",
+        "observations.now < window.checkpoint_at:",
+        "observations.now < window.drain_at:",
     ),
     Bug(
         "closes-the-queue-of-others",
@@ -102,7 +102,7 @@ BUGS = (
     Bug(
         "ignores-a-payment-on-its-way",
         "machine",
-        "if facts.extension_pending and not last_call:",
+        "if observations.extension_pending and not last_call:",
         "if False:",
         resolved_from="extensions",
     ),
@@ -130,13 +130,13 @@ BUGS = (
     Bug(
         "notifies-without-a-memory",
         "machine",
-        "    if not attempt(partial(save, memory)):\n        return tuple(errors)\n",
-        "    attempt(partial(save, memory))\n",
+        "    if not attempt(partial(save, state)):\n        return tuple(errors)\n",
+        "    attempt(partial(save, state))\n",
         resolved_from="without_memory",
     ),
-    Bug("forgets-its-notices", "machine", "memory = memory.having_sent(notice.notices)", "pass"),
+    Bug("forgets-its-notices", "machine", "state = state.with_notices(notice.notices)", "pass"),
     Bug(
-        "reports-never", "machine", "            notice = _ended(facts, memory)", "            notice = None"
+        "reports-never", "machine", "            notice = _end_report(observations, state)", "            notice = None"
     ),
     Bug(
         "forgets-an-ended-block",
@@ -147,16 +147,16 @@ BUGS = (
     ),
     Bug(
         "one-end-for-ever",
-        "memory",
+        "state",
         "self if end == self.end else replace(",
         "self if True else replace(",
         resolved_from="extensions",
     ),
-    Bug("counts-what-it-did-not-see", "memory", "0 if passed > LONGEST_SAMPLE else ", "", resolved_from="outages"),
-    Bug("counts-twice", "memory", "sampled_at=now,", "sampled_at=self.sampled_at,"),
+    Bug("counts-what-it-did-not-see", "state", "0 if passed > LONGEST_SAMPLE else ", "", resolved_from="outages"),
+    Bug("counts-twice", "state", "sampled_at=now,", "sampled_at=self.sampled_at,"),
     Bug(
         "takes-idle-for-used",
-        "memory",
+        "state",
         "busy_seconds=self.busy_seconds + seconds * min(busy, self.instances)",
         "busy_seconds=self.busy_seconds + seconds * self.instances",
     ),
@@ -166,10 +166,10 @@ BUGS = (
 @contextmanager
 def live_with(bug: Bug) -> Iterator[Live]:
     """The life cycle with a bug in it; the modules themselves stay as they are."""
-    kept = {name: sys.modules[f"{_PACKAGE}.{name}"] for name in ("machine", "memory")}
+    kept = {name: sys.modules[f"{_PACKAGE}.{name}"] for name in ("machine", "state")}
     try:
         broken: dict[str, types.ModuleType] = {}
-        for name in ("memory", "machine"):
+        for name in ("state", "machine"):
             full = f"{_PACKAGE}.{name}"
             spec = util.find_spec(full)
             assert spec is not None
@@ -181,6 +181,6 @@ def live_with(bug: Bug) -> Iterator[Live]:
             module = broken[name] = types.ModuleType(full)
             sys.modules[full] = module
             exec(compile(source, spec.origin, "exec"), module.__dict__)  # noqa: S102 - our own source
-        yield broken["machine"].live
+        yield broken["machine"].run_cycle
     finally:
         sys.modules.update({f"{_PACKAGE}.{name}": module for name, module in kept.items()})

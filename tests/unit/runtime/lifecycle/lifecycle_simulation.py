@@ -16,12 +16,12 @@ from ultracluster_runtime.lifecycle import machine
 from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
+    RequestCheckpoint,
     SetEnvironment,
     SetQueue,
-    RequestCheckpoint,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.observations import Observations, Job, Queue, Reservation
+from ultracluster_runtime.lifecycle.observations import Job, Observations, Queue, Reservation
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 __all__ = [
@@ -183,7 +183,7 @@ class Block:
 
         memory = None if faults.no_memory else world.memory.from_json(self.memory, reservation_id=self.name)
         try:
-            world.live(facts, memory, perform=perform, save=save)
+            world.run_cycle(facts, memory, perform=perform, save=save)
         except Crash:
             return
         if faults == CLEAN:
@@ -198,15 +198,15 @@ class World:
         *blocks: Block,
         on_demand: bool = False,
         seed: int = 0,
-        live: Live | None = None,
+        run_cycle: Live | None = None,
         tolerance: int = 2,
         never_works: type[Action] | None = None,
     ) -> None:
         self.blocks = blocks
         self.on_demand = on_demand
-        self.live = live or machine.live
+        self.run_cycle = run_cycle or machine.run_cycle
         # The class that this life cycle itself uses; in a test of a bug it is not the one imported above.
-        self.memory: type[LifecycleState] = self.live.__globals__["Memory"]
+        self.memory: type[LifecycleState] = self.run_cycle.__globals__["Memory"]
         self.tolerance = (
             tolerance  # minutes in which a deadline may be missed: skew, and wake-ups that are lost
         )

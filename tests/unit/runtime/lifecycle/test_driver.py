@@ -81,13 +81,13 @@ def comes_near_its_end(_: FakeAws) -> datetime:
 def drains(aws: FakeAws) -> datetime:
     aws.add_environment("DISABLED", reservation=SECOND_BLOCK)
     aws.reservations[SECOND_BLOCK] = aws.reservations[RESERVATION] | {"State": "expired"}
-    before = LifecycleState(reservation_id=RESERVATION).about(start=START, end=END, instances=2)
+    before = LifecycleState(reservation_id=RESERVATION).with_block(start=START, end=END, instances=2)
     aws.parameter = before.with_checkpoint_requests(frozenset(NODES), SIGNAL, present=frozenset(NODES)).to_json()
     return DRAIN
 
 
 def has_ended(aws: FakeAws) -> datetime:
-    aws.parameter = LifecycleState(reservation_id=RESERVATION).about(start=START, end=END, instances=2).to_json()
+    aws.parameter = LifecycleState(reservation_id=RESERVATION).with_block(start=START, end=END, instances=2).to_json()
     aws.reservations[RESERVATION]["State"] = "expired"
     aws.instances.clear()
     aws.jobs.clear()
@@ -116,7 +116,7 @@ def test_tells_its_own_nodes_by_a_command_that_writes_the_file_that_jobs_watch(
     for _ in range(2):
         subprocess.run(["/bin/sh", "-ec", script], check=True)
     assert Path(f"{tmp_path}{CHECKPOINT_FILE}").read_text() == "2026-12-02T11:00:00Z\n"
-    assert set(memory(aws).told) == set(NODES)
+    assert set(memory(aws).checkpoint_requests) == set(NODES)
 
 
 def test_a_node_that_cannot_be_reached_keeps_nobody_else_from_being_told(aws: FakeAws) -> None:
@@ -124,7 +124,7 @@ def test_a_node_that_cannot_be_reached_keeps_nobody_else_from_being_told(aws: Fa
     with pytest.raises(LifecycleError, match=f"could not be told.*{NODES[0]}"):
         wake(aws, SIGNAL)
     assert [command["InstanceIds"] for command in aws.commands] == [[NODES[1]]]
-    assert set(memory(aws).told) == {NODES[1]}
+    assert set(memory(aws).checkpoint_requests) == {NODES[1]}
 
 
 def test_more_nodes_than_a_command_takes_are_told_by_several(aws: FakeAws) -> None:

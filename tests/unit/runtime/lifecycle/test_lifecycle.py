@@ -8,13 +8,13 @@ import pytest
 from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
+    RequestCheckpoint,
     SetEnvironment,
     SetQueue,
-    RequestCheckpoint,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.machine import Phase, decide, phase_of
-from ultracluster_runtime.lifecycle.observations import Observations, Job, Queue, Reservation
+from ultracluster_runtime.lifecycle.machine import Phase, phase_of, plan_actions
+from ultracluster_runtime.lifecycle.observations import Job, Observations, Queue, Reservation
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
@@ -53,7 +53,7 @@ def facts(now: datetime, **changes: object) -> Observations:
 
 
 def of_kind(kind: type[Action], seen: Observations, memory: LifecycleState | None = FRESH) -> list[Action]:
-    return [action for action in decide(seen, memory) if isinstance(action, kind)]
+    return [action for action in plan_actions(seen, memory) if isinstance(action, kind)]
 
 
 @pytest.mark.parametrize(("ultraserver", "minutes"), [(False, 40), (True, 70)])
@@ -77,7 +77,7 @@ def test_tells_nodes_twenty_minutes_before_the_drain_until_when_they_live() -> N
 
 def test_a_job_that_was_told_ends_at_the_drain_and_not_a_second_earlier() -> None:
     drain = END - timedelta(minutes=40)
-    told = replace(FRESH, told={NODE: drain - timedelta(minutes=20)})
+    told = replace(FRESH, checkpoint_requests={NODE: drain - timedelta(minutes=20)})
     assert of_kind(TerminateJob, facts(drain - SECOND), told) == []
     (end,) = of_kind(TerminateJob, facts(drain), told)
     assert isinstance(end, TerminateJob)
@@ -86,7 +86,7 @@ def test_a_job_that_was_told_ends_at_the_drain_and_not_a_second_earlier() -> Non
 
 def test_a_job_that_was_told_late_has_eight_minutes_and_never_until_ec2_acts() -> None:
     drain = END - timedelta(minutes=40)
-    late = replace(FRESH, told={NODE: drain - timedelta(minutes=1)})
+    late = replace(FRESH, checkpoint_requests={NODE: drain - timedelta(minutes=1)})
     assert of_kind(TerminateJob, facts(drain + timedelta(minutes=7) - SECOND), late) == []
     assert of_kind(TerminateJob, facts(drain + timedelta(minutes=7)), late)
     last = END - timedelta(minutes=32)
@@ -104,12 +104,12 @@ def test_a_job_on_several_nodes_ends_when_all_of_them_were_told() -> None:
         jobs=(Job(job_id="job", nodes=frozenset({NODE, other})),),
     )
     told = {NODE: drain - timedelta(minutes=20)}
-    assert of_kind(TerminateJob, seen, replace(FRESH, told=told)) == []
-    assert of_kind(TerminateJob, seen, replace(FRESH, told=told | {other: told[NODE]}))
+    assert of_kind(TerminateJob, seen, replace(FRESH, checkpoint_requests=told)) == []
+    assert of_kind(TerminateJob, seen, replace(FRESH, checkpoint_requests=told | {other: told[NODE]}))
 
 
 def test_jobs_wait_for_a_payment_that_can_still_move_the_end() -> None:
-    told = replace(FRESH, told={NODE: END - timedelta(hours=1)})
+    told = replace(FRESH, checkpoint_requests={NODE: END - timedelta(hours=1)})
     last = END - timedelta(minutes=32)
     assert of_kind(TerminateJob, facts(last - SECOND, extension_pending=True), told) == []
     assert of_kind(TerminateJob, facts(last, extension_pending=True), told)
@@ -148,12 +148,12 @@ def test_every_state_that_ec2_has_is_placed(state: str, phase: Phase) -> None:
     ],
 )
 def test_what_is_not_understood_is_left_alone_and_told_to_people(odd: dict[str, object]) -> None:
-    actions = decide(facts(START + SECOND, reservation=reservation(**odd), environment_enabled=False), FRESH)
+    actions = plan_actions(facts(START + SECOND, reservation=reservation(**odd), environment_enabled=False), FRESH)
     assert [type(action) for action in actions] == [Notify]
 
 
 def test_a_reservation_that_ec2_never_knew_is_not_taken_for_an_ended_one() -> None:
-    actions = decide(facts(START, reservation=None), FRESH)
+    actions = plan_actions(facts(START, reservation=None), FRESH)
     assert [type(action) for action in actions] == [Notify]
     past = replace(FRESH, end=START, start=START - timedelta(days=1), instances=4)
     assert of_kind(SetEnvironment, facts(START, reservation=None), past) == [SetEnvironment(enabled=False)]
@@ -162,7 +162,7 @@ def test_a_reservation_that_ec2_never_knew_is_not_taken_for_an_ended_one() -> No
 def test_before_the_start_the_queue_is_open_and_the_environment_is_not() -> None:
     waiting = reservation(state="scheduled", instances=0)
     closed = facts(START, reservation=waiting, queue=Queue(enabled=False, others_serve=False))
-    assert decide(closed, FRESH) == (SetEnvironment(enabled=False), SetQueue(enabled=True))
+    assert plan_actions(closed, FRESH) == (SetEnvironment(enabled=False), SetQueue(enabled=True))
 
 
 @pytest.mark.parametrize("state", ["scheduled", "active"])
@@ -216,7 +216,7 @@ def test_deciding_again_after_everything_is_done_does_nothing_more() -> None:
         jobs=(),
     )
     assert (
-        decide(done, replace(FRESH, start=START, end=END, instances=16, notices=frozenset({"report"}))) == ()
+        plan_actions(done, replace(FRESH, start=START, end=END, instances=16, notices=frozenset({"report"}))) == ()
     )
 
 
@@ -246,17 +246,17 @@ def test_the_memory_of_another_block_is_forgotten() -> None:
 
 
 def test_hours_are_counted_inside_the_block_only_and_never_over_a_gap() -> None:
-    memory = FRESH.about(start=START, end=END, instances=2)
-    memory = memory.sampled(START - timedelta(minutes=1), busy=1)
+    memory = FRESH.with_block(start=START, end=END, instances=2)
+    memory = memory.with_sample(START - timedelta(minutes=1), busy=1)
     assert memory.observed_seconds == 0
-    memory = memory.sampled(START + timedelta(minutes=5), busy=1)
+    memory = memory.with_sample(START + timedelta(minutes=5), busy=1)
     assert (memory.observed_seconds, memory.busy_seconds) == (600, 300)
-    memory = memory.sampled(START + timedelta(minutes=3), busy=2)  # late, and out of order
-    memory = memory.sampled(
+    memory = memory.with_sample(START + timedelta(minutes=3), busy=2)  # late, and out of order
+    memory = memory.with_sample(
         START + timedelta(minutes=10, seconds=1), busy=2
     )  # a gap of more than five minutes
     assert (memory.observed_seconds, memory.busy_seconds) == (600, 300)
-    memory = memory.sampled(START + timedelta(minutes=15, seconds=1), busy=9)
+    memory = memory.with_sample(START + timedelta(minutes=15, seconds=1), busy=9)
     assert (memory.observed_seconds, memory.busy_seconds) == (1200, 900)
     report = memory.report(state="expired")
     assert report["paid_node_hours"] == 2 * 14 * 24

@@ -10,8 +10,8 @@ import pytest
 from botocore.stub import Stubber
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.jobs.describe import look
-from ultracluster_runtime.jobs.diagnose import reasons
+from ultracluster_runtime.jobs.describe import describe_pending_job
+from ultracluster_runtime.jobs.diagnose import diagnose
 from ultracluster_runtime.jobs.logs import Line, Stream, find_stream, read_new, read_tail
 from ultracluster_runtime.jobs.stop import stop_job
 
@@ -316,7 +316,7 @@ def test_the_order_of_the_queue_the_missing_nodes_and_the_quota_are_seen(aws: St
         {"ServiceCode": "ec2", "QuotaCode": "L-2C3B7624"},
     )
 
-    found = reasons(look("one", now=NOW, client=aws.client))
+    found = diagnose(describe_pending_job("one", now=NOW, client=aws.client))
 
     assert [one.reason for one in found] == ["no-instances", "behind-the-head", "share-behind", "quota"]
     assert "--desired-value 384 --region us-east-2" in found[-1].remedy
@@ -329,9 +329,9 @@ def test_what_is_refused_is_named_and_concludes_nothing(aws: StubbedAws) -> None
     aws.refuse("batch", "list_jobs", "AccessDeniedException")
     aws.refuse("service-quotas", "get_service_quota", "AccessDeniedException")
 
-    waiting = look("one", now=NOW, client=aws.client)
+    waiting = describe_pending_job("one", now=NOW, client=aws.client)
 
-    assert reasons(waiting) == []
+    assert diagnose(waiting) == []
     assert [text.partition(":")[0] for text in waiting.unseen] == [
         "the nodes of nodes",
         "the order of the queue",
@@ -368,8 +368,8 @@ def test_no_quota_is_asked_for_the_instances_of_a_block(aws: StubbedAws, kind: s
     if kind == "default":
         aws.answer("service-quotas", "get_service_quota", {"Quota": {"Value": 384.0}})
 
-    waiting = look("one", now=NOW, client=aws.client)
+    waiting = describe_pending_job("one", now=NOW, client=aws.client)
 
     assert waiting.unseen == ()
     assert (waiting.quota is None) == (kind == "capacity-block")
-    assert [one.reason for one in reasons(waiting)] == ["reservation-too-small"]
+    assert [one.reason for one in diagnose(waiting)] == ["reservation-too-small"]

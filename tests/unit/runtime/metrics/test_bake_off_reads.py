@@ -6,8 +6,8 @@ from typing import Any
 import boto3
 from botocore.stub import ANY, Stubber
 
-from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_reports
-from ultracluster_runtime.metrics.bake_off_report import Reports, weeks_until
+from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_samples
+from ultracluster_runtime.metrics.bake_off_report import Samples, weeks_until
 
 MONDAY = date(2026, 11, 16)
 
@@ -40,17 +40,17 @@ def test_days_of_a_week_are_one_whatever_page_they_are_on() -> None:
         answers.add_response("get_metric_data", {"MetricDataResults": first, "NextToken": "more"}, asked)
         second = [result(0, (22, 9.0)), result(1, (22, 3.0)), result(2), result(3)]
         answers.add_response("get_metric_data", {"MetricDataResults": second}, {**asked, "NextToken": "more"})
-        found = read_reports(
+        found = read_samples(
             cloudwatch,
             bake_off="Stack/BakeOff",
-            contestants=["trn2", "p5"],
+            candidates=["trn2", "p5"],
             figures=["loss"],
             mondays=weeks_until(date(2026, 11, 22), 2),
         )
         answers.assert_no_pending_responses()
     assert found == {
-        (date(2026, 11, 9), "loss", "trn2"): Reports(total=8.0, count=2.0),
-        (MONDAY, "loss", "trn2"): Reports(total=12.0, count=4.0),
+        (date(2026, 11, 9), "loss", "trn2"): Samples(total=8.0, count=2.0),
+        (MONDAY, "loss", "trn2"): Samples(total=12.0, count=4.0),
     }
 
 

@@ -56,7 +56,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     ):
         monkeypatch.setenv("UC_CLUSTER", cluster)
         monkeypatch.setenv("UC_JOB", job)
-        metrics = TrainingMetrics(flops_per_token=6 * 70e9, least_seconds=0)
+        metrics = TrainingMetrics(flops_per_token=6 * 70e9, min_interval_seconds=0)
         metrics.step(seconds, tokens=16_384, loss=2.5, collective_seconds=seconds / 4)
         metrics.compiled(90, cache_hits=3, cache_misses=1)
     return capsys.readouterr().out.splitlines()

@@ -24,11 +24,16 @@ from ultracluster_runtime.preflight.check import (
     worst,
 )
 from ultracluster_runtime.preflight.images import Reference, read_reference
-from ultracluster_runtime.preflight.quotas import Share, judge_shares
-from ultracluster_runtime.preflight.reads import READS, Reads
+from ultracluster_runtime.preflight.quotas import Share, evaluate_shares
+from ultracluster_runtime.preflight.reader import ALLOWED_CALLS, AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.requirements import ClusterRequirements, RegionRequirements, RolloutRequirements, SourceRequirements
-from ultracluster_runtime.preflight.reservations import judge_count, judge_state, judge_window
+from ultracluster_runtime.preflight.requirements import (
+    ClusterRequirements,
+    RegionRequirements,
+    RolloutRequirements,
+    SourceRequirements,
+)
+from ultracluster_runtime.preflight.reservations import evaluate_count, evaluate_state, evaluate_window
 from ultracluster_runtime.preflight.run import Result, run_checks
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -96,8 +101,8 @@ class Client:
         return call
 
 
-def reads_of(client: Any, *, seconds: float = 10.0) -> Reads:
-    return Reads(lambda _service, _region: client, now=NOW, seconds=seconds)
+def reads_of(client: Any, *, seconds: float = 10.0) -> AwsReader:
+    return AwsReader(lambda _service, _region: client, now=NOW, seconds=seconds)
 
 
 def error(code: str) -> ClientError:
@@ -109,7 +114,7 @@ def error(code: str) -> ClientError:
 
 def test_every_call_reads_only_and_exists() -> None:
     loader = Loader()
-    for call in READS:
+    for call in ALLOWED_CALLS:
         service, _, operation = call.partition(":")
         model = ServiceModel(loader.load_service_model(service, "service-2"))
         assert operation in model.operation_names, call
@@ -117,29 +122,29 @@ def test_every_call_reads_only_and_exists() -> None:
 
 
 def test_checks_ask_nothing_else_and_everything_that_is_listed() -> None:
-    assert {call for check in CHECKS for call in check.calls} == READS
+    assert {call for check in CHECKS for call in check.calls} == ALLOWED_CALLS
 
 
 def test_a_call_that_is_not_listed_is_never_sent() -> None:
     client = Client({"terminate_instances": {}})
     with pytest.raises(KeyError, match="ec2:TerminateInstances"):
-        reads_of(client).ask("ec2", "us-east-2", "TerminateInstances")
+        reads_of(client).call("ec2", "us-east-2", "TerminateInstances")
     assert client.asked == []
 
 
 def test_many_threads_ask_the_same_question_once_and_repetitions_are_counted() -> None:
     answer = {"Account": "1", "ResponseMetadata": {"RetryAttempts": 2}}
     client = Client({"get_caller_identity": lambda: time.sleep(0.02) or answer})
-    reads = reads_of(client)
+    reader = reads_of(client)
     threads = [
-        threading.Thread(target=reads.ask, args=("sts", "us-east-1", "GetCallerIdentity")) for _ in range(8)
+        threading.Thread(target=reader.call, args=("sts", "us-east-1", "GetCallerIdentity")) for _ in range(8)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert client.asked == ["get_caller_identity"]
-    assert reads.sent == {"sts:GetCallerIdentity": 3}
+    assert reader.call_counts == {"sts:GetCallerIdentity": 3}
 
 
 # Registry
@@ -157,7 +162,7 @@ def test_codes_are_unique_registered_in_order_and_wait_for_checks_before_them() 
 
 
 def make(code: str, outcome: Outcome | Exception, *, after: tuple[str, ...] = ()) -> Check[Any, Any]:
-    def judge(_: Any, __: Any) -> Outcome:
+    def evaluate(_: Any, __: Any) -> Outcome:
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -165,11 +170,11 @@ def make(code: str, outcome: Outcome | Exception, *, after: tuple[str, ...] = ()
     def subjects(rollout: RolloutRequirements) -> Iterable[Any]:
         return (rollout,) if code == "UC9401" else rollout.regions()
 
-    return Check(code=code, calls=(), subjects=subjects, gather=lambda _, __: None, judge=judge, after=after)
+    return Check(code=code, calls=(), subjects=subjects, gather=lambda _, __: None, evaluate=evaluate, after=after)
 
 
-def run(*checks: Check[Any, Any], left_out: tuple[str, ...] = (), seconds: float = 10.0) -> list[Result]:
-    return run_checks(ROLLOUT, reads_of(Client({}), seconds=seconds), checks=checks, left_out=left_out)
+def run(*checks: Check[Any, Any], skip: tuple[str, ...] = (), seconds: float = 10.0) -> list[Result]:
+    return run_checks(ROLLOUT, reads_of(Client({}), seconds=seconds), checks=checks, skip=skip)
 
 
 def statuses(results: list[Result]) -> list[Status]:
@@ -190,7 +195,7 @@ def test_what_waits_for_a_check_that_fails_is_skipped_down_the_line() -> None:
 
 def test_a_check_that_is_left_out_holds_nothing_up() -> None:
     first, second = make("UC9401", failed("no", "do")), make("UC9404", passed("yes"), after=("UC9401",))
-    assert statuses(run(first, second, left_out=("UC9401",))) == [Status.SKIP, Status.PASS]
+    assert statuses(run(first, second, skip=("UC9401",))) == [Status.SKIP, Status.PASS]
 
 
 def test_a_failure_in_one_region_does_not_hold_up_another() -> None:
@@ -200,8 +205,8 @@ def test_a_failure_in_one_region_does_not_hold_up_another() -> None:
         code="UC9404",
         calls=(),
         subjects=RolloutRequirements.regions,
-        gather=lambda _, needs: needs.region,
-        judge=lambda _, region: passed("on") if region == "us-east-1" else failed("off", "do"),
+        gather=lambda _, requirements: requirements.region,
+        evaluate=lambda _, region: passed("on") if region == "us-east-1" else failed("off", "do"),
     )
     second = make("UC9405", passed("yes"), after=("UC9404",))
     results = run_checks(rollout, reads_of(Client({})), checks=(first, second))
@@ -262,7 +267,7 @@ def test_a_quota_holds_what_is_used_and_needed_together(
     value: float | None, used: int, needed: int, status: Status
 ) -> None:
     share = Share(service="ec2", code="L-64569A79", name="vCPUs", value=value, used=used, needed=needed)
-    outcome = judge_shares(REGION, [share])
+    outcome = evaluate_shares(REGION, [share])
     assert outcome.status is status
     if status is Status.FAIL:
         assert f"--desired-value {used + needed} --region us-east-2" in outcome.remedy
@@ -271,9 +276,9 @@ def test_a_quota_holds_what_is_used_and_needed_together(
 def test_a_block_that_has_not_started_shows_its_size_in_a_tag() -> None:
     tag = {"Key": "aws:ec2capacityreservation:incrementalRequestedQuantity", "Value": "4"}
     shown = {"State": "scheduled", "TotalInstanceCount": 0, "Tags": [tag]}
-    assert judge_count(SOURCE, shown).status is Status.PASS
-    assert judge_count(SOURCE, {**shown, "Tags": []}).status is Status.FAIL
-    assert judge_count(SOURCE, {"State": "active", "TotalInstanceCount": 5}).status is Status.WARN
+    assert evaluate_count(SOURCE, shown).status is Status.PASS
+    assert evaluate_count(SOURCE, {**shown, "Tags": []}).status is Status.FAIL
+    assert evaluate_count(SOURCE, {"State": "active", "TotalInstanceCount": 5}).status is Status.WARN
 
 
 @pytest.mark.parametrize(
@@ -287,15 +292,15 @@ def test_a_block_that_has_not_started_shows_its_size_in_a_tag() -> None:
 )
 def test_a_window_that_is_over_fails_and_a_short_one_warns(end: datetime | None, status: Status) -> None:
     shown = {"StartDate": NOW - timedelta(days=1), "EndDate": end}
-    assert judge_window(SOURCE, (shown, NOW)).status is status
+    assert evaluate_window(SOURCE, (shown, NOW)).status is status
 
 
 def test_a_time_of_the_rollout_may_be_off_by_less_than_a_minute() -> None:
     start = NOW + timedelta(days=1)
     shown = {"StartDate": start, "EndDate": start + timedelta(days=1)}
     near, far = start + timedelta(seconds=59), start + timedelta(seconds=60)
-    assert judge_window(replace(SOURCE, start=near), (shown, NOW)).status is Status.PASS
-    assert judge_window(replace(SOURCE, start=far), (shown, NOW)).status is Status.FAIL
+    assert evaluate_window(replace(SOURCE, start=near), (shown, NOW)).status is Status.PASS
+    assert evaluate_window(replace(SOURCE, start=far), (shown, NOW)).status is Status.FAIL
 
 
 @pytest.mark.parametrize(
@@ -311,7 +316,7 @@ def test_a_time_of_the_rollout_may_be_off_by_less_than_a_minute() -> None:
     ],
 )
 def test_only_what_can_be_used_passes(state: str, status: Status) -> None:
-    assert judge_state(SOURCE, {"State": state}).status is status
+    assert evaluate_state(SOURCE, {"State": state}).status is status
 
 
 def test_the_gravest_outcome_of_several_counts() -> None:

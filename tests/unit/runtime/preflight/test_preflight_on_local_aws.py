@@ -17,7 +17,7 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.handlers import ServiceError
 from ultracluster_runtime.preflight.check import AnyCheck, Status
-from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import Result, run_checks
@@ -32,23 +32,23 @@ def world(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) 
     return build(local_aws_server, tmp_path_factory.mktemp("preflight"))
 
 
-def run_one(check: AnyCheck, needs: RolloutRequirements, reads: Reads) -> list[Result]:
-    return run_checks(needs, reads, checks=(check,))
+def run_one(check: AnyCheck, requirements: RolloutRequirements, reader: AwsReader) -> list[Result]:
+    return run_checks(requirements, reader, checks=(check,))
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.code)
 def test_a_check_passes_on_an_account_that_is_right_and_asks_what_it_says(
     world: World, check: AnyCheck
 ) -> None:
-    reads = world.reads()
-    results = run_one(check, world.needs, reads)
+    reader = world.reader()
+    results = run_one(check, world.requirements, reader)
 
     assert {(result.subject, result.outcome.status) for result in results} == {
         (result.subject, Status.PASS) for result in results
     }, results
     assert all(result.outcome.evidence and not result.outcome.remedy for result in results)
-    assert reads.sent.keys() <= set(check.calls)
-    assert reads.sent
+    assert reader.call_counts.keys() <= set(check.calls)
+    assert reader.call_counts
 
 
 # How to break what a check looks at
@@ -74,8 +74,8 @@ def take_policies(account: Account, *, of: str) -> None:
 
 def allow_roles_below(account: Account, path: str) -> None:
     """The clusters' roles are under /training/, and CloudFormation may make them below a path only."""
-    clusters = tuple(replace(each, role_path="/training/") for each in account.needs.clusters)
-    account.needs = replace(account.needs, clusters=clusters)
+    clusters = tuple(replace(each, role_path="/training/") for each in account.requirements.clusters)
+    account.requirements = replace(account.requirements, clusters=clusters)
     name = f"cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}"
     role = next(one for one in iam_backends[ACCOUNT]["aws"].roles.values() if one.name == name)
     below = [f"arn:aws:iam::{ACCOUNT}:{kind}{path}*" for kind in ("role", "instance-profile")]
@@ -110,7 +110,7 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
     "UC9403": (lambda it: setattr(it, "now_ahead", timedelta(minutes=6)), Status.FAIL, "s apart"),
     "UC9404": (switch_region_off, Status.FAIL, "not-opted-in"),
     "UC9405": (
-        lambda it: setattr(it, "needs", replace(it.needs, qualifier="other")),
+        lambda it: setattr(it, "needs", replace(it.requirements, qualifier="other")),
         Status.FAIL,
         "not bootstrapped with the qualifier other",
     ),
@@ -281,9 +281,9 @@ def test_every_check_has_a_case_that_breaks_it() -> None:
 @pytest.mark.parametrize("code", BROKEN)
 def test_a_check_sees_what_is_wrong(world: World, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     breaks, status, fragment = BROKEN[code]
-    account = Account(world=world, patch=monkeypatch, needs=world.needs)
+    account = Account(world=world, patch=monkeypatch, requirements=world.requirements)
     breaks(account)
-    results = run_one(BY_CODE[code], account.needs, world.reads(now=world.now + account.now_ahead))
+    results = run_one(BY_CODE[code], account.requirements, world.reader(now=world.now + account.now_ahead))
     wrong = [result.outcome for result in results if result.outcome.status is not Status.PASS]
 
     assert wrong
@@ -476,10 +476,10 @@ def test_a_check_tells_other_sides(
     world: World, monkeypatch: pytest.MonkeyPatch, other: tuple[str, str, Break, Status, str]
 ) -> None:
     code, _, change, status, fragment = other
-    account = Account(world=world, patch=monkeypatch, needs=world.needs)
+    account = Account(world=world, patch=monkeypatch, requirements=world.requirements)
     try:
         change(account)
-        results = run_one(BY_CODE[code], account.needs, world.reads())
+        results = run_one(BY_CODE[code], account.requirements, world.reader())
     finally:
         account.clean_up()
     assert any(

@@ -23,7 +23,13 @@ from ultracluster_runtime.purchasing.aws_errors import (
     classify_transaction_error,
     server_time,
 )
-from ultracluster_runtime.purchasing.effects import DryRunPassed, ConditionFailed, Refused, ReadFailed, OutcomeUnknown
+from ultracluster_runtime.purchasing.effects import (
+    ConditionFailed,
+    DryRunPassed,
+    OutcomeUnknown,
+    ReadFailed,
+    Refused,
+)
 
 URL = "https://ec2.us-east-2.amazonaws.com"
 

@@ -13,21 +13,21 @@ from tests.unit.runtime.purchasing.simulator import START
 
 from ultracluster_runtime.purchasing.effects import (
     Advance,
-    DryRunPassed,
-    DryRunExecuted,
     Bought,
     Committed,
     ConditionFailed,
     Confirm,
     DescribeOfferings,
     DryRun,
+    DryRunExecuted,
+    DryRunPassed,
     Effect,
+    OutcomeUnknown,
     Page,
+    ReadFailed,
     ReadRecord,
     Refused,
     Send,
-    ReadFailed,
-    OutcomeUnknown,
 )
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import order_token
@@ -50,7 +50,7 @@ def buying(record: Record = APPROVED, **answers: Any) -> tuple[list[Any], Any]:
     """Buy in a world where all goes well; `answers` by the name of the effect, a list for one after the other."""
     given: dict[str, Any] = {
         "ReadRecord": record,
-        "Identify": record.order.account,
+        "GetCallerAccount": record.order.account,
         "Now": START,
         "Confirm": True,
         "DryRun": DryRunPassed(START),
@@ -127,9 +127,9 @@ FAILED_WRITE = ConditionFailed(frozenset({"lock", "month"}))
 @pytest.mark.parametrize(
     ("answers", "line"),
     [
-        ({"Identify": DENIED}, "UC7035: the credentials could not be identified: Denied: no."),
+        ({"GetCallerAccount": DENIED}, "UC7035: the credentials could not be identified: Denied: no."),
         (
-            {"Identify": "999999999999"},
+            {"GetCallerAccount": "999999999999"},
             (
                 "UC7026: the credentials are of account '999999999999', the order of 123456789012. "
                 "Use credentials of the order's account."

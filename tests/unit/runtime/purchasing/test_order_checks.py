@@ -274,7 +274,7 @@ def test_refuses_an_on_demand_order(changes: dict[str, Any], line: str) -> None:
 def test_an_on_demand_order_costs_until_an_hour_after_its_end_at_most() -> None:
     # 4 instances, 5 days and EC2's hour, $21.50 each hour.
     order = on_demand_order(max_fee=Decimal("10406.00"))
-    assert order.bound(START) == Decimal(4) * 121 * Decimal("21.50") == Decimal("10406.00")
+    assert order.max_cost(START) == Decimal(4) * 121 * Decimal("21.50") == Decimal("10406.00")
     assert codes(order) == []
 
 

@@ -4,13 +4,13 @@ from typing import Any
 from tests.unit.runtime.purchasing.examples import offering
 
 from ultracluster_runtime.purchasing.offerings import Offering, Segment
-from ultracluster_runtime.purchasing.placement import Need, PlacementRules, place
+from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules, place
 
 REGIONS = ("us-east-2", "ap-south-2", "eu-north-1")
 
 
-def need(cluster: str, nodes: int = 16, instance_type: str = "trn2.48xlarge") -> Need:
-    return Need(cluster=cluster, nodes=nodes, instance_type=instance_type)
+def need(cluster: str, nodes: int = 16, instance_type: str = "trn2.48xlarge") -> PlacementRequest:
+    return PlacementRequest(cluster=cluster, nodes=nodes, instance_type=instance_type)
 
 
 def offered(name: str, region: str, fee: int, **changes: Any) -> Offering:

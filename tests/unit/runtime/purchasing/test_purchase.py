@@ -19,9 +19,9 @@ from ultracluster_runtime.purchasing.effects import (
     Committed,
     DryRun,
     GetCallerAccount,
+    OutcomeUnknown,
     Refused,
     Send,
-    OutcomeUnknown,
 )
 from ultracluster_runtime.purchasing.operator_actions import cancel, close
 from ultracluster_runtime.purchasing.order_states import OrderState

@@ -25,7 +25,7 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeReservations,
 )
 from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.quotes import violated_terms, choose_quote
+from ultracluster_runtime.purchasing.quotes import choose_quote, violated_terms
 
 ANOTHER = "cr-00000000000000001"
 LOOK = "Look at what there is with `ultracluster capacity find`, and approve an order with other terms."

@@ -17,10 +17,10 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeReservations,
     Effect,
     Now,
+    OutcomeUnknown,
+    ReadFailed,
     ReadRecord,
     Sleep,
-    ReadFailed,
-    OutcomeUnknown,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence
 from ultracluster_runtime.purchasing.order_states import OrderState

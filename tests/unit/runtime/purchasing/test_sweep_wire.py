@@ -23,7 +23,7 @@ from tests.unit.runtime.purchasing.tables import TABLE, create_table
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import PurchaseBlock
-from ultracluster_runtime.purchasing.effects import Bought, Refused, Send, OutcomeUnknown, perform_all
+from ultracluster_runtime.purchasing.effects import Bought, OutcomeUnknown, Refused, Send, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile

@@ -8,9 +8,15 @@ from botocore.stub import Stubber
 
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_runtime.lifecycle.observations import Reservation
-from ultracluster_runtime.watch.describe import Clients, Watched, look
-from ultracluster_runtime.watch.figures import BOOT_TIME, Seen, Step, WaitingJob, figures
+from ultracluster_runtime.watch.describe import Clients, WatchedCluster, observe
 from ultracluster_runtime.watch.handler import embedded
+from ultracluster_runtime.watch.metrics import (
+    BOOT_TIME,
+    ClusterObservations,
+    Step,
+    WaitingJob,
+    compute_metrics,
+)
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -32,7 +38,7 @@ def block(**changes: Any) -> Reservation:
     return Reservation(**(given | changes))  # type: ignore[arg-type]
 
 
-def seen(**changes: Any) -> Seen:
+def seen(**changes: Any) -> ClusterObservations:
     given = {
         "now": NOW,
         "reservations": ((block(), 4),),
@@ -42,46 +48,46 @@ def seen(**changes: Any) -> Seen:
         "running": (NOW - HOUR,),
         "steps": (),
     }
-    return Seen(**(given | changes))
+    return ClusterObservations(**(given | changes))
 
 
 def test_paid_nodes_are_those_of_active_reservations_used_or_not() -> None:
     two = ((block(), 3), (block(instances=2), 0), (block(state="scheduled", instances=8), 0))
-    got = figures(seen(reservations=two))
+    got = compute_metrics(seen(reservations=two))
     assert (got["PaidNodes"], got["UnusedNodes"]) == (6, 3)
-    assert figures(seen(reservations=()))["PaidNodes"] == 0
+    assert compute_metrics(seen(reservations=()))["PaidNodes"] == 0
 
 
 def test_a_node_must_report_once_it_had_the_time_to_boot() -> None:
     young = NOW - BOOT_TIME + timedelta(seconds=1)
-    assert figures(seen(launched=(young, NOW - BOOT_TIME, NOW - HOUR)))["RunningNodes"] == 2
+    assert compute_metrics(seen(launched=(young, NOW - BOOT_TIME, NOW - HOUR)))["RunningNodes"] == 2
 
 
 def test_a_job_waits_from_when_it_could_run() -> None:
     early = (WaitingJob(since=NOW - 10 * HOUR, reason=""), WaitingJob(since=NOW - MINUTE, reason=""))
-    assert figures(seen(waiting=early))["WaitSeconds"] == 3600  # the block began an hour ago
-    assert figures(seen(waiting=early, without_reservation=True))["WaitSeconds"] == 36_000
+    assert compute_metrics(seen(waiting=early))["WaitSeconds"] == 3600  # the block began an hour ago
+    assert compute_metrics(seen(waiting=early, without_reservation=True))["WaitSeconds"] == 36_000
     assert (
-        figures(seen(waiting=early, reservations=((block(start=None, end=None), 4),)))["WaitSeconds"]
+        compute_metrics(seen(waiting=early, reservations=((block(start=None, end=None), 4),)))["WaitSeconds"]
         == 36_000
     )
-    assert figures(seen(waiting=early[1:]))["WaitSeconds"] == 60
-    assert figures(seen())["WaitSeconds"] == 0
+    assert compute_metrics(seen(waiting=early[1:]))["WaitSeconds"] == 60
+    assert compute_metrics(seen())["WaitSeconds"] == 0
 
 
 def test_what_waits_for_its_block_is_neither_late_nor_blocked() -> None:
     waiting = (WaitingJob(since=NOW - 10 * HOUR, reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - no"),)
-    to_come = figures(seen(waiting=waiting, reservations=((block(state="scheduled"), 0),)))
+    to_come = compute_metrics(seen(waiting=waiting, reservations=((block(state="scheduled"), 0),)))
     assert (to_come["WaitSeconds"], to_come["BlockedJobs"], to_come["RunnableJobs"]) == (0, 0, 1)
-    assert figures(seen(waiting=waiting))["BlockedJobs"] == 1
-    assert figures(seen(waiting=(WaitingJob(since=NOW, reason="Job is waiting"),)))["BlockedJobs"] == 0
+    assert compute_metrics(seen(waiting=waiting))["BlockedJobs"] == 1
+    assert compute_metrics(seen(waiting=(WaitingJob(since=NOW, reason="Job is waiting"),)))["BlockedJobs"] == 0
 
 
 def test_the_drain_that_comes_first_is_counted_down_to_nothing() -> None:
     blocks = ((block(), 4), (block(end=NOW + 2 * HOUR), 4), (block(is_block=False), 1))
-    assert figures(seen(reservations=blocks))["SecondsToDrain"] == (120 - 40) * 60
-    assert figures(seen(reservations=((block(end=NOW + MINUTE), 4),)))["SecondsToDrain"] == 0
-    assert "SecondsToDrain" not in figures(seen(reservations=((block(state="expired"), 0),)))
+    assert compute_metrics(seen(reservations=blocks))["SecondsToDrain"] == (120 - 40) * 60
+    assert compute_metrics(seen(reservations=((block(end=NOW + MINUTE), 4),)))["SecondsToDrain"] == 0
+    assert "SecondsToDrain" not in compute_metrics(seen(reservations=((block(state="expired"), 0),)))
 
 
 def steps(*, last: datetime, seconds: float = 30) -> tuple[Step, ...]:
@@ -89,23 +95,23 @@ def steps(*, last: datetime, seconds: float = 30) -> tuple[Step, ...]:
 
 
 def test_lateness_is_the_time_since_the_last_step_in_medians_and_not_below_five_minutes() -> None:
-    assert figures(seen(steps=steps(last=NOW - 6 * MINUTE)))["StepLateness"] == 10
-    assert figures(seen(steps=steps(last=NOW - 5 * MINUTE)))["StepLateness"] == 0
-    assert figures(seen(steps=steps(last=NOW - 21 * MINUTE, seconds=600)))["StepLateness"] == 2
+    assert compute_metrics(seen(steps=steps(last=NOW - 6 * MINUTE)))["StepLateness"] == 10
+    assert compute_metrics(seen(steps=steps(last=NOW - 5 * MINUTE)))["StepLateness"] == 0
+    assert compute_metrics(seen(steps=steps(last=NOW - 21 * MINUTE, seconds=600)))["StepLateness"] == 2
     slow_once = (*steps(last=NOW - 6 * MINUTE), Step(at=NOW - HOUR, seconds=9000))
-    assert figures(seen(steps=slow_once))["StepLateness"] == 10
+    assert compute_metrics(seen(steps=slow_once))["StepLateness"] == 10
 
 
 def test_a_job_that_has_made_no_step_is_not_late() -> None:
-    assert "StepLateness" not in figures(seen())
-    assert "StepLateness" not in figures(seen(running=(), steps=steps(last=NOW - HOUR)))
-    compiles = figures(seen(running=(NOW - 10 * MINUTE,), steps=steps(last=NOW - 20 * MINUTE)))
+    assert "StepLateness" not in compute_metrics(seen())
+    assert "StepLateness" not in compute_metrics(seen(running=(), steps=steps(last=NOW - HOUR)))
+    compiles = compute_metrics(seen(running=(NOW - 10 * MINUTE,), steps=steps(last=NOW - 20 * MINUTE)))
     assert "StepLateness" not in compiles
 
 
 def test_publishes_metrics_of_the_catalogue_and_all_of_its_own() -> None:
     waiting = (WaitingJob(since=NOW, reason=""),)
-    got = figures(seen(waiting=waiting, steps=steps(last=NOW - HOUR / 2)))
+    got = compute_metrics(seen(waiting=waiting, steps=steps(last=NOW - HOUR / 2)))
     assert set(got) == {name for name, each in METRICS.items() if each.source == "watch"} | {"NodesReporting"}
     event = json.loads(embedded(got, cluster="pretrain", now=NOW))
     (directive,) = event["_aws"]["CloudWatchMetrics"]
@@ -144,7 +150,7 @@ def answer_the_rest(stubbers: Any) -> None:
     stubbers["cloudwatch"].add_response("get_metric_data", {"MetricDataResults": [found]})
 
 
-WATCHED = Watched(
+WATCHED = WatchedCluster(
     cluster="pretrain",
     job_queues=(QUEUE,),
     reservations=(RESERVATION,),
@@ -170,7 +176,7 @@ def test_sees_what_aws_answers(stubs: Any) -> None:
         {"CapacityReservationIds": [RESERVATION]},
     )
     answer_the_rest(stubbers)
-    assert look(WATCHED, clients, NOW) == Seen(
+    assert observe(WATCHED, clients, NOW) == ClusterObservations(
         now=NOW,
         reservations=((block(), 3),),
         without_reservation=False,
@@ -187,7 +193,7 @@ def test_a_reservation_that_ec2_has_forgotten_is_none_and_another_refusal_is_not
         "describe_capacity_reservations", "InvalidCapacityReservationId.NotFound"
     )
     answer_the_rest(stubbers)
-    assert look(WATCHED, clients, NOW).reservations == ()
+    assert observe(WATCHED, clients, NOW).reservations == ()
     stubbers["ec2"].add_client_error("describe_capacity_reservations", "UnauthorizedOperation")
     with pytest.raises(clients.ec2.exceptions.ClientError, match="UnauthorizedOperation"):
-        look(WATCHED, clients, NOW)
+        observe(WATCHED, clients, NOW)

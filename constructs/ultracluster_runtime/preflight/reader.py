@@ -12,9 +12,9 @@ from typing import Any, Final
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
-__all__ = ["READS", "DeadlinePassedError", "Reads"]
+__all__ = ["ALLOWED_CALLS", "AwsReader", "DeadlinePassedError"]
 
-READS: Final = frozenset(
+ALLOWED_CALLS: Final = frozenset(
     {
         "batch:DescribeComputeEnvironments",
         "batch:DescribeJobQueues",
@@ -59,7 +59,7 @@ class DeadlinePassedError(Exception):
     """The time for all checks is over, so that nothing more is asked."""
 
 
-class Reads:
+class AwsReader:
     """Answers of AWS, each asked for once in a Region; safe to be used by many threads.
 
     Back-off belongs to the clients: give those of boto3's mode ``standard``.
@@ -89,7 +89,7 @@ class Reads:
         self._sent: Counter[str] = Counter()
 
     @property
-    def sent(self) -> Mapping[str, int]:
+    def call_counts(self) -> Mapping[str, int]:
         """How often each call was sent, repetitions by back-off included."""
         with self._lock:
             return dict(self._sent)
@@ -98,49 +98,49 @@ class Reads:
         """Give the seconds until the deadline."""
         return self._end - self._clock()
 
-    def ask(self, service: str, region: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
+    def call(self, service: str, region: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
         """Give the answer to one call.
 
         Args:
             service: Name of the service as boto3 spells it.
             region: Region to ask in.
-            operation: Name of the call as the API spells it; one of `READS`.
+            operation: Name of the call as the API spells it; one of `ALLOWED_CALLS`.
             **parameters: Of the call.
 
         Raises:
-            KeyError: If the call is not one of `READS`: a mistake of the check.
+            KeyError: If the call is not one of `ALLOWED_CALLS`: a mistake of the check.
             DeadlinePassedError: If there is no time left.
             botocore.exceptions.ClientError: What AWS refuses.
         """
-        answer: Mapping[str, Any] = self._once(service, region, operation, parameters, self._send)
-        return answer
+        response: Mapping[str, Any] = self._once(service, region, operation, parameters, self._send)
+        return response
 
-    def find(
+    def call_or_none(
         self, service: str, region: str, operation: str, *, absent: tuple[str, ...], **parameters: Any
     ) -> Mapping[str, Any] | None:
-        """Give the answer to one call as `ask` does; None where AWS says that there is no such thing.
+        """Give the answer to one call as `call` does; None where AWS says that there is no such thing.
 
         Args:
             service: Name of the service as boto3 spells it.
             region: Region to ask in.
-            operation: Name of the call as the API spells it; one of `READS`.
+            operation: Name of the call as the API spells it; one of `ALLOWED_CALLS`.
             absent: Error codes that say so.
             **parameters: Of the call.
         """
         try:
-            return self.ask(service, region, operation, **parameters)
+            return self.call(service, region, operation, **parameters)
         except ClientError as error:
             if error.response["Error"]["Code"] in absent:
                 return None
             raise
 
-    def every(self, service: str, region: str, operation: str, key: str, **parameters: Any) -> list[Any]:
+    def list_all(self, service: str, region: str, operation: str, key: str, **parameters: Any) -> list[Any]:
         """Give all items of a listing, from its first page to its last.
 
         Args:
             service: Name of the service as boto3 spells it.
             region: Region to ask in.
-            operation: Name of the call as the API spells it; one of `READS`, and one that has pages.
+            operation: Name of the call as the API spells it; one of `ALLOWED_CALLS`, and one that has pages.
             key: The member of the answer that holds the items.
             **parameters: Of the call.
         """
@@ -151,18 +151,18 @@ class Reads:
         self, service: str, region: str, operation: str, parameters: Mapping[str, Any], send: Any
     ) -> Any:
         call = f"{service}:{operation}"
-        if call not in READS:
+        if call not in ALLOWED_CALLS:
             raise KeyError(f"{call} is not a call that preflight makes")
         question = (service, region, operation, json.dumps(parameters, sort_keys=True, default=str))
         with self._lock:
             known = self._answers.get(question)
-            answer = known or self._answers.setdefault(question, Future())
+            response = known or self._answers.setdefault(question, Future())
         if known is None:
             try:
-                answer.set_result(send(service, region, operation, parameters))
+                response.set_result(send(service, region, operation, parameters))
             except Exception as error:  # noqa: BLE001 - whoever else asks this gets the same answer
-                answer.set_exception(error)
-        return answer.result()
+                response.set_exception(error)
+        return response.result()
 
     def _send(self, service: str, region: str, operation: str, parameters: Mapping[str, Any]) -> Any:
         if self.seconds_left() <= 0:
@@ -172,15 +172,15 @@ class Reads:
             client = self._client(service, region)
         attempts = 1
         try:
-            answer = getattr(client, xform_name(operation))(**parameters)
-            attempts += answer.get("ResponseMetadata", {}).get("RetryAttempts", 0)
+            response = getattr(client, xform_name(operation))(**parameters)
+            attempts += response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
         except ClientError as error:
             attempts += error.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
             raise
         finally:
             with self._lock:
                 self._sent[call] += attempts
-        return answer
+        return response
 
     def _pages(self, key: str) -> Callable[[str, str, str, Mapping[str, Any]], list[Any]]:
         def send(service: str, region: str, operation: str, parameters: Mapping[str, Any]) -> list[Any]:
@@ -191,11 +191,11 @@ class Reads:
             items: list[Any] = []
             token: dict[str, str] = {}
             for _ in range(_MOST_PAGES):
-                answer = self._send(service, region, operation, {**parameters, **token})
-                items += answer.get(key, [])
-                if not answer.get(names["output_token"]):
+                response = self._send(service, region, operation, {**parameters, **token})
+                items += response.get(key, [])
+                if not response.get(names["output_token"]):
                     return items
-                token = {names["input_token"]: answer[names["output_token"]]}
+                token = {names["input_token"]: response[names["output_token"]]}
             raise RuntimeError(f"{service}:{operation} did not end after {_MOST_PAGES} pages")
 
         return send

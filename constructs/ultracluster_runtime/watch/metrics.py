@@ -7,7 +7,7 @@ from statistics import median
 
 from ultracluster_runtime.lifecycle.observations import ACTIVE, Reservation
 
-__all__ = ["BOOT_TIME", "Seen", "Step", "WaitingJob", "figures"]
+__all__ = ["BOOT_TIME", "ClusterObservations", "Step", "WaitingJob", "compute_metrics"]
 
 BOOT_TIME = timedelta(minutes=10)
 """A node that runs for longer must report."""
@@ -46,7 +46,7 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Seen:
+class ClusterObservations:
     """What was seen of a cluster at one look.
 
     Attributes:
@@ -68,55 +68,55 @@ class Seen:
     steps: tuple[Step, ...]
 
 
-def figures(seen: Seen) -> Mapping[str, float]:
+def compute_metrics(observations: ClusterObservations) -> Mapping[str, float]:
     """Give the metrics of one look by their names; what cannot be said is left out.
 
     Args:
-        seen: What was seen.
+        observations: What was seen.
     """
-    active = [(each, used) for each, used in seen.reservations if each.state == ACTIVE]
-    paid = sum(each.instances for each, _ in active)
-    usable = bool(active) or seen.without_reservation
-    known = {
+    active = [(reservation, used) for reservation, used in observations.reservations if reservation.state == ACTIVE]
+    paid = sum(reservation.instances for reservation, _ in active)
+    usable = bool(active) or observations.without_reservation
+    metrics = {
         # So that there is a value when no node reports; it adds nothing to the sum.
         "NodesReporting": 0,
         "PaidNodes": paid,
         "UnusedNodes": paid - sum(used for _, used in active),
-        "RunningNodes": sum(seen.now - each >= BOOT_TIME for each in seen.launched),
-        "RunnableJobs": len(seen.waiting),
-        "RunningJobs": len(seen.running),
+        "RunningNodes": sum(observations.now - reservation >= BOOT_TIME for reservation in observations.launched),
+        "RunnableJobs": len(observations.waiting),
+        "RunningJobs": len(observations.running),
         # What waits for a block to start is neither late nor blocked.
-        "BlockedJobs": sum(each.reason.startswith(_BLOCKED) for each in seen.waiting) if usable else 0,
-        "WaitSeconds": _wait(seen, [each for each, _ in active]) if usable else 0,
+        "BlockedJobs": sum(reservation.reason.startswith(_BLOCKED) for reservation in observations.waiting) if usable else 0,
+        "WaitSeconds": _wait(observations, [reservation for reservation, _ in active]) if usable else 0,
     }
-    drains = [window.drain_at for each, _ in active if (window := each.window(_NO_LEAD))]
+    drains = [window.drain_at for reservation, _ in active if (window := reservation.window(_NO_LEAD))]
     if drains:
-        known["SecondsToDrain"] = max(0.0, (min(drains) - seen.now).total_seconds())
-    late = _lateness(seen)
+        metrics["SecondsToDrain"] = max(0.0, (min(drains) - observations.now).total_seconds())
+    late = _lateness(observations)
     if late is not None:
-        known["StepLateness"] = late
-    return known
+        metrics["StepLateness"] = late
+    return metrics
 
 
-def _wait(seen: Seen, active: Iterable[Reservation]) -> float:
+def _wait(observations: ClusterObservations, active: Iterable[Reservation]) -> float:
     """How long the oldest job waits that could run: not from before a reservation, if all capacity is reserved."""
     starts = [each.start for each in active if each.start]
     since = [
-        each.since if seen.without_reservation else max(each.since, min(starts, default=each.since))
-        for each in seen.waiting
+        each.since if observations.without_reservation else max(each.since, min(starts, default=each.since))
+        for each in observations.waiting
     ]
-    return max(((seen.now - each).total_seconds() for each in since), default=0)
+    return max(((observations.now - each).total_seconds() for each in since), default=0)
 
 
-def _lateness(seen: Seen) -> float | None:
+def _lateness(observations: ClusterObservations) -> float | None:
     """How late the next step is, in medians; None unless a job runs that has stepped."""
-    if not seen.steps or not seen.running:
+    if not observations.steps or not observations.running:
         return None
-    last = max(each.at for each in seen.steps) + timedelta(minutes=1)
+    last = max(each.at for each in observations.steps) + timedelta(minutes=1)
     # A job that has made no step yet compiles, or is not one that trains.
-    if not any(started < last for started in seen.running):
+    if not any(started < last for started in observations.running):
         return None
-    silent = seen.now - last
+    silent = observations.now - last
     if silent < _LEAST_LATE:
         return 0.0
-    return silent.total_seconds() / max(0.001, median(each.seconds for each in seen.steps))
+    return silent.total_seconds() / max(0.001, median(each.seconds for each in observations.steps))
