@@ -1,7 +1,7 @@
-"""Metrics of a training run: lines on standard output from which CloudWatch Logs makes metrics, without permission or call.
+"""Report metrics of a training run as log lines from which CloudWatch extracts them; no permissions or API calls.
 
-For training code. It needs the standard library of Python 3.10 only: copy this one file into an image, or install
-the package there with ``pip install --no-deps ultracluster``. The lines are in docs/training-metrics.md.
+For training code. It needs only the standard library of Python 3.10: copy this one file into an image, or install
+the package there with ``pip install --no-deps ultracluster``. The format is described in docs/training-metrics.md.
 """
 
 import json
@@ -29,36 +29,40 @@ _UNITS = {
 }
 _PRECISIONS = ("fp8", "bf16", "fp16", "tf32", "fp32")
 
-# How launchers tell a process which of all it is.
+# Variables in which launchers pass the rank of a process.
 _RANKS = ("RANK", "JAX_PROCESS_ID", "NODE_RANK")
 
 
 class TrainingMetrics:
-    """Collects the figures of a run, and prints them in the first process of the job only.
+    """Collects metrics of a run and prints them in the first process of the job.
 
     Call it in every process; the others print nothing. Outside the jobs of a cluster nothing is printed either, so that
-    the calls may stay in the program. A value that is no finite number of 0 or more is left out: no figure ends a run.
-    Only the loss may be negative.
+    the calls can stay in the program. Values that are negative, infinite or NaN are dropped instead of failing the run;
+    only the loss may be negative.
     """
 
     def __init__(
-        self, *, flops_per_token: float | None = None, precision: str = "bf16", min_interval_seconds: float = 10
+        self,
+        *,
+        flops_per_token: float | None = None,
+        precision: str = "bf16",
+        min_interval_seconds: float = 10,
     ) -> None:
-        """Begin with nothing collected.
+        """Create a collector.
 
         Args:
-            flops_per_token: Operations that the model needs for one token, forwards and backwards; about 6 times its
-                parameters for a dense transformer. Default: not known, and no utilisation (Mfu) is reported.
-            precision: What the matrices are multiplied in: ``fp8``, ``bf16``, ``fp16``, ``tf32`` or ``fp32``. Decides
-                which peak the utilisation is a share of. Default: ``bf16``.
-            least_seconds: The least time between two lines about steps; one line sums up the steps since the last.
-                0 prints one for each step. Default: 10 seconds.
+            flops_per_token: Floating-point operations of the model per token, forward and backward; about 6 times the
+                number of parameters for a dense transformer. Default: unknown, and utilization (Mfu) is not reported.
+            precision: Precision of the matrix multiplications: ``fp8``, ``bf16``, ``fp16``, ``tf32`` or ``fp32``. It
+                selects the peak that utilization is a share of. Default: ``bf16``.
+            min_interval_seconds: Minimum time between two lines about steps, in seconds; a line summarizes the steps since
+                the last one. 0 prints a line for each step. Default: 10 seconds.
 
         Raises:
-            ValueError: If the precision is another one.
+            ValueError: If the precision is unknown.
         """
         if precision not in _PRECISIONS:
-            raise ValueError(f"got precision {precision!r}; one of {', '.join(_PRECISIONS)}")
+            raise ValueError(f"got precision {precision!r}; expected one of {', '.join(_PRECISIONS)}")
         self._cluster = os.environ.get("UC_CLUSTER", "")
         self._job = os.environ.get("UC_JOB", "")
         rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
@@ -85,13 +89,13 @@ class TrainingMetrics:
         loss: float | None = None,
         collective_seconds: float | None = None,
     ) -> None:
-        """Note one step, and print a line if the last one is long enough ago.
+        """Record one step; print a line if the minimum interval has passed.
 
         Args:
-            seconds: How long it took.
-            tokens: Tokens of all processes in it. Default: not known.
-            loss: Its loss. Default: not known.
-            collective_seconds: How much of its time went into collectives that nothing overlapped. Default: not known.
+            seconds: Duration of the step in seconds.
+            tokens: Tokens processed by all processes. Default: unknown.
+            loss: Loss of the step. Default: unknown.
+            collective_seconds: Seconds spent in collectives that did not overlap with computation. Default: unknown.
         """
         self._total_steps += 1
         self._steps += 1
@@ -110,25 +114,25 @@ class TrainingMetrics:
             self.flush()
 
     def compiled(self, seconds: float, *, cache_hits: int = 0, cache_misses: int = 0) -> None:
-        """Print what a compilation took.
+        """Print the duration of a compilation.
 
         Args:
-            seconds: How long the program waited for it.
-            cache_hits: Graphs that the compile cache had. Default: 0.
+            seconds: Seconds that the program waited for it.
+            cache_hits: Graphs found in the compile cache. Default: 0.
             cache_misses: Graphs that had to be compiled. Default: 0.
         """
         self._print({"CompileSeconds": seconds, "CacheHits": cache_hits, "CacheMisses": cache_misses})
 
     def checkpoint(self, seconds: float) -> None:
-        """Print how long a checkpoint held up the run.
+        """Print how long a checkpoint blocked the run.
 
         Args:
-            seconds: How long.
+            seconds: Duration in seconds.
         """
         self._print({"CheckpointSeconds": seconds})
 
     def flush(self) -> None:
-        """Print the steps since the last line, if there are any; call it at the end of the run."""
+        """Print the steps since the last line, if any; call it at the end of the run."""
         if not self._steps:
             return
         figures: dict[str, float | None] = {"Steps": self._steps, "Loss": self._loss}
@@ -174,12 +178,12 @@ class TrainingMetrics:
             },
             "Cluster": self._cluster,
             "Job": self._job,
-            # Searched for in the logs; as dimensions each run would be billed as metrics of its own.
+            # In the log only: as a dimension it would make every run a new, billed metric.
             "JobId": os.environ.get("AWS_BATCH_JOB_ID", ""),
             "Step": self._total_steps,
             **values,
         }
-        # One write of one line: what other processes print into the same pipe does not tear it.
+        # A single write, so that output of other processes in the same pipe does not tear the line.
         sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()
 
@@ -189,7 +193,7 @@ def _is_valid(value: float | None) -> TypeGuard[float]:
 
 
 def _peak_flops(precision: str) -> float | None:
-    """Give the peak of all nodes of the job, from what the job definition says of one; None when it says nothing."""
+    """Return the peak FLOPS of all nodes of the job, from the job definition; None if it is unknown."""
     figures = dict(entry.partition(":")[::2] for entry in os.environ.get("UC_PEAK_TFLOPS", "").split(","))
     try:
         nodes = int(os.environ.get("AWS_BATCH_JOB_NUM_NODES", "1"))

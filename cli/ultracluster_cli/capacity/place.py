@@ -63,7 +63,10 @@ def place(
         raise _nothing_to_place(wave)
     moved = {(each.cluster, each.region) for each in wanted}
     chosen = choose(
-        [PlacementRequest(cluster=each.cluster, instance_type=each.instance_type, nodes=each.nodes) for each in wanted],
+        [
+            PlacementRequest(cluster=each.cluster, instance_type=each.instance_type, nodes=each.nodes)
+            for each in wanted
+        ],
         _offered(wanted, read_regions(regions, known=()), days, between, profile),
         rules=PlacementRules(
             regions=read_regions(regions, known=()),

@@ -28,7 +28,9 @@ def prove(ids: Sequence[str], *, region: str, tags: Sequence[str], profile: str 
     """
     reads = Ec2Reads(session_clients(profile))
     listed: list[Reservation] = perform_all(
-        iterate_pages(lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"),
+        iterate_pages(
+            lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"
+        ),
         lambda effect: reads.perform(effect) if isinstance(effect, DescribeReservations) else None,
     )
     ours = [item for item in listed if item.reservation_id in ids]

@@ -249,4 +249,6 @@ def stop(
         )
     else:
         said = "ended" if ended.terminated else "had ended by itself"
-        say(f"{ended.job_id} was {ended.status_before}; {len(ended.notified_nodes)} nodes were told; it {said}.")
+        say(
+            f"{ended.job_id} was {ended.status_before}; {len(ended.notified_nodes)} nodes were told; it {said}."
+        )

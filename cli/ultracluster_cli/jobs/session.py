@@ -36,7 +36,9 @@ def open_region(
     """
     session = aws_session(profile)
     chosen = (
-        next((found for one in named if (found := region_from_arn(one))), None) or region or session.region_name
+        next((found for one in named if (found := region_from_arn(one))), None)
+        or region
+        or session.region_name
     )
     if not chosen:
         problem = "nothing says in which Region the job is"

@@ -59,7 +59,9 @@ def submit_all(
         FindingsError: If something is wrong with one of the jobs, or AWS does not answer (UC6206).
     """
     with answers():
-        order = [definition] if alone else submission_order(definition, list_definitions(queue, client=client))
+        order = (
+            [definition] if alone else submission_order(definition, list_definitions(queue, client=client))
+        )
         limits: dict[str, tuple[bool, int | None]] = {}
         requests = []
         for one in order:

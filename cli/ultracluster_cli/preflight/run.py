@@ -22,7 +22,7 @@ from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.run import Result, run_checks
+from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
 __all__ = ["check_codes", "preflight_rollout"]
@@ -74,7 +74,7 @@ def preflight_rollout(
     chosen = called(clusters_of(loaded.config, wave), clusters, rollout=path)
     check_codes(left_out)
     print_findings(loaded.warnings)
-    results: list[Result] = []
+    results: list[CheckResult] = []
     sent: Counter[str] = Counter()
     deadline = time.monotonic() + seconds
     for named, ours in _by_profile(chosen, local=local, profile=profile).items():
@@ -158,12 +158,12 @@ def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | N
     yield cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))
 
 
-def _tell(result: Result) -> None:
+def _tell(result: CheckResult) -> None:
     if result.outcome.status is not Status.SKIP:
         say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}")
 
 
-def _row(result: Result) -> dict[str, Any]:
+def _row(result: CheckResult) -> dict[str, Any]:
     return {
         "code": result.code,
         "status": result.outcome.status,

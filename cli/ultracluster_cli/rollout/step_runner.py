@@ -92,7 +92,9 @@ class Steps:
         return self._run_job(cluster, task)
 
     def _preflight(self, cluster: PlannedCluster) -> Result:
-        reader = AwsReader(self.targets.of(cluster.name).client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS)
+        reader = AwsReader(
+            self.targets.of(cluster.name).client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS
+        )
         results = run_checks(self.needs[cluster.name], reader, skip=self.skip)
         problems = [
             f"{one.code} {one.subject}: {one.outcome.evidence}. {one.outcome.remedy}"

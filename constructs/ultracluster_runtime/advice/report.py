@@ -1,4 +1,4 @@
-"""All rules on one recording."""
+"""Apply all rules to a recording."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -31,17 +31,17 @@ RULES: Final[tuple[Callable[[Recording, Subject], Iterator[Advice | SkippedRule]
     checkpoints,
     oversize_file_system,
 )
-"""The rules; each is pure."""
+"""All rules; each is pure."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """What came of the rules.
+    """Result of all rules.
 
     Attributes:
-        hours: How much time was recorded.
-        advice: What was found; the largest known saving first, what is not known last.
-        not_judged: Rules for which something is missing.
+        hours: Length of the recording in hours.
+        advice: Advice, largest known saving first, unknown savings last.
+        skipped_rules: Rules whose metrics are missing.
     """
 
     hours: float
@@ -50,11 +50,11 @@ class Report:
 
 
 def advise(recording: Recording, subject: Subject) -> Report:
-    """Apply the rules to a recording.
+    """Apply all rules to a recording.
 
     Args:
-        recording: What was recorded.
-        subject: The cluster that it is of.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
     results = [result for rule in RULES for result in rule(recording, subject)]
     advice = [result for result in results if isinstance(result, Advice)]

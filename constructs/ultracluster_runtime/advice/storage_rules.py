@@ -1,4 +1,4 @@
-"""The rule about a file system that is larger than what is stored in it and asked of it."""
+"""Rule about a file system that is larger than its use requires."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,20 +16,20 @@ from ultracluster_runtime.metrics.recorded_metrics import Recording
 __all__ = ["oversize_file_system"]
 
 _RULE: Final = "oversize-file-system"
-_FULL: Final = 0.7  # how full the smaller one may be at most
-_BUSY: Final = 0.5  # how much of its baseline the busiest period may take at most
+_FULL: Final = 0.7  # maximum fill level of the smaller file system
+_BUSY: Final = 0.5  # maximum share of its baseline throughput in the busiest period
 
 
 def oversize_file_system(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find the smallest size of the same kind that would have been enough.
+    """Find the smallest sufficient file system of the same kind.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
     settings = subject.file_system
     if settings is None or settings.storage_type == INTELLIGENT_TIERING or not settings.storage_capacity_gib:
-        yield SkippedRule(rule=_RULE, reason="the rollout describes no file system of a fixed size")
+        yield SkippedRule(rule=_RULE, reason="the rollout has no file system of a fixed size")
         return
     free = recording.values("FreeDataStorageCapacity", "Sum")
     moved = _bytes_moved(recording)
@@ -48,9 +48,9 @@ def oversize_file_system(recording: Recording, subject: Subject) -> Iterator[Adv
         saved = None if price.amount is None else (price.amount * (size - smaller)).quantize(Decimal(1))
         yield Advice(
             rule=_RULE,
-            evidence=f"at most {used:,.0f} of {size:,} GiB were used, and at most {peak:,.0f} MB/s were moved",
+            evidence=f"at most {used:,.0f} of {size:,} GiB were used, with a peak throughput of {peak:,.0f} MB/s",
             remedy=f"{smaller:,} GiB of the same kind would have been less than {_FULL:.0%} full and {_BUSY:.0%} busy; a "
-            "file system cannot shrink, so give the next cluster the smaller size, and mind that less size is less "
+            "file system cannot shrink, so use the smaller size for the next cluster. Less capacity means less "
             "throughput for checkpoints",
             usd_per_month=saved,
             reason=price.reason,

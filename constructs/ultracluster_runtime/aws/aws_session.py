@@ -1,4 +1,4 @@
-"""Opens the boto3 session of a profile."""
+"""Open a boto3 session."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ __all__ = ["aws_session"]
 
 
 def aws_session(profile: str | None) -> Any:
-    """Open a session. Nothing is asked of AWS yet.
+    """Open a session without making a call.
 
     Args:
-        profile: Profile of the AWS configuration. None for boto3's own choice of credentials.
+        profile: Profile of the AWS configuration. None for boto3's default credentials.
 
     Raises:
-        FindingsError: If there is no such profile (UC9009).
+        FindingsError: UC9009 if there is no such profile.
     """
     import boto3  # noqa: PLC0415 - tests and the command line's help do without it
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - likewise
@@ -22,5 +22,5 @@ def aws_session(profile: str | None) -> Any:
     try:
         return boto3.Session(profile_name=profile)
     except BotoCoreError as error:
-        remedy = "`aws configure list-profiles` shows those that there are"
+        remedy = "`aws configure list-profiles` lists the profiles"
         raise FindingsError([Finding(code="UC9009", problem=str(error), remedy=remedy)]) from error

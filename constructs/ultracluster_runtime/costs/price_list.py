@@ -1,7 +1,7 @@
-"""Prices of today, from the AWS Price List API.
+"""Current prices from the AWS Price List API.
 
-It is asked only for what can be told apart by attributes that are known (as Infracost's queries use them, read 2026-11): nodes,
-endpoints, NAT gateways, volumes, alarms and logs. Not FSx for Lustre, whose attributes no source names.
+It covers only what known attributes identify (as in Infracost's queries, read 2026-11): nodes, endpoints, NAT gateways,
+volumes, alarms and logs. FSx for Lustre is missing: no source documents its attributes.
 """
 
 import json
@@ -21,18 +21,18 @@ from ultracluster_rules.findings import Finding, FindingsError
 __all__ = ["PRICE_LIST_REGION", "listed_prices"]
 
 PRICE_LIST_REGION: Final = "us-east-1"
-"""Where the API is; it knows the prices of all Regions."""
+"""Region of the Price List API, which covers all Regions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Query:
-    """What to ask for one thing.
+    """Query for the price of one item.
 
     Attributes:
-        service: Code of the service.
-        filters: Attributes that a product must have; the API compares them.
-        also: Attributes that it must have where it has them at all; compared here.
-        usage_type: How its usage type ends, behind the prefix of the Region.
+        service: Service code.
+        filters: Attributes that a product must have; matched by the API.
+        optional_attributes: Attributes that a product must not contradict; matched here.
+        usage_type: Suffix of the usage type, after the prefix of the Region.
     """
 
     service: str
@@ -72,17 +72,17 @@ _MARKETS: Final = {"on-demand": "OnDemand", "capacity-block": "CapacityBlock"}
 def listed_prices(
     things: Iterable[tuple[PricedThing, str]], *, client: Any
 ) -> tuple[dict[tuple[PricedThing, str], Price], list[Finding]]:
-    """Ask for prices of today; what the API does not tell unambiguously keeps the price of the catalogue.
+    """Return current prices. Items without an unambiguous price keep the price of the catalog.
 
     Args:
-        things: What to ask for, each with its Region.
-        client: A boto3 client of ``pricing`` in `PRICE_LIST_REGION`.
+        things: Items to query, each with its Region.
+        client: boto3 client of ``pricing`` in `PRICE_LIST_REGION`.
 
     Returns:
-        The prices, and UC9308 for each thing that was asked for in vain.
+        The prices, and UC9308 for each item without an unambiguous price.
 
     Raises:
-        FindingsError: If AWS does not answer (UC9307).
+        FindingsError: UC9307 if AWS does not answer.
     """
     prices: dict[tuple[PricedThing, str], Price] = {}
     findings: list[Finding] = []
@@ -93,7 +93,7 @@ def listed_prices(
         try:
             products = list(_products(query, region, client))
         except (BotoCoreError, ClientError) as error:
-            remedy = "The credentials need pricing:GetProducts; leave --live out to use the dated prices"
+            remedy = "The credentials need pricing:GetProducts; omit --live to use the dated prices"
             raise FindingsError([Finding(code="UC9307", problem=str(error), remedy=remedy)]) from error
         amounts = {amount for product in products for amount in _amounts(product)}
         if len(amounts) == 1:
@@ -106,8 +106,8 @@ def listed_prices(
             )
         else:
             count = f"{len(amounts)} different prices" if amounts else "no price"
-            problem = f"the Price List API has {count} of {thing.kind} {thing.name} in {region}"
-            findings.append(Finding(code="UC9308", problem=problem, remedy="The dated price stays"))
+            problem = f"the Price List API has {count} for {thing.kind} {thing.name} in {region}"
+            findings.append(Finding(code="UC9308", problem=problem, remedy="The dated price is used"))
     return prices, findings
 
 
@@ -140,7 +140,7 @@ def _products(query: _Query, region: str, client: Any) -> Iterator[dict[str, Any
 
 
 def _amounts(product: Mapping[str, Any]) -> Iterator[Decimal]:
-    """The prices of the first unit; later tiers are cheaper, and what is free by the letter is another product."""
+    """Yield the prices of the first tier; later tiers are cheaper, and free tiers are separate products."""
     for offer in product["terms"].get("OnDemand", {}).values():
         for dimension in offer["priceDimensions"].values():
             amount = Decimal(dimension["pricePerUnit"].get("USD", "0"))

@@ -1,4 +1,4 @@
-"""Looks at a job and at everything that it may wait for, by calls that only read."""
+"""Describe a job and everything it may wait for. All calls are read-only."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -25,11 +25,11 @@ _Result = TypeVar("_Result")
 
 
 def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
-    """Give a job as AWS Batch describes it.
+    """Return a job as AWS Batch describes it.
 
     Args:
-        job_id: Its id or ARN.
-        client: Gives boto3 clients.
+        job_id: ID or ARN of the job.
+        client: Returns boto3 clients.
 
     Raises:
         FindingsError: UC6205 if AWS Batch does not know it.
@@ -40,8 +40,8 @@ def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
             [
                 Finding(
                     code="UC6205",
-                    problem=f"AWS Batch knows no job {quote(job_id)} in this Region",
-                    remedy="It forgets ended jobs after some days; `ultracluster jobs list CLUSTER` shows the ids",
+                    problem=f"AWS Batch has no job {quote(job_id)} in this Region",
+                    remedy="AWS Batch deletes ended jobs after some days; `ultracluster jobs list CLUSTER` lists the IDs",
                 )
             ]
         )
@@ -49,11 +49,11 @@ def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
 
 
 def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str, Any]]:
-    """Give several jobs, in the order of the ids; those that AWS Batch does not know are left out.
+    """Return several jobs in the order of their IDs, without those that AWS Batch does not know.
 
     Args:
-        job_ids: Their ids.
-        client: Gives boto3 clients.
+        job_ids: IDs of the jobs.
+        client: Returns boto3 clients.
     """
     jobs_by_id = {
         job["jobId"]: job
@@ -64,12 +64,12 @@ def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str
 
 
 def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapping[str, Any]]:
-    """Give the jobs of a queue in some states, oldest first.
+    """Return the jobs of a queue in some states, oldest first.
 
     Args:
         queue: Name or ARN of the queue.
-        states: The states.
-        client: Gives boto3 clients.
+        states: States to list.
+        client: Returns boto3 clients.
     """
     pages = client("batch").get_paginator("list_jobs")
     job_ids = [
@@ -78,27 +78,27 @@ def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapp
         for page in pages.paginate(jobQueue=queue, jobStatus=state)
         for summary in page["jobSummaryList"]
     ]
-    # A job that moved on between two states was listed twice.
+    # A job that changes its state between two calls is listed twice.
     details = describe_jobs(list(dict.fromkeys(job_ids)), client=client)
     return sorted(details, key=lambda job: int(job.get("createdAt", 0)))
 
 
 def node_count_of(job: Mapping[str, Any]) -> int:
-    """Give how many nodes a job has.
+    """Return the number of nodes of a job.
 
     Args:
-        job: The job as AWS Batch describes it.
+        job: Job as AWS Batch describes it.
     """
     return int(job.get("nodeProperties", {}).get("numNodes", 1))
 
 
 def describe_pending_job(job_id: str, *, now: datetime, client: Client) -> PendingJob:
-    """Look at a job and its surroundings. What cannot be seen is named in the answer, and nothing is concluded from it.
+    """Describe a job and everything it may wait for. What cannot be read is listed in the result and not judged.
 
     Args:
-        job_id: Its id or ARN.
-        now: The time, aware.
-        client: Gives boto3 clients.
+        job_id: ID or ARN of the job.
+        now: Current time, timezone-aware.
+        client: Returns boto3 clients.
 
     Raises:
         FindingsError: UC6205 if AWS Batch does not know the job.
@@ -140,12 +140,15 @@ class _PendingJobReader:
         )
 
     def _job(self, description: Mapping[str, Any]) -> Job:
-        dependency_ids = [dependency["jobId"] for dependency in description.get("dependsOn", []) if "jobId" in dependency]
+        dependency_ids = [
+            dependency["jobId"] for dependency in description.get("dependsOn", []) if "jobId" in dependency
+        ]
         states = (
             self._try_read(
                 "the jobs that it depends on",
                 lambda: tuple(
-                    (dependency["jobId"], dependency["status"]) for dependency in describe_jobs(dependency_ids, client=self._client)
+                    (dependency["jobId"], dependency["status"])
+                    for dependency in describe_jobs(dependency_ids, client=self._client)
                 ),
             )
             if dependency_ids
@@ -179,7 +182,9 @@ class _PendingJobReader:
             desired_vcpus=resources.get("desiredvCpus"),
             instance_type=types[0] if len(types) == 1 else None,
             capacity=self._try_read(f"the reservation of {name}", lambda: self._capacity(resources)),
-            nodes_joined=self._try_read(f"the nodes of {name}", lambda: self._count_joined_nodes(environment)),
+            nodes_joined=self._try_read(
+                f"the nodes of {name}", lambda: self._count_joined_nodes(environment)
+            ),
             spot=resources.get("type") == "SPOT",
         )
 
@@ -217,7 +222,7 @@ class _PendingJobReader:
     def _count_joined_nodes(self, environment: Mapping[str, Any]) -> int | None:
         cluster = environment.get("ecsClusterArn")
         if not cluster or not environment.get("computeResources", {}).get("desiredvCpus"):
-            return None  # AWS Batch wants none, so that none is missing
+            return None  # AWS Batch requests no nodes, so none are missing
         pages = self._client("ecs").get_paginator("list_container_instances").paginate(cluster=cluster)
         return sum(len(page["containerInstanceArns"]) for page in pages)
 
@@ -225,7 +230,7 @@ class _PendingJobReader:
         front = self._client("batch").get_job_queue_snapshot(jobQueue=queue).get("frontOfQueue", {})
         ids = [entry["jobArn"].rpartition("/")[2] for entry in front.get("jobs", [])]
         if job_id not in ids:
-            return None  # it shows the first hundred only
+            return None  # the snapshot shows the first 100 jobs only
         return self._queued_jobs(describe_jobs(ids[: ids.index(job_id)], client=self._client))
 
     def _running(self, queue: str) -> tuple[QueuedJob, ...]:
@@ -233,17 +238,24 @@ class _PendingJobReader:
 
     def _queued_jobs(self, jobs: Iterable[Mapping[str, Any]]) -> tuple[QueuedJob, ...]:
         return tuple(
-            QueuedJob(id=job["jobId"], nodes=node_count_of(job), share=job.get("shareIdentifier")) for job in jobs
+            QueuedJob(id=job["jobId"], nodes=node_count_of(job), share=job.get("shareIdentifier"))
+            for job in jobs
         )
 
     def _quota(self, job: Job, environments: Sequence[Environment]) -> Quota | None:
-        # The quotas on Capacity Blocks count when a block is bought; instances in one count against no other.
+        # Quotas on Capacity Blocks apply when a block is bought; instances in a block count against no other quota.
         blocks = [
-            environment.capacity and environment.capacity.reservation and environment.capacity.reservation.is_block
+            environment.capacity
+            and environment.capacity.reservation
+            and environment.capacity.reservation.is_block
             for environment in environments
         ]
-        # Spot nodes count against a quota of their own, and a job of several nodes does not run on them.
-        machines = [INSTANCE_TYPES.get(environment.instance_type or "") for environment in environments if not environment.spot]
+        # Spot nodes count against their own quota, and multi-node jobs do not run on them.
+        machines = [
+            INSTANCE_TYPES.get(environment.instance_type or "")
+            for environment in environments
+            if not environment.spot
+        ]
         machine = machines[0] if machines else None
         if any(blocks) or machine is None:
             return None
@@ -270,7 +282,7 @@ def _reservation(shown: Mapping[str, Any]) -> Reservation:
 
 
 def _required(job: Mapping[str, Any], resource_type: str) -> int | None:
-    """The most that any node's container asks for."""
+    """Return the largest requirement of any node's container."""
     ranges = job.get("nodeProperties", {}).get("nodeRangeProperties", [])
     containers = [node_range.get("container", {}) for node_range in ranges] or [job.get("container", {})]
     values = [

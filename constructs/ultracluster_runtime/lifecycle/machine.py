@@ -1,7 +1,7 @@
-"""From what is seen of a block follows what is done. No AWS and no clock here.
+"""Plan the actions of a life cycle run from what was observed. Pure: no AWS calls, no clock.
 
-It does not matter what woke it: every wake-up looks at everything and does what is missing. So an event that is lost,
-doubled or late changes nothing, an extension moves the clock by itself, and two wake-ups do no more than one.
+Every run observes everything and does what is missing, whatever invoked it. So lost, duplicate or late events are
+harmless, an extension is picked up automatically, and two runs do no more than one.
 """
 
 from collections.abc import Callable
@@ -18,19 +18,19 @@ from ultracluster_runtime.lifecycle.actions import (
     SetQueue,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.observations import ACTIVE, OVER, UPCOMING, Observations
+from ultracluster_runtime.lifecycle.observations import ACTIVE, ENDED, UPCOMING, Observations
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 __all__ = ["Phase", "phase_of", "plan_actions", "run_cycle"]
 
-# Between the drain and the termination by EC2 lie ten minutes. Who was told late gets this much of them, and nobody
-# is left to EC2 itself.
+# EC2 terminates instances ten minutes after the drain begins. Jobs that got a late checkpoint request keep
+# eight of them, and no job is left for EC2 to terminate.
 _GRACE = timedelta(minutes=8)
 _LAST_CALL = timedelta(minutes=2)
 
 
 class Phase(StrEnum):
-    """Where a block is in its life."""
+    """Phase of a block's life."""
 
     WAITING = "waiting"
     OPEN = "open"
@@ -40,11 +40,11 @@ class Phase(StrEnum):
 
 
 def phase_of(observations: Observations, state: LifecycleState | None) -> Phase:
-    """Say where the block is in its life.
+    """Return the phase of a block.
 
     Args:
-        facts: What was seen.
-        memory: What is remembered. None when it could not be read.
+        observations: What was observed.
+        state: Stored state. None if it could not be read.
     """
     reservation, window = observations.reservation, observations.window
     was_active = state is not None and state.instances > 0
@@ -53,10 +53,11 @@ def phase_of(observations: Observations, state: LifecycleState | None) -> Phase:
         return Phase.ENDED if over else Phase.UNKNOWN
     if window is None:
         return Phase.UNKNOWN
-    if reservation.state in OVER:
+    if reservation.state in ENDED:
         return Phase.ENDED
     if reservation.state in UPCOMING:
-        # After it was active this is an old answer, or something that nobody foresaw; closing it could cost paid hours.
+        # A block that was active does not become pending again: a stale answer, or an unforeseen state. Closing it
+        # could waste paid hours.
         return Phase.UNKNOWN if was_active else Phase.WAITING
     if reservation.state != ACTIVE:
         return Phase.UNKNOWN
@@ -64,12 +65,12 @@ def phase_of(observations: Observations, state: LifecycleState | None) -> Phase:
 
 
 def plan_actions(observations: Observations, state: LifecycleState | None) -> tuple[Action, ...]:
-    """Say what is to be done, the urgent first.
+    """Return the actions to perform, most urgent first.
 
     Args:
-        facts: What was seen.
-        memory: What is remembered. None when it could not be read: people are told nothing then, because what they
-            were told before is not known, and jobs are ended as late as possible.
+        observations: What was observed.
+        state: Stored state. None if it could not be read: then no notices are sent, because it is unknown which were
+            sent before, and jobs are terminated as late as possible.
     """
     phase = phase_of(observations, state)
     return (
@@ -89,7 +90,7 @@ def _plan_environment(observations: Observations, phase: Phase) -> list[Action]:
 
 
 def _plan_queue(observations: Observations, phase: Phase) -> list[Action]:
-    # Every block of a queue decides by the same rule, so that two of them never pull in two directions.
+    # Every block of a queue follows the same rule, so that two blocks never work against each other.
     queue = observations.queue
     if phase is Phase.UNKNOWN or queue is None:
         return []
@@ -99,7 +100,7 @@ def _plan_queue(observations: Observations, phase: Phase) -> list[Action]:
 
 
 def _plan_checkpoint_requests(observations: Observations, phase: Phase) -> list[Action]:
-    # At every wake-up again: it repeats nothing on a node that knows already, and reaches those that came later.
+    # Repeated in every run: harmless on nodes that have the request, and it reaches nodes launched since.
     window = observations.window
     if phase not in (Phase.OPEN, Phase.DRAINING) or window is None or observations.now < window.checkpoint_at:
         return []
@@ -109,25 +110,35 @@ def _plan_checkpoint_requests(observations: Observations, phase: Phase) -> list[
     return [RequestCheckpoint(nodes=nodes, before=window.terminates_at)] if nodes else []
 
 
-def _plan_terminations(observations: Observations, phase: Phase, state: LifecycleState | None) -> list[Action]:
+def _plan_terminations(
+    observations: Observations, phase: Phase, state: LifecycleState | None
+) -> list[Action]:
     window = observations.window
-    if phase is not Phase.DRAINING or window is None or observations.nodes is None or observations.jobs is None:
+    if (
+        phase is not Phase.DRAINING
+        or window is None
+        or observations.nodes is None
+        or observations.jobs is None
+    ):
         return []
     reason = (
         f"ultracluster: Capacity Block {observations.reservation_id} ends {_format_time(window.end)}; "
-        f"jobs on its nodes end at {_format_time(window.drain_at)}"
+        f"jobs on its nodes are terminated at {_format_time(window.drain_at)}"
     )
     requested = state.checkpoint_requests if state else {}
     grace = min(observations.checkpoint_lead, _GRACE)
     last_call = observations.now >= window.terminates_at - _LAST_CALL
-    # Its payment can move the end until 35 minutes before it, which is before the last call.
+    # A pending payment can move the end until 35 minutes before it, which is before the last call.
     if observations.extension_pending and not last_call:
         return []
     return [
         TerminateJob(job_id=job.job_id, reason=reason)
         for job in observations.jobs
         if (own := job.nodes & observations.nodes)
-        and (last_call or all(node in requested and requested[node] + grace <= observations.now for node in own))
+        and (
+            last_call
+            or all(node in requested and requested[node] + grace <= observations.now for node in own)
+        )
     ]
 
 
@@ -159,7 +170,7 @@ def _end_notice(observations: Observations, state: LifecycleState) -> Notify | N
         notices=due - state.notices,
         subject=f"Capacity Block {observations.reservation_id} ends {_format_time(window.end)}",
         text=(
-            f"Jobs are told to write a checkpoint at {_format_time(window.checkpoint_at)}, and are ended at "
+            f"Jobs are asked for a checkpoint at {_format_time(window.checkpoint_at)} and terminated at "
             f"{_format_time(window.drain_at)}; EC2 terminates the nodes from {_format_time(window.terminates_at)}. "
             f"An extension can be bought until {_format_time(window.extension_closes_at)}."
         ),
@@ -168,37 +179,39 @@ def _end_notice(observations: Observations, state: LifecycleState) -> Notify | N
 
 
 def _end_report(observations: Observations, state: LifecycleState) -> Notify:
-    reservation_state = observations.reservation.state if observations.reservation else "no longer known to EC2"
+    reservation_state = (
+        observations.reservation.state if observations.reservation else "no longer known to EC2"
+    )
     if state.instances and state.start and state.end:
         figures = state.report(state=reservation_state)
         return Notify(
             notices=frozenset({"report"}),
             subject=f"Capacity Block {observations.reservation_id} has ended: "
             f"{figures['used_node_hours']} of {figures['paid_node_hours']} node-hours used",
-            text="Idle are hours in which no job ran on a node; unobserved are hours in which nobody could look.",
+            text="Idle: node-hours without a job. Unobserved: node-hours in which the life cycle could not read AWS.",
             report=figures,
         )
     return Notify(
         notices=frozenset({f"state {reservation_state}"}),
-        subject=f"Capacity Block {observations.reservation_id} is over before it was used",
-        text=f"Its reservation is {reservation_state}. Its compute environment is closed.",
+        subject=f"Capacity Block {observations.reservation_id} ended before it was used",
+        text=f"Its reservation is {reservation_state}. Its compute environment is disabled.",
     )
 
 
 def _unrecognized_notice(observations: Observations) -> Notify:
     reservation = observations.reservation
     if reservation is None:
-        problem = "EC2 knows no such reservation in this account and Region"
+        problem = "EC2 has no such reservation in this account and Region"
     elif not reservation.is_block:
         problem = "it is a reservation, but not a Capacity Block"
     elif observations.window is None:
-        problem = f"EC2 shows the start {reservation.start} and the end {reservation.end}"
+        problem = f"EC2 reports start {reservation.start} and end {reservation.end}"
     else:
         problem = f"its state is {reservation.state}"
     return Notify(
         notices=frozenset({f"not understood: {problem}"}),
-        subject=f"Capacity Block {observations.reservation_id} is not understood",
-        text=f"The life cycle leaves the cluster as it is: {problem}. Look at the reservation id and at the block.",
+        subject=f"Capacity Block {observations.reservation_id} is in an unexpected state",
+        text=f"The life cycle leaves the cluster unchanged: {problem}. Check the reservation ID and the block.",
     )
 
 
@@ -209,23 +222,23 @@ def run_cycle(
     perform: Callable[[Action], None],
     save: Callable[[LifecycleState], None],
 ) -> tuple[Exception, ...]:
-    """Do what is to be done. What fails stops nothing else; the next wake-up tries it again.
+    """Perform all due actions. Failures are collected and retried on the next run.
 
     Args:
-        facts: What was seen.
-        memory: What is remembered. None when it could not be read.
-        perform: Does one action, or raises.
-        save: Stores what is to be remembered, or raises.
+        observations: What was observed.
+        state: Stored state. None if it could not be read.
+        perform: Performs one action, or raises.
+        save: Stores the new state, or raises.
 
     Returns:
-        What went wrong.
+        Errors of the actions that failed.
     """
     errors: list[Exception] = []
 
     def attempt(work: Callable[[], None]) -> bool:
         try:
             work()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other actions must still be done
+        except Exception as error:  # noqa: BLE001 - one failed action must not stop the others
             errors.append(error)
             return False
         return True
@@ -239,11 +252,19 @@ def run_cycle(
         done = attempt(partial(perform, action))
         if state is not None and isinstance(action, RequestCheckpoint):
             error = errors[-1] if not done else None
-            requested = action.nodes if done else error.requested if isinstance(error, PartialDeliveryError) else frozenset()
-            state = state.with_checkpoint_requests(requested, observations.now, present=observations.nodes or frozenset())
+            requested = (
+                action.nodes
+                if done
+                else error.requested
+                if isinstance(error, PartialDeliveryError)
+                else frozenset()
+            )
+            state = state.with_checkpoint_requests(
+                requested, observations.now, present=observations.nodes or frozenset()
+            )
     if state is None or (state == before and not notices):
         return tuple(errors)
-    # Notices wait until the memory can be written: else each wake-up would send them again.
+    # Notices wait until the state can be written; otherwise every run would send them again.
     if not attempt(partial(save, state)):
         return tuple(errors)
     for notice in notices:
@@ -258,7 +279,9 @@ def _record_sample(observations: Observations, state: LifecycleState | None) -> 
     if state is None or window is None or reservation is None:
         return state
     active = reservation.state == ACTIVE
-    state = state.with_block(start=window.start, end=window.end, instances=reservation.instances if active else 0)
+    state = state.with_block(
+        start=window.start, end=window.end, instances=reservation.instances if active else 0
+    )
     if not active or observations.nodes is None or observations.jobs is None:
         return state
     busy = observations.nodes & frozenset(node for job in observations.jobs for node in job.nodes)

@@ -1,4 +1,4 @@
-"""Reads the figures of a bake-off from CloudWatch: ListMetrics and GetMetricData, nothing else."""
+"""Read the metrics of a bake-off from CloudWatch, with ListMetrics and GetMetricData only."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -10,21 +10,21 @@ from ultracluster_runtime.metrics.bake_off_report import Samples
 
 __all__ = ["find_figures", "read_samples"]
 
-# Days, not weeks: a week as CloudWatch cuts it need not begin on a Monday. A sum and a count of days make the mean of a week.
+# Daily values: CloudWatch's weekly periods need not begin on a Monday. Daily sums and counts give the weekly mean.
 _DAY: Final = timedelta(days=1)
 _STATISTICS: Final = ("Sum", "SampleCount")
 
 
 def find_figures(cloudwatch: Any, *, bake_off: str) -> dict[str, list[str]]:
-    """Find the contestants of a bake-off that reported within the last two weeks, and the names of their figures.
+    """Return the candidates of a bake-off that reported within the last two weeks, with their metric names.
 
     Args:
-        cloudwatch: A client of CloudWatch in the Region.
+        cloudwatch: CloudWatch client of the Region.
         bake_off: Path of the bake-off in its app.
 
     Raises:
-        botocore.exceptions.ClientError: If CloudWatch refuses.
-        botocore.exceptions.BotoCoreError: If it cannot be reached.
+        botocore.exceptions.ClientError: If CloudWatch refuses the call.
+        botocore.exceptions.BotoCoreError: If CloudWatch cannot be reached.
     """
     figures: dict[str, list[str]] = {}
     for page in cloudwatch.get_paginator("list_metrics").paginate(Namespace=BAKE_OFF_NAMESPACE):
@@ -44,18 +44,18 @@ def read_samples(
     figures: Sequence[str],
     mondays: Sequence[date],
 ) -> Mapping[tuple[date, str, str], Samples]:
-    """Read what was reported, by Monday of the week, name of the figure and name of the contestant.
+    """Return the reported samples by Monday of the week, metric name and candidate.
 
     Args:
-        cloudwatch: A client of CloudWatch in the Region.
+        cloudwatch: CloudWatch client of the Region.
         bake_off: Path of the bake-off in its app.
-        contestants: Names of the contestants.
-        figures: Names of the figures; with the contestants 250 pairs at most.
-        mondays: The weeks, one after the other.
+        candidates: Names of the candidates.
+        figures: Names of the metrics; with the candidates at most 250 pairs.
+        mondays: Consecutive weeks.
 
     Raises:
-        botocore.exceptions.ClientError: If CloudWatch refuses.
-        botocore.exceptions.BotoCoreError: If it cannot be reached.
+        botocore.exceptions.ClientError: If CloudWatch refuses the call.
+        botocore.exceptions.BotoCoreError: If CloudWatch cannot be reached.
     """
     start = datetime.combine(mondays[0], time(), UTC)
     end = datetime.combine(mondays[-1] + 7 * _DAY, time(), UTC)

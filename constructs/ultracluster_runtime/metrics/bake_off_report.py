@@ -1,4 +1,4 @@
-"""A bake-off week by week: what each contestant reached, against the first, and what a dollar bought of it."""
+"""Weekly report of a bake-off: results of each candidate relative to the first, and per dollar."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from ultracluster_catalog.prices.prices import Price
 __all__ = ["PER_SECOND", "Candidate", "Figure", "Result", "Samples", "Week", "compare_weeks", "weeks_until"]
 
 PER_SECOND: Final = "_per_second"
-"""How the names of figures end that a dollar can buy."""
+"""Suffix of metric names that can be related to cost."""
 
 _WEEK: Final = timedelta(weeks=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
-    """A contestant, as far as its money goes.
+    """Candidate with its cost.
 
     Attributes:
-        name: Its name in the bake-off.
-        nodes: How many nodes it ran on. None if not said.
-        price: Price of one of them for an hour. None if neither price nor instance type was said.
+        name: Name in the bake-off.
+        nodes: Number of nodes. None if not specified.
+        price: Price of a node per hour. None if neither price nor instance type was specified.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Candidate:
 
     @property
     def usd_per_hour(self) -> Decimal | None:
-        """What all its nodes cost in an hour. None when that is not known."""
+        """Cost of all nodes in USD per hour. None if unknown."""
         if self.nodes is None or self.price is None or self.price.amount is None:
             return None
         return self.nodes * self.price.amount
@@ -40,11 +40,11 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Samples:
-    """What CloudWatch has of a figure of a contestant in a time.
+    """Samples of a metric that a candidate reported.
 
     Attributes:
-        total: Sum of all values that were reported.
-        count: How many there were, 1 or more.
+        total: Sum of all values.
+        count: Number of values, 1 or more.
     """
 
     total: float
@@ -58,14 +58,14 @@ class Samples:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """What a contestant reached in a week.
+    """Result of a candidate in a week.
 
     Attributes:
-        mean: Of all values that it reported.
-        count: How many there were.
-        ratio: Mean over that of the first contestant. None when that has no figure, or zero.
-        for_a_dollar: How much a dollar bought. None when the price is not known, or the figure is not by the second.
-        ratio_for_a_dollar: That over what it bought of the first contestant. None when either is not known.
+        mean: Mean of all values.
+        count: Number of values.
+        ratio: Mean relative to the first candidate. None if that has no value, or zero.
+        per_dollar: Amount per US dollar. None if the price is unknown, or the metric is not a rate per second.
+        ratio_per_dollar: Amount per dollar relative to the first candidate. None if either is unknown.
     """
 
     mean: float
@@ -77,11 +77,11 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figure:
-    """A figure in a week.
+    """Metric in a week.
 
     Attributes:
-        name: Its name.
-        reached: What each contestant reached, by its name in the order of the sides. None for nothing reported.
+        name: Name of the metric.
+        reached: Result of each candidate, by name, in the order of the candidates. None without values.
     """
 
     name: str
@@ -90,12 +90,12 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Week:
-    """A week of the report.
+    """Week of the report.
 
     Attributes:
-        first: Its Monday, in UTC.
-        over: Whether it is over.
-        figures: In the order in which they were asked for.
+        first: Monday of the week, in UTC.
+        over: Whether the week has ended.
+        figures: Metrics, in the requested order.
     """
 
     first: date
@@ -104,16 +104,16 @@ class Week:
 
     @property
     def last(self) -> date:
-        """Its Sunday."""
+        """Sunday of the week."""
         return self.first + _WEEK - timedelta(days=1)
 
 
 def weeks_until(today: date, count: int) -> list[date]:
-    """Give the Mondays of the last weeks, the earliest first, that of today as the last.
+    """Return the Mondays of the last weeks, earliest first, including the current week.
 
     Args:
-        today: The day.
-        count: How many weeks.
+        today: Current date.
+        count: Number of weeks.
     """
     monday = today - timedelta(days=today.weekday())
     return [monday - back * _WEEK for back in reversed(range(count))]
@@ -127,14 +127,14 @@ def compare_weeks(
     candidates: Sequence[Candidate],
     today: date,
 ) -> list[Week]:
-    """Set the contestants beside each other.
+    """Compare candidates week by week.
 
     Args:
-        reports: What there is, by Monday, name of the figure and name of the contestant.
-        mondays: The weeks.
-        figures: The figures.
-        sides: The contestants; the others are compared with the first.
-        today: The day.
+        reports: Samples by Monday, metric name and candidate.
+        mondays: Weeks of the report.
+        figures: Names of the metrics.
+        candidates: Candidates; the first is the baseline.
+        today: Current date.
     """
     return [
         Week(
@@ -144,7 +144,13 @@ def compare_weeks(
                 Figure(
                     name=figure,
                     reached=dict(
-                        _results(figure, {candidate: reports.get((monday, figure, candidate.name)) for candidate in candidates})
+                        _results(
+                            figure,
+                            {
+                                candidate: reports.get((monday, figure, candidate.name))
+                                for candidate in candidates
+                            },
+                        )
                     ),
                 )
                 for figure in figures

@@ -1,4 +1,4 @@
-"""Checks of credentials, account, clock, Region and the CDK's bootstrap."""
+"""Checks of credentials, account, clock, Region and CDK bootstrap."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -13,16 +13,17 @@ from ultracluster_runtime.purchasing.aws_errors import server_time
 
 __all__ = ["ACCOUNT_CHECKS", "identity"]
 
-# SigV4 refuses a request that is five minutes off (IAM User Guide, "Troubleshooting AWS Signature Version 4 requests").
+# Signature Version 4 rejects requests whose time is off by five minutes or more:
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html
 _MOST_SKEW: Final = timedelta(minutes=5)
 _NOTED_SKEW: Final = timedelta(minutes=1)
 
-# What services answer in a Region that an account has not enabled.
+# Error codes of services in a Region that the account has not enabled.
 _NOT_ENABLED: Final = frozenset(
     {"AuthFailure", "InvalidClientTokenId", "OptInRequired", "UnrecognizedClientException"}
 )
 
-# What stacks of the CDK's default synthesizer ask for (DefaultStackSynthesizer of aws-cdk-lib 2.275.0).
+# Required by stacks of the CDK's default synthesizer (DefaultStackSynthesizer of aws-cdk-lib 2.275.0).
 _LEAST_BOOTSTRAP_VERSION: Final = 6
 
 
@@ -31,11 +32,13 @@ def _rollout(requirements: RolloutRequirements) -> Iterable[RolloutRequirements]
 
 
 def identity(reader: AwsReader, region: str) -> Mapping[str, Any]:
-    """Ask who the credentials belong to."""
+    """Return the identity of the credentials."""
     return reader.call("sts", region, "GetCallerIdentity")
 
 
-def _try_identity(reader: AwsReader, requirements: RolloutRequirements) -> Mapping[str, Any] | BotoCoreError | ClientError:
+def _try_identity(
+    reader: AwsReader, requirements: RolloutRequirements
+) -> Mapping[str, Any] | BotoCoreError | ClientError:
     try:
         return identity(reader, requirements.home)
     except (BotoCoreError, ClientError) as error:
@@ -43,30 +46,32 @@ def _try_identity(reader: AwsReader, requirements: RolloutRequirements) -> Mappi
         return refusal
 
 
-def _evaluate_credentials(_: RolloutRequirements, response: Mapping[str, Any] | BotoCoreError | ClientError) -> Outcome:
-    """Whether AWS accepts the credentials."""
+def _evaluate_credentials(
+    _: RolloutRequirements, response: Mapping[str, Any] | BotoCoreError | ClientError
+) -> Outcome:
+    """Check that AWS accepts the credentials."""
     if isinstance(response, BotoCoreError | ClientError):
         return failed(str(response), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
     return passed(f"account {response['Account']} as {response['Arn']}")
 
 
 def _evaluate_account(requirements: RolloutRequirements, response: Mapping[str, Any]) -> Outcome:
-    """Whether the clusters go to the account of the credentials."""
+    """Check that the clusters belong to the account of the credentials."""
     account = response["Account"]
     other_accounts = [cluster for cluster in requirements.clusters if cluster.account not in (None, account)]
     if other_accounts:
         names = ", ".join(f"{cluster.name} ({cluster.account})" for cluster in other_accounts)
         return failed(
-            f"the credentials are of {account}; pinned to another account: {names}",
-            "Run preflight once for each account, with its credentials and --cluster",
+            f"the credentials are for {account}; clusters pinned to other accounts: {names}",
+            "Run preflight once per account, with its credentials and --cluster",
         )
-    return passed(f"all {len(requirements.clusters)} clusters go to {account}")
+    return passed(f"all {len(requirements.clusters)} clusters belong to {account}")
 
 
 def _times(reader: AwsReader, requirements: RolloutRequirements) -> tuple[datetime, datetime | None]:
     try:
         response: Mapping[str, Any] = identity(reader, requirements.home)
-    except ClientError as error:  # also an answer that refuses has a date
+    except ClientError as error:  # error responses carry a date, too
         response = error.response
     except BotoCoreError:
         return reader.now, None
@@ -74,21 +79,23 @@ def _times(reader: AwsReader, requirements: RolloutRequirements) -> tuple[dateti
 
 
 def _evaluate_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]) -> Outcome:
-    """Whether this machine's clock goes right."""
+    """Check the clock of this machine against AWS."""
     local_time, server_date = times
     if server_date is None:
-        return warned("AWS gave no date", "Compare the clock of this machine with another one")
+        return warned("the response of AWS has no date", "Compare the clock of this machine with another one")
     skew = abs(local_time - server_date)
-    evidence = f"this machine and AWS are {skew.total_seconds():.0f} s apart"
-    remedy = "Set the clock of this machine, such as by NTP"
+    evidence = f"the clocks of this machine and AWS differ by {skew.total_seconds():.0f} s"
+    remedy = "Synchronize the clock of this machine, for example with NTP"
     if skew >= _MOST_SKEW:
-        return failed(f"{evidence}; AWS refuses requests from 300 s on", remedy)
+        return failed(f"{evidence}; AWS rejects requests from 300 s", remedy)
     return warned(evidence, remedy) if skew > _NOTED_SKEW else passed(evidence)
 
 
 def _region(reader: AwsReader, requirements: RegionRequirements) -> str:
     try:
-        description = reader.call("ec2", requirements.region, "DescribeRegions", RegionNames=[requirements.region], AllRegions=True)
+        description = reader.call(
+            "ec2", requirements.region, "DescribeRegions", RegionNames=[requirements.region], AllRegions=True
+        )
     except ClientError as error:
         if error.response["Error"]["Code"] in _NOT_ENABLED:
             return f"not enabled ({error.response['Error']['Code']})"
@@ -97,12 +104,12 @@ def _region(reader: AwsReader, requirements: RegionRequirements) -> str:
 
 
 def _evaluate_region(requirements: RegionRequirements, status: str) -> Outcome:
-    """Whether the account may use the Region."""
+    """Check that the Region is enabled for the account."""
     if status in {"opt-in-not-required", "opted-in"}:
         return passed(f"it is {status}")
     return failed(
         f"it is {status}",
-        f"Enable it: `aws account enable-region --region-name {requirements.region}`; that takes minutes to hours",
+        f"Enable it: `aws account enable-region --region-name {requirements.region}`; this takes minutes to hours",
     )
 
 
@@ -118,12 +125,14 @@ def _bootstrap(reader: AwsReader, requirements: RegionRequirements) -> str | Non
 
 
 def _evaluate_bootstrap(requirements: RegionRequirements, version: str | None) -> Outcome:
-    """Whether the CDK can deploy to the Region."""
+    """Check that the CDK can deploy to the Region."""
     remedy = f"Run `cdk bootstrap aws://ACCOUNT/{requirements.region}`"
     if version is None:
-        return failed(f"{requirements.region} is not bootstrapped with the qualifier {requirements.qualifier}", remedy)
+        return failed(
+            f"{requirements.region} is not bootstrapped with the qualifier {requirements.qualifier}", remedy
+        )
     if not version.isdecimal() or int(version) < _LEAST_BOOTSTRAP_VERSION:
-        return failed(f"version {version}; stacks ask for {_LEAST_BOOTSTRAP_VERSION} or newer", remedy)
+        return failed(f"version {version}; stacks require {_LEAST_BOOTSTRAP_VERSION} or newer", remedy)
     return passed(f"version {version}")
 
 

@@ -1,4 +1,4 @@
-"""Checks of an existing file system: that it can be mounted, is beside the nodes, and lets them in."""
+"""Checks of existing file systems: mountable, close to the nodes, and reachable."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -31,24 +31,30 @@ def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Descript
 
 
 def _evaluate_system(requirements: FileSystemRequirements, description: Description | None) -> Outcome:
-    """Whether nodes can mount it as the rollout says."""
+    """Check that nodes can mount the file system as the rollout describes it."""
     if description is None:
         return failed(
-            f"{requirements.region} shows this account no {requirements.file_system_id}", "Correct file_system_id"
+            f"{requirements.region} has no {requirements.file_system_id} in this account",
+            "Correct file_system_id",
         )
     if description.get("FileSystemType") != "LUSTRE":
-        return failed(f"it is of type {description.get('FileSystemType')}", "Take one of Lustre")
+        return failed(
+            f"it is of type {description.get('FileSystemType')}", "Use an FSx for Lustre file system"
+        )
     mount = description.get("LustreConfiguration", {}).get("MountName")
     if mount != requirements.mount_name:
         return failed(
-            f"its mount name is {mount}; the rollout says {requirements.mount_name}", f"Set mount_name: {mount}"
+            f"its mount name is {mount}; the rollout says {requirements.mount_name}",
+            f"Set mount_name: {mount}",
         )
     state = description.get("Lifecycle", "")
     if state in {"AVAILABLE", "UPDATING"}:
         return passed(f"it is {state}, mounted as {mount}")
     if state == "CREATING":
-        return warned("it is CREATING", "Wait until it is AVAILABLE before nodes start: they would not join")
-    return failed(f"it is {state}", "Repair it, or take another one")
+        return warned(
+            "it is CREATING", "Wait until it is AVAILABLE before nodes start; otherwise they do not join"
+        )
+    return failed(f"it is {state}", "Repair it, or use another file system")
 
 
 def _place(reader: AwsReader, requirements: FileSystemRequirements) -> tuple[str, str | None]:
@@ -68,25 +74,26 @@ def _place(reader: AwsReader, requirements: FileSystemRequirements) -> tuple[str
 
 
 def _evaluate_place(requirements: FileSystemRequirements, evidence: tuple[str, str | None]) -> Outcome:
-    """Whether it is beside the nodes: in their VPC, or no name and no route leads to it, and in their zone."""
+    """Check that the file system is in the VPC and zone of the nodes; other VPCs have no DNS name or route to it."""
     vpc, zone = evidence
     if requirements.vpc_id is None:
         return failed(
-            f"it is in {vpc}, and the rollout makes a new VPC, from which nothing leads there",
-            f"Set network.vpc_id: {vpc} and a subnet of it",
+            f"it is in {vpc}, and the rollout creates a new VPC, which has no route to it",
+            f"Set network.vpc_id: {vpc} and one of its subnets",
         )
     if vpc != requirements.vpc_id:
         return failed(
-            f"it is in {vpc}, the nodes in {requirements.vpc_id}", "Use a subnet of its VPC, or another file system"
+            f"it is in {vpc}, the nodes in {requirements.vpc_id}",
+            "Use a subnet of its VPC, or another file system",
         )
     if zone is None:
-        return warned(f"it is in {vpc}; the zone of its subnet cannot be seen", "Look for it in the console")
+        return warned(f"it is in {vpc}; the zone of its subnet is unknown", "Look it up in the console")
     if zone != requirements.zone_id:
         return failed(
-            f"it is in {zone}, the nodes in {requirements.zone_id}: every byte is paid across zones, and slow",
-            "Use one in the zone of the capacity",
+            f"it is in {zone}, the nodes in {requirements.zone_id}: traffic across zones is slow and billed per GB",
+            "Use a file system in the zone of the capacity",
         )
-    return passed(f"it is in {vpc} and {zone}, as the nodes")
+    return passed(f"it is in {vpc} and {zone}, like the nodes")
 
 
 def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Description]:
@@ -105,33 +112,33 @@ def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Des
     ids = [group["GroupId"] for group in response["NetworkInterfaces"][0].get("Groups", [])]
     if not ids:
         return []
-    groups: list[Description] = reader.call("ec2", requirements.region, "DescribeSecurityGroups", GroupIds=ids)[
-        "SecurityGroups"
-    ]
+    groups: list[Description] = reader.call(
+        "ec2", requirements.region, "DescribeSecurityGroups", GroupIds=ids
+    )["SecurityGroups"]
     return groups
 
 
 def _evaluate_ports(requirements: FileSystemRequirements, groups: list[Description]) -> Outcome:
-    """Whether its security groups let Lustre in: by the rules that the deployment adds, or by rules that are there."""
+    """Check that its security groups allow Lustre traffic, by existing rules or those that the deployment adds."""
     ids = {group["GroupId"] for group in groups}
     if not groups:
-        return skipped("its network interfaces cannot be seen")
+        return skipped("its network interfaces are not visible")
     if requirements.security_group_id is not None:
         if requirements.security_group_id in ids:
-            return passed(f"the deployment adds the rules for the nodes to {requirements.security_group_id}")
+            return passed(f"the deployment adds rules for the nodes to {requirements.security_group_id}")
         return failed(
-            f"it has {', '.join(sorted(ids))}, not {requirements.security_group_id}, which the rules are added to",
+            f"it has {', '.join(sorted(ids))}, not {requirements.security_group_id}, to which the rules are added",
             f"Set file_system.security_group_id: {min(ids)}",
         )
     closed = [f"{low}-{high}" for low, high in LUSTRE_PORTS if not _lets_in(groups, low, high)]
     if not closed:
         return warned(
-            f"{', '.join(sorted(ids))} let somebody in on Lustre's ports; whether these are the nodes is not said",
-            f"Set file_system.security_group_id: {min(ids)}, and the deployment adds the rules",
+            f"{', '.join(sorted(ids))} allow Lustre traffic; whether from the nodes is unknown",
+            f"Set file_system.security_group_id: {min(ids)}, so that the deployment adds the rules",
         )
     return failed(
-        f"{', '.join(sorted(ids))} let nobody in on TCP {', '.join(closed)}",
-        f"Set file_system.security_group_id: {min(ids)}, and the deployment adds the rules",
+        f"{', '.join(sorted(ids))} allow no traffic on TCP {', '.join(closed)}",
+        f"Set file_system.security_group_id: {min(ids)}, so that the deployment adds the rules",
     )
 
 

@@ -21,7 +21,7 @@ Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9442"
 _REPOSITORY: Final = "UC9446"
-_ARCHITECTURE: Final = "x86_64"  # of every type of the catalogue: Trainium, Inferentia and P instances
+_ARCHITECTURE: Final = "x86_64"  # of all types in the catalog: Trainium, Inferentia and P instances
 _ECR: Final = re.compile(
     r"(?P<account>[0-9]{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(?P<repository>[^:@]+)"
     r"(?::(?P<tag>[^@]+))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
@@ -49,37 +49,38 @@ def _shown(reader: AwsReader, requirements: ClusterRequirements) -> Description:
 
 
 def _evaluate_ami(requirements: ClusterRequirements, description: Description | None) -> Outcome:
-    """Whether nodes can be launched from the AMI."""
-    remedy = "Pin another one: `ultracluster ami resolve ROLLOUT --write`"
+    """Check that nodes can be launched from the AMI."""
+    remedy = "Pin another AMI: `ultracluster ami resolve ROLLOUT --write`"
     if description is None:
         return failed(
-            f"{requirements.region} shows this account no {requirements.image_id}; an AMI belongs to one Region", remedy
+            f"{requirements.region} has no {requirements.image_id} visible to this account; an AMI exists in one Region only",
+            remedy,
         )
     if description.get("State") != "available":
         return failed(f"{requirements.image_id} is {description.get('State')}", remedy)
-    return passed(f"{requirements.image_id} is {description.get('Name', 'without a name')}")
+    return passed(f"{requirements.image_id} is {description.get('Name', 'unnamed')}")
 
 
 def _evaluate_architecture(_: ClusterRequirements, description: Description) -> Outcome:
-    """Whether the AMI is for the processors of the nodes."""
+    """Check that the architecture of the AMI matches the nodes."""
     got = description.get("Architecture")
     if got == _ARCHITECTURE:
         return passed(f"it is for {got}")
-    return failed(f"it is for {got}; the nodes are {_ARCHITECTURE}", f"Pin one for {_ARCHITECTURE}")
+    return failed(f"it is for {got}; the nodes are {_ARCHITECTURE}", f"Pin an AMI for {_ARCHITECTURE}")
 
 
 def _evaluate_purpose(requirements: ClusterRequirements, description: Description) -> Outcome:
-    """Whether the AMI looks like one for such nodes: by the tag of what was baked here, else by its name."""
+    """Check that the AMI is meant for such nodes: by the tag of images built by a NeuronAmi, else by its name."""
     name = description.get("Name", "")
     if any(tag["Key"] == BAKED_IMAGE_TAG for tag in description.get("Tags", [])):
-        return passed(f"it was baked by a NeuronAmi: {name}")
+        return passed(f"it was built by a NeuronAmi: {name}")
     words = ["ecs", *(["neuron"] if requirements.neuron else [])]
     missing = [word for word in words if word not in name.lower()]
     if not missing:
-        return passed(f"its name says {' and '.join(words)}: {name}")
+        return passed(f"its name contains {' and '.join(words)}: {name}")
     return warned(
-        f"its name does not say {' nor '.join(missing)}: {name}",
-        "See that it has the ECS agent, Docker and the drivers that nodes need (docs/images.md); nodes without them "
+        f"its name does not contain {' or '.join(missing)}: {name}",
+        "Check that it has the ECS agent, Docker and the drivers that nodes need (docs/images.md); nodes without them "
         "never join",
     )
 
@@ -89,16 +90,16 @@ def _with_now(reader: AwsReader, requirements: ClusterRequirements) -> tuple[Des
 
 
 def _evaluate_deprecation(_: ClusterRequirements, evidence: tuple[Description, datetime]) -> Outcome:
-    """Whether its owner still stands behind the AMI."""
+    """Check that the AMI is not deprecated."""
     description, now = evidence
     text = description.get("DeprecationTime")
     if not text:
-        return passed("it has no day of deprecation")
+        return passed("it has no deprecation date")
     if datetime.fromisoformat(text) > now:
-        return passed(f"it is deprecated from {text} on")
+        return passed(f"it will be deprecated on {text}")
     return warned(
-        f"it has been deprecated since {text}: its owner no longer mends it, and may take it away",
-        "Pin a newer one: `ultracluster ami resolve ROLLOUT --write`",
+        f"it has been deprecated since {text}: its owner no longer patches it, and may deregister it",
+        "Pin a newer AMI: `ultracluster ami resolve ROLLOUT --write`",
     )
 
 
@@ -107,13 +108,13 @@ def _evaluate_deprecation(_: ClusterRequirements, evidence: tuple[Description, d
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reference:
-    """An image in Amazon ECR.
+    """Image in Amazon ECR.
 
     Attributes:
-        account: The account of the registry.
-        region: Its Region.
-        repository: The repository.
-        image_id: Tag or digest, as ECR's calls take it.
+        account: Account of the registry.
+        region: Region of the registry.
+        repository: Name of the repository.
+        image_id: Tag or digest, in the form of ECR's API.
     """
 
     account: str
@@ -123,7 +124,7 @@ class Reference:
 
 
 def read_reference(image: str) -> Reference | None:
-    """Read an image's name; None if it is not one of a private registry of Amazon ECR."""
+    """Parse an image reference; return None if it is not in a private registry of Amazon ECR."""
     match = _ECR.fullmatch(image)
     if match is None:
         return None
@@ -157,23 +158,23 @@ def _repository(reader: AwsReader, requirements: ImageRequirements) -> bool | No
 
 
 def _evaluate_repository(requirements: ImageRequirements, exists: bool | None) -> Outcome:
-    """Whether the repository of an image is there, and in the Region of the nodes."""
+    """Check that the repository of an image exists, in the Region of the nodes."""
     reference = read_reference(requirements.image)
     if reference is None or exists is None:
         return warned(
-            f"{requirements.image} is not in a private registry of Amazon ECR; nodes without a NAT gateway reach no other",
-            "Copy it to ECR in the Region, or cache it there (docs/images.md)",
+            f"{requirements.image} is not in a private registry of Amazon ECR; nodes without a NAT gateway reach no other registry",
+            "Copy it to ECR in the Region, or use a pull-through cache (docs/images.md)",
         )
     if not exists:
         return failed(
             f"{reference.account} has no repository {reference.repository} in {reference.region}",
-            "Make it and push the image (TrainingImageRepository does the first)",
+            "Create it and push the image (TrainingImageRepository creates the repository)",
         )
     if reference.region != requirements.region:
         return failed(
-            f"it is in {reference.region}, the nodes in {requirements.region}: every node pulls it across Regions, for money, "
-            "and without a NAT gateway not at all",
-            f"Copy it to {requirements.region}: ECR replicates repositories",
+            f"it is in {reference.region}, the nodes in {requirements.region}: every node pulls it across Regions, billed per GB, "
+            "and not at all without a NAT gateway",
+            f"Copy it to {requirements.region}: ECR can replicate repositories",
         )
     return passed(f"{reference.repository} is in {reference.region}")
 
@@ -195,14 +196,14 @@ def _image(reader: AwsReader, requirements: ImageRequirements) -> Description | 
 
 
 def _evaluate_image(_: ImageRequirements, description: Description | None) -> Outcome:
-    """Whether nodes can pull the image."""
+    """Check that nodes can pull the image."""
     if description is None:
         return failed(
-            "it is not there; jobs would fail when they start, on paid nodes",
+            "it does not exist; jobs would fail at their start, on paid nodes",
             "Push it, or correct its tag",
         )
     if not description:
-        return skipped("only images in Amazon ECR can be looked for")
+        return skipped("only images in Amazon ECR can be checked")
     size = int(description.get("imageSizeInBytes", 0)) / 1e9
     return passed(f"{description.get('imageDigest', '')[:19]}, {size:.1f} GB to pull")
 

@@ -1,4 +1,4 @@
-"""Checks of the quotas on accelerated instances: in Capacity Blocks, on demand and Spot."""
+"""Checks of the quotas on accelerated instances: Capacity Blocks, On-Demand and Spot."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -43,17 +43,19 @@ def _block_shares(reader: AwsReader, requirements: RegionRequirements) -> list[S
 
 
 def _evaluate_blocks(requirements: RegionRequirements, shares: list[Share]) -> Outcome:
-    """Whether blocks of this size can be bought: those that are, have passed; the next one would not."""
+    """Check that such blocks can be bought. Blocks that are owned are not affected; the next purchase would be."""
     outcome = evaluate_shares(requirements, shares)
     if outcome.status is Status.FAIL:
-        return warned(
-            f"{outcome.evidence}; blocks that were bought already are not touched by this", outcome.remedy
-        )
+        return warned(f"{outcome.evidence}; blocks that you own are not affected", outcome.remedy)
     return outcome
 
 
-def _instance_shares(reader: AwsReader, requirements: RegionRequirements, *, market: str, code: Any, spot: bool) -> list[Share]:
-    sources = [one for one in requirements.sources if one.market_type == market and one.reservation_id is None]
+def _instance_shares(
+    reader: AwsReader, requirements: RegionRequirements, *, market: str, code: Any, spot: bool
+) -> list[Share]:
+    sources = [
+        one for one in requirements.sources if one.market_type == market and one.reservation_id is None
+    ]
     by_code = _by_code(sources, code)
     if not by_code:
         return []
@@ -84,7 +86,7 @@ def _instance_shares(reader: AwsReader, requirements: RegionRequirements, *, mar
 
 
 def _counts(instance: Any, *, spot: bool) -> bool:
-    """Whether an instance counts against this quota; those in Capacity Blocks count against neither."""
+    """Return whether an instance counts against this quota; those in Capacity Blocks count against neither."""
     lifecycle = instance.get("InstanceLifecycle")
     return bool(lifecycle == "spot" if spot else lifecycle is None)
 
@@ -109,7 +111,9 @@ def _on_demand_shares(reader: AwsReader, requirements: RegionRequirements) -> li
 
 
 def _spot_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
-    return _instance_shares(reader, requirements, market="spot", code=lambda source: source.spot_quota, spot=True)
+    return _instance_shares(
+        reader, requirements, market="spot", code=lambda source: source.spot_quota, spot=True
+    )
 
 
 INSTANCE_QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (

@@ -1,4 +1,4 @@
-"""The check of orders: that what the ledger says was bought is what the rollout uses."""
+"""Check of purchase orders: the rollout uses what the ledger says was bought."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -23,7 +23,7 @@ def _orders(rollout: RolloutRequirements) -> Iterator[OrderRequirements]:
 
 
 def _item(reader: AwsReader, requirements: OrderRequirements) -> Mapping[str, Any] | None:
-    """The answer of the ledger; None if none is named, and without an ``Item`` if it does not hold the order."""
+    """Return the response of the ledger: None without a ledger, and without ``Item`` if it has no such order."""
     if requirements.ledger is None:
         return None
     table, region = requirements.ledger
@@ -40,7 +40,7 @@ def _item(reader: AwsReader, requirements: OrderRequirements) -> Mapping[str, An
 
 
 def _approved(item: Mapping[str, Any]) -> Record | None:
-    """The order as it was approved; None if somebody edited it."""
+    """Return the order as approved; None if its terms were edited."""
     try:
         record = read_record_item(item)
     except FindingsError:
@@ -49,26 +49,27 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
 
 
 def _evaluate_order(requirements: OrderRequirements, response: Mapping[str, Any] | None) -> Outcome:
-    """Whether the order bought the reservation of the rollout, under the terms that were approved."""
+    """Check that the order bought the reservation of the rollout, under the approved terms."""
     if response is None:
         return warned(
-            f"no ledger is named, so that nobody looked at the order {requirements.order}",
-            "Give --ledger and --ledger-region",
+            f"no ledger is specified, so the order {requirements.order} was not checked",
+            "Specify --ledger and --ledger-region",
         )
     if "Item" not in response:
         return failed(
-            f"the ledger holds no order {requirements.order}", "Name another ledger, or approve the order and buy it"
+            f"the ledger has no order {requirements.order}",
+            "Specify another ledger, or approve and buy the order",
         )
     record = _approved(response["Item"])
     if record is None:
         return failed(
-            f"the terms of the order {requirements.order} are not those that were approved",
-            "Somebody edited the ledger; approve a new order",
+            f"the terms of the order {requirements.order} differ from the approved ones",
+            "The ledger was edited; approve a new order",
         )
     if record.state not in _BOUGHT:
         return failed(
             f"the order {requirements.order} is {record.state.value}",
-            "`ultracluster capacity status` says why; what is APPROVED is bought by `ultracluster capacity buy`",
+            "`ultracluster capacity status` explains why; buy an APPROVED order with `ultracluster capacity buy`",
         )
     bought = ", ".join(record.reservation_ids)
     if requirements.reservation_id not in record.reservation_ids:

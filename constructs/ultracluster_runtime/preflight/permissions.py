@@ -1,4 +1,4 @@
-"""Checks of IAM: service-linked roles, and what the roles of the CDK's bootstrap may do."""
+"""Checks of IAM: service-linked roles, and permissions of the CDK bootstrap roles."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,24 +33,29 @@ def _with_new_storage(rollout: RolloutRequirements) -> Iterator[RolloutRequireme
 
 def _role_exists(role: str) -> Callable[[AwsReader, RolloutRequirements], bool]:
     def gather(reader: AwsReader, requirements: RolloutRequirements) -> bool:
-        return reader.call_or_none("iam", requirements.home, "GetRole", absent=_NO_SUCH, RoleName=role) is not None
+        return (
+            reader.call_or_none("iam", requirements.home, "GetRole", absent=_NO_SUCH, RoleName=role)
+            is not None
+        )
 
     return gather
 
 
-def _evaluate_role(role: str, service: str, *, made_by: str) -> Callable[[RolloutRequirements, bool], Outcome]:
+def _evaluate_role(
+    role: str, service: str, *, made_by: str
+) -> Callable[[RolloutRequirements, bool], Outcome]:
     command = f"`aws iam create-service-linked-role --aws-service-name {service}`"
 
     def evaluate(_: RolloutRequirements, exists: bool) -> Outcome:
         if exists:
-            return passed(f"{role} is there")
+            return passed(f"{role} exists")
         if made_by:
             return warned(
-                f"{role} is not there yet; {made_by} makes it at its first use, if who deploys may",
-                f"Or make it: {command}",
+                f"{role} does not exist yet; {made_by} creates it on first use if the deploying principal may",
+                f"Or create it: {command}",
             )
         return failed(
-            f"{role} is not there, so that no Spot Instance can be requested", f"Make it: {command}"
+            f"{role} does not exist, so Spot Instances cannot be requested", f"Create it: {command}"
         )
 
     return evaluate
@@ -73,7 +78,7 @@ def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by:
 def _decisions(
     reader: AwsReader, region: str, *, principal: str, actions: Iterable[str], resources: Iterable[str]
 ) -> dict[str, str] | None:
-    """What IAM says to each action on all of the resources; None if it does not know the principal."""
+    """Return IAM's decision for each action on all resources; None if it does not know the principal."""
     results = reader.call_or_none(
         "iam",
         region,
@@ -102,7 +107,9 @@ def _role_arn(who: Mapping[str, Any], name: str) -> str:
 
 
 def _bootstrap_role(requirements: RegionRequirements, who: Mapping[str, Any], purpose: str) -> str:
-    return _role_arn(who, f"cdk-{requirements.qualifier}-{purpose}-role-{who['Account']}-{requirements.region}")
+    return _role_arn(
+        who, f"cdk-{requirements.qualifier}-{purpose}-role-{who['Account']}-{requirements.region}"
+    )
 
 
 _ASSUMED: Final = ("deploy", "file-publishing", "lookup")
@@ -114,8 +121,10 @@ def _assumes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, 
     if re.fullmatch(r"arn:[a-z-]+:iam::[0-9]{12}:root", arn):
         return arn, {"sts:AssumeRole": "allowed"}
     session = re.fullmatch(r"arn:[a-z-]+:sts::[0-9]{12}:assumed-role/([^/]+)/.*", arn)
-    if session:  # the session's ARN leaves out the path of its role
-        role = reader.call_or_none("iam", requirements.region, "GetRole", absent=_NO_SUCH, RoleName=session[1])
+    if session:  # the session's ARN omits the path of its role
+        role = reader.call_or_none(
+            "iam", requirements.region, "GetRole", absent=_NO_SUCH, RoleName=session[1]
+        )
         arn = role["Role"]["Arn"] if role else _role_arn(caller, session[1])
     return arn, _decisions(
         reader,
@@ -127,26 +136,26 @@ def _assumes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, 
 
 
 def _evaluate_assumes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
-    """Whether the credentials lead to the roles that deploy; the roles' own trust is not simulated."""
+    """Check that the credentials may assume the deployment roles; the trust policies are not simulated."""
     principal, decisions = result
     if decisions is None:
         return warned(
             f"IAM cannot simulate {principal}",
-            "See that it may assume the cdk-* roles: `cdk deploy` tells at its first call",
+            "Check that it may assume the cdk-* roles: `cdk deploy` reports it at its first call",
         )
     if all(decision == "allowed" for decision in decisions.values()):
         return passed(f"{principal} may assume the roles for {', '.join(_ASSUMED)}")
     return failed(
-        f"{principal} may not assume the roles of the CDK's bootstrap: {', '.join(sorted(set(decisions.values())))}",
-        "Allow it sts:AssumeRole on arn:aws:iam::ACCOUNT:role/cdk-*",
+        f"{principal} may not assume the bootstrap roles of the CDK: {', '.join(sorted(set(decisions.values())))}",
+        "Allow sts:AssumeRole on arn:aws:iam::ACCOUNT:role/cdk-*",
     )
 
 
 def role_actions(requirements: RegionRequirements) -> frozenset[str]:
-    """Give the calls that make the main resources of the clusters: without one of them a deployment fails.
+    """Return the actions that create the main resources of the clusters; a deployment fails without any of them.
 
     Args:
-        needs: The clusters.
+        requirements: Requirements of a Region.
     """
     actions = {
         "batch:CreateComputeEnvironment",
@@ -172,8 +181,8 @@ def role_actions(requirements: RegionRequirements) -> frozenset[str]:
     return frozenset(actions)
 
 
-# What is asked about where the roles of clusters go: a policy may allow it below their path only.
-_NAMED: Final = "ultracluster-preflight"  # a name of ours that stands for those that CloudFormation chooses
+# Simulated on the role path of the clusters: a policy may allow these below the path only.
+_NAMED: Final = "ultracluster-preflight"  # stands for the names that CloudFormation generates
 _ON_ROLES: Final = ("iam:CreateRole", "iam:PassRole", "iam:PutRolePolicy")
 _ON_PROFILES: Final = ("iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile")
 
@@ -188,11 +197,16 @@ def _makes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, di
         queries = [
             (actions.difference(_ON_ROLES, _ON_PROFILES), ["*"]),
             (frozenset(_ON_ROLES), [_iam_arn(identity_response, f"role{path}{_NAMED}") for path in paths]),
-            (frozenset(_ON_PROFILES), [_iam_arn(identity_response, f"instance-profile{path}{_NAMED}") for path in paths]),
+            (
+                frozenset(_ON_PROFILES),
+                [_iam_arn(identity_response, f"instance-profile{path}{_NAMED}") for path in paths],
+            ),
         ]
     decisions: dict[str, str] = {}
     for group, resources in queries:
-        group_decisions = _decisions(reader, requirements.region, principal=role, actions=group, resources=resources)
+        group_decisions = _decisions(
+            reader, requirements.region, principal=role, actions=group, resources=resources
+        )
         if group_decisions is None:
             return role, None
         decisions |= group_decisions
@@ -200,18 +214,18 @@ def _makes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, di
 
 
 def _evaluate_makes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
-    """Whether CloudFormation may make what clusters are made of."""
+    """Check that CloudFormation may create the main resources of clusters."""
     role, decisions = result
     if decisions is None:
-        return failed(f"there is no role {role}", "Bootstrap again: `cdk bootstrap`")
+        return failed(f"the role {role} does not exist", "Bootstrap again: `cdk bootstrap`")
     denied = sorted(action for action, decision in decisions.items() if decision != "allowed")
     if denied:
         return failed(
             f"{role.rpartition('/')[2]} may not {', '.join(denied)}",
-            "Bootstrap with --cloudformation-execution-policies that allow it; see also its permissions boundary and "
+            "Bootstrap with --cloudformation-execution-policies that allow it; also check its permissions boundary and "
             "the service control policies",
         )
-    return passed(f"{role.rpartition('/')[2]} may make {len(decisions)} of {len(decisions)} main resources")
+    return passed(f"{role.rpartition('/')[2]} may create all {len(decisions)} main resources")
 
 
 PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (

@@ -1,4 +1,4 @@
-"""Checks of Service Quotas: what the rollout takes, and what is in use, against what the account has.
+"""Checks of service quotas: existing usage plus what the rollout adds, against the quotas of the account.
 
 Those on accelerated instances are in `ultracluster_runtime.preflight.instance_quotas`.
 """
@@ -33,14 +33,14 @@ _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Share:
-    """One quota, what others use of it, and what the rollout adds.
+    """Usage of one quota.
 
     Attributes:
-        service: The service, as Service Quotas spells it.
-        code: Code of the quota.
-        name: What it counts.
-        value: The quota. None if Service Quotas does not know it.
-        used: What is in use without this rollout.
+        service: Service code in Service Quotas.
+        code: Quota code.
+        name: What the quota limits.
+        value: Value of the quota. None if Service Quotas does not know it.
+        used: Usage without this rollout.
         needed: What the rollout adds.
     """
 
@@ -53,35 +53,41 @@ class Share:
 
 
 def evaluate_shares(requirements: RegionRequirements, shares: Iterable[Share]) -> Outcome:
-    """Whether each quota holds what is used and what is added."""
+    """Check that each quota covers existing and added usage."""
     outcomes = [_evaluate(requirements.region, share) for share in shares]
-    return worst(outcomes) if outcomes else skipped("nothing of this rollout counts against it")
+    return worst(outcomes) if outcomes else skipped("nothing in this rollout counts against it")
 
 
 def _evaluate(region: str, share: Share) -> Outcome:
     if share.needed == 0:
-        return skipped(f"{share.name}: nothing is added, what the rollout needs is there")
+        return skipped(f"{share.name}: the rollout adds nothing")
     if share.value is None:
         return warned(
-            f"{share.name}: Service Quotas does not know {share.code} here",
-            "Look at the quotas of the service in the console",
+            f"{share.name}: Service Quotas has no {share.code} here",
+            "Check the quotas of the service in the console",
         )
     together = share.used + share.needed
-    evidence = f"{share.name}: {share.used:,} used + {share.needed:,} needed = {together:,} of {share.value:,.0f}"
+    evidence = (
+        f"{share.name}: {share.used:,} used + {share.needed:,} needed = {together:,} of {share.value:,.0f}"
+    )
     if together <= share.value:
         return passed(evidence)
     command = quota_request_command(service=share.service, code=share.code, value=together, region=region)
-    return failed(evidence, f"Ask for more (days): `{command}`")
+    return failed(evidence, f"Request an increase (takes days): `{command}`")
 
 
 def is_deployed(reader: AwsReader, region: str, stack: str) -> bool:
-    """Whether a stack is there, so that what it holds is counted as used already."""
-    description = reader.call_or_none("cloudformation", region, "DescribeStacks", absent=_NO_STACK, StackName=stack)
-    return description is not None and any(stack_description["StackStatus"] not in _GONE for stack_description in description["Stacks"])
+    """Return whether a stack exists, so that its resources are part of the existing usage."""
+    description = reader.call_or_none(
+        "cloudformation", region, "DescribeStacks", absent=_NO_STACK, StackName=stack
+    )
+    return description is not None and any(
+        stack_description["StackStatus"] not in _GONE for stack_description in description["Stacks"]
+    )
 
 
 def quota_value(reader: AwsReader, region: str, service: str, code: str) -> float | None:
-    """The quota of the account; AWS's default where the account has none of its own."""
+    """Return the applied quota of the account, else AWS's default; None if neither is known."""
     for operation in ("GetServiceQuota", "GetAWSDefaultServiceQuota"):
         response = reader.call_or_none(
             "service-quotas",
@@ -104,8 +110,12 @@ def _share(reader: AwsReader, region: str, quota: ServiceQuota, *, used: int, ne
 
 
 def _new(reader: AwsReader, requirements: RegionRequirements, stack: int) -> list[ClusterRequirements]:
-    """The clusters whose stack of this number is not there yet."""
-    return [cluster for cluster in requirements.clusters if not is_deployed(reader, cluster.region, cluster.stacks[stack])]
+    """Return the clusters whose stack at this index does not exist yet."""
+    return [
+        cluster
+        for cluster in requirements.clusters
+        if not is_deployed(reader, cluster.region, cluster.stacks[stack])
+    ]
 
 
 _NETWORK, _STORAGE, _CLUSTER = range(3)
@@ -129,8 +139,10 @@ def _counted(
 
 
 def _interface_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
-    """One share for each zone: AWS enforces this quota in each zone of a Region."""
-    description = reader.call("ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True)
+    """Return a share per zone: AWS enforces this quota in each zone of a Region."""
+    description = reader.call(
+        "ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True
+    )
     names = {zone["ZoneId"]: zone["ZoneName"] for zone in description["AvailabilityZones"]}
     interfaces = reader.list_all("ec2", requirements.region, "DescribeNetworkInterfaces", "NetworkInterfaces")
     new = _new(reader, requirements, _CLUSTER)
@@ -138,7 +150,9 @@ def _interface_shares(reader: AwsReader, requirements: RegionRequirements) -> li
     for zone_id in dict.fromkeys(cluster.zone_id for cluster in requirements.clusters):
         used = sum(interface.get("AvailabilityZone") == names.get(zone_id) for interface in interfaces)
         added = sum(cluster.interfaces for cluster in new if cluster.zone_id == zone_id)
-        share = _share(reader, requirements.region, SERVICE_QUOTAS["network-interfaces"], used=used, needed=added)
+        share = _share(
+            reader, requirements.region, SERVICE_QUOTAS["network-interfaces"], used=used, needed=added
+        )
         shares.append(replace(share, name=f"network interfaces in {zone_id}"))
     return shares
 
@@ -167,13 +181,13 @@ _READ_STACKS: Final = "cloudformation:DescribeStacks"
 
 
 def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_shares) -> AnyCheck:
-    """Make the check of quotas in each Region.
+    """Create the check of a quota in each Region.
 
     Args:
-        code: Its code.
-        gather: Gives the shares of a Region.
-        *calls: What that asks beside the quotas themselves.
-        judge: Judges the shares. Default: each has to hold.
+        code: Rule code of the check.
+        gather: Returns the shares of a Region.
+        *calls: API calls that `gather` makes in addition to those of Service Quotas.
+        evaluate: Evaluates the shares. Default: each share must fit its quota.
     """
     return Check(
         code=code,

@@ -1,4 +1,4 @@
-"""What a rollout needs of an account, in plain values: what checks are about."""
+"""Requirements of a rollout as plain values: the subjects of checks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,24 +23,24 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceRequirements:
-    """One source of capacity of a cluster.
+    """Capacity source of a cluster.
 
     Attributes:
-        key: Region, cluster and what names the source: its reservation, its resource group, or how it is bought.
-        zone_id: Zone id of the cluster.
+        key: Region, cluster and name of the source: its reservation, its resource group, or its market type.
+        zone_id: Zone ID of the cluster.
         instance_type: Name of the instance type.
-        family: What the names of all types that count against the same quotas begin with, such as ``trn``.
+        family: Common prefix of all instance types that count against the same quotas, such as ``trn``.
         vcpus: vCPUs of one instance.
-        nodes: Most nodes from this source.
-        market_type: How it is bought.
-        reservation_id: Its reservation. None for capacity without one.
-        resource_group_arn: Its resource group of reservations. None without.
-        placement_group: Name of the placement group that the reservation was made inside. None: outside any.
-        start: When the rollout says that it starts. None: not said.
-        end: When the rollout says that it ends. None: not said.
-        block_quota: Code of the quota on Capacity Blocks of the type. None where it is not known.
-        on_demand_quota: Code of the quota on On-Demand Instances of the type. None where it is not known.
-        spot_quota: Code of the quota on Spot Instances of the type. None where it is not known.
+        nodes: Maximum number of nodes from this source.
+        market_type: Market type.
+        reservation_id: Reservation. None without one.
+        resource_group_arn: Resource group of reservations. None without one.
+        placement_group: Name of the placement group of the reservation. None without one.
+        start: Start of the capacity in the rollout. None if not specified.
+        end: End of the capacity in the rollout. None if not specified.
+        block_quota: Quota code for Capacity Blocks of the type. None if unknown.
+        on_demand_quota: Quota code for On-Demand Instances of the type. None if unknown.
+        spot_quota: Quota code for Spot Instances of the type. None if unknown.
     """
 
     key: Key
@@ -61,29 +61,29 @@ class SourceRequirements:
 
     @property
     def region(self) -> str:
-        """Its Region."""
+        """Region of the cluster."""
         return self.key[0]
 
     @property
     def all_vcpus(self) -> int:
-        """The vCPUs of all its nodes."""
+        """Total vCPUs of all nodes."""
         return self.nodes * self.vcpus
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SubnetRequirements:
-    """An existing subnet that nodes are launched into.
+    """Existing subnet of the nodes.
 
     Attributes:
         key: Region, cluster and subnet.
-        subnet_id: Its id.
-        vpc_id: Its VPC, as the rollout says.
-        zone_id: Zone id of the cluster.
-        addresses: Addresses that the cluster takes from it.
-        services: Services that nodes call, as in the names of endpoints, such as ``ecr.api``.
-        security_group_id: An existing group of the nodes. None for a new one.
+        subnet_id: ID of the subnet.
+        vpc_id: VPC in the rollout.
+        zone_id: Zone ID of the cluster.
+        addresses: Number of addresses that the cluster uses.
+        services: Services that nodes call, as in endpoint names, such as ``ecr.api``.
+        security_group_id: Existing security group of the nodes. None for a new one.
         adds_efa_rules: Whether the deployment adds the rules for EFA to that group.
-        stack: The stack that makes the nodes, which take addresses once it is there.
+        stack: Stack that creates the nodes.
     """
 
     key: Key
@@ -98,17 +98,17 @@ class SubnetRequirements:
 
     @property
     def region(self) -> str:
-        """Its Region."""
+        """Region of the cluster."""
         return self.key[0]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImageRequirements:
-    """A container image of a job.
+    """Container image of a job.
 
     Attributes:
         key: Region, cluster and image.
-        image: The reference, as the job definition has it.
+        image: Image reference in the job definition.
     """
 
     key: Key
@@ -122,12 +122,12 @@ class ImageRequirements:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BucketRequirements:
-    """An existing bucket.
+    """Existing bucket.
 
     Attributes:
         key: Region, cluster and bucket.
-        name: Its name.
-        joined: Whether a folder of the file system is joined with it, for which FSx wants it in its Region.
+        name: Name of the bucket.
+        joined: Whether a folder of the file system is linked to it; FSx requires it in the same Region then.
     """
 
     key: Key
@@ -142,11 +142,11 @@ class BucketRequirements:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeyRequirements:
-    """A KMS key of one's own.
+    """Customer managed KMS key.
 
     Attributes:
         key: Region, cluster and ARN.
-        arn: Its ARN.
+        arn: ARN of the key.
     """
 
     key: Key
@@ -160,13 +160,13 @@ class KeyRequirements:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrderRequirements:
-    """An order that buys capacity.
+    """Purchase order for capacity.
 
     Attributes:
         key: Region, cluster and order.
-        order: Its name.
-        reservation_id: The reservation that the rollout uses for it. None until it is written there.
-        ledger: Table and Region of the ledger. None if none is named.
+        order: Name of the order.
+        reservation_id: Reservation that the rollout uses for it. None if not resolved yet.
+        ledger: Table and Region of the ledger. None without one.
     """
 
     key: Key
@@ -177,15 +177,15 @@ class OrderRequirements:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileSystemRequirements:
-    """An existing file system.
+    """Existing file system.
 
     Attributes:
         key: Region, cluster and file system.
-        file_system_id: Its id.
-        mount_name: Its mount name, as the rollout says.
-        zone_id: Zone id of the cluster.
-        vpc_id: The existing VPC of the nodes. None for a new one, which cannot reach it without more.
-        security_group_id: The group that the deployment adds rules for the nodes to. None: no rules are added.
+        file_system_id: ID of the file system.
+        mount_name: Mount name in the rollout.
+        zone_id: Zone ID of the cluster.
+        vpc_id: Existing VPC of the nodes. None for a new one, which has no route to the file system.
+        security_group_id: Group to which the deployment adds rules for the nodes. None: no rules are added.
     """
 
     key: Key
@@ -197,36 +197,36 @@ class FileSystemRequirements:
 
     @property
     def region(self) -> str:
-        """Its Region."""
+        """Region of the cluster."""
         return self.key[0]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterRequirements:
-    """One cluster.
+    """Requirements of one cluster.
 
     Attributes:
-        region: Its Region.
-        name: Its name.
-        account: The account that the rollout pins it to. None: that of the credentials.
-        zone_id: Its zone.
-        instance_type: Name of its instance type.
-        image_id: Its AMI.
-        neuron: Whether its nodes have Neuron.
-        sources: Its capacity, at least one.
-        compilers: Small on-demand nodes that compile before the paid job starts.
-        interfaces: Network interfaces of its nodes, their tasks and its endpoints.
-        compute_environments: Compute environments of AWS Batch.
-        queues: Job queues.
-        new_vpc: Whether it gets a VPC of its own.
-        storage_quota: Code of the quota that its new file system counts against. None without one.
-        storage_gib: GiB that count against it.
-        subnet: Its existing subnet. None for a new one.
-        file_system: Its existing file system. None for a new one.
-        buckets: Its existing buckets.
-        keys: KMS keys of one's own.
+        region: Region of the cluster.
+        name: Name of the cluster.
+        account: Account that the rollout pins it to. None for the account of the credentials.
+        zone_id: Zone ID of the cluster.
+        instance_type: Name of the instance type.
+        image_id: AMI of the nodes.
+        neuron: Whether the nodes have Neuron devices.
+        sources: Capacity sources, at least one.
+        compilers: Small On-Demand nodes that compile before the paid job starts.
+        interfaces: Number of network interfaces of nodes, tasks and endpoints.
+        compute_environments: Number of AWS Batch compute environments.
+        queues: Number of job queues.
+        new_vpc: Whether it gets its own VPC.
+        storage_quota: Quota code for its new file system. None without one.
+        storage_gib: GiB that count against that quota.
+        subnet: Existing subnet. None for a new one.
+        file_system: Existing file system. None for a new one.
+        buckets: Existing buckets.
+        keys: Customer managed KMS keys.
         images: Container images of its jobs.
-        orders: Orders that buy its capacity.
+        orders: Purchase orders for its capacity.
         stacks: Names of its stacks: network, storage, cluster.
         role_path: IAM path of its roles.
     """
@@ -257,18 +257,18 @@ class ClusterRequirements:
 
     @property
     def key(self) -> Key:
-        """Its place."""
+        """Region and name."""
         return (self.region, self.name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RegionRequirements:
-    """The clusters of a rollout in one Region.
+    """Requirements of a rollout in one Region.
 
     Attributes:
         region: The Region.
-        clusters: Its clusters, at least one.
-        qualifier: Of the CDK's bootstrap there.
+        clusters: Clusters in the Region, at least one.
+        qualifier: Bootstrap qualifier of the CDK.
     """
 
     region: str
@@ -277,22 +277,22 @@ class RegionRequirements:
 
     @property
     def key(self) -> Key:
-        """Its place."""
+        """The Region."""
         return (self.region,)
 
     @property
     def sources(self) -> tuple[SourceRequirements, ...]:
-        """All capacity of its clusters, that for compiling included."""
+        """Capacity sources of all clusters, including those for compilation."""
         return tuple(source for cluster in self.clusters for source in (*cluster.sources, *cluster.compilers))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RolloutRequirements:
-    """All clusters that are looked at.
+    """Requirements of a rollout.
 
     Attributes:
-        clusters: The clusters, at least one.
-        qualifier: Of the CDK's bootstrap. Default: the CDK's own.
+        clusters: Clusters to check, at least one.
+        qualifier: Bootstrap qualifier of the CDK. Default: the CDK's default.
     """
 
     clusters: tuple[ClusterRequirements, ...]
@@ -300,12 +300,12 @@ class RolloutRequirements:
 
     @property
     def key(self) -> Key:
-        """Nothing: it is about the account."""
+        """Empty: the subject is the account."""
         return ()
 
     @property
     def home(self) -> str:
-        """The Region to ask what is the same in all: one that no account can switch off."""
+        """Region for global queries: one that no account can disable."""
         region = self.clusters[0].region
         homes = {
             "cn-": "cn-north-1",
@@ -317,7 +317,7 @@ class RolloutRequirements:
         return next((home for start, home in homes.items() if region.startswith(start)), "us-east-1")
 
     def regions(self) -> Iterator[RegionRequirements]:
-        """Give its Regions, each with its clusters."""
+        """Yield the Regions with their clusters."""
         for region in dict.fromkeys(cluster.region for cluster in self.clusters):
             clusters = tuple(cluster for cluster in self.clusters if cluster.region == region)
             yield RegionRequirements(region=region, clusters=clusters, qualifier=self.qualifier)

@@ -1,4 +1,4 @@
-"""Checks of reservations: that each exists, and is what the rollout takes it for."""
+"""Checks of reservations: they exist and match the rollout."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -14,7 +14,8 @@ Description = Mapping[str, Any]
 
 _DESCRIBE: Final = "ec2:DescribeCapacityReservations"
 _EXISTS: Final = "UC9422"
-# The size of a block that has not started: EC2 shows it as a tag until then (EC2 User Guide, viewing Capacity Blocks).
+# Size of a block that has not started; until then EC2 shows it only in this tag:
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-view.html
 _PURCHASED: Final = "aws:ec2capacityreservation:incrementalRequestedQuantity"
 _LINUX: Final = "Linux/UNIX"
 _USABLE: Final = frozenset({"active", "scheduled"})
@@ -43,102 +44,107 @@ def _shown(reader: AwsReader, requirements: SourceRequirements) -> Description:
 
 
 def _evaluate_exists(requirements: SourceRequirements, description: Description | None) -> Outcome:
-    """Whether the account sees the reservation."""
+    """Check that the account can see the reservation."""
     if description is None:
         return failed(
-            f"{requirements.region} shows this account no reservation {requirements.reservation_id}",
+            f"{requirements.region} has no reservation {requirements.reservation_id} visible to this account",
             "Look for it in other Regions and accounts: `aws ec2 describe-capacity-reservations`",
         )
     return passed(f"{requirements.reservation_id} is {description['State']}")
 
 
 def _evaluate_zone(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Whether it is in the zone of the cluster, by zone id."""
+    """Check that the reservation is in the zone of the cluster, by zone ID."""
     got = description.get("AvailabilityZoneId", "")
     if got == requirements.zone_id:
         return passed(f"it is in {got}")
     return failed(
-        f"it is in {got or 'an unknown zone'}; the cluster in {requirements.zone_id}", f"Set zone_id: {got}"
+        f"it is in {got or 'an unknown zone'}; the cluster is in {requirements.zone_id}",
+        f"Set zone_id: {got}",
     )
 
 
 def _evaluate_type(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Whether it is of the type of the nodes."""
+    """Check that the reservation has the instance type of the nodes."""
     got = description.get("InstanceType", "")
     if got == requirements.instance_type:
-        return passed(f"it is of {got}")
-    return failed(f"it is of {got}; the nodes are {requirements.instance_type}", f"Set instance_type: {got}")
+        return passed(f"it is for {got}")
+    return failed(f"it is for {got}; the nodes are {requirements.instance_type}", f"Set instance_type: {got}")
 
 
 def _evaluate_platform(_: SourceRequirements, description: Description) -> Outcome:
-    """Whether it is for the platform of the AMIs of nodes."""
+    """Check that the platform of the reservation matches that of the AMI."""
     got = description.get("InstancePlatform", "")
     if got == _LINUX:
         return passed(f"it is for {got}")
     return failed(
-        f"it is for {got}; the AMIs of nodes are {_LINUX}, and EC2 compares the two", f"Use one for {_LINUX}"
+        f"it is for {got}; the AMIs of nodes are {_LINUX}, and EC2 requires a match",
+        f"Use a reservation for {_LINUX}",
     )
 
 
 def evaluate_count(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Whether it holds all nodes, and whether others use it."""
+    """Check that the reservation holds all nodes, and not more."""
     tags = {tag["Key"]: tag["Value"] for tag in description.get("Tags", [])}
     total = int(description.get("TotalInstanceCount", 0))
     if description.get("State") == "scheduled" and tags.get(_PURCHASED, "").isdecimal():
         total = max(total, int(tags[_PURCHASED]))
     if total < requirements.nodes:
         return failed(
-            f"it holds {total} instances; the cluster takes {requirements.nodes}",
-            f"Set nodes: {total}, or extend what is reserved",
+            f"it holds {total} instances; the cluster needs {requirements.nodes}",
+            f"Set nodes: {total}, or reserve more",
         )
     if total > requirements.nodes:
         return warned(
-            f"it holds {total} instances; the cluster takes {requirements.nodes}: {total - requirements.nodes} are paid and idle",
+            f"it holds {total} instances; the cluster uses {requirements.nodes}: {total - requirements.nodes} are paid and idle",
             f"Set nodes: {total}, unless another cluster uses the rest",
         )
-    return passed(f"it holds {total} instances, as many as the cluster takes")
+    return passed(f"it holds {total} instances, as many as the cluster uses")
 
 
 def _evaluate_free(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Whether its instances are there to be used."""
+    """Check that the instances of the reservation are free."""
     if description.get("State") != "active":
-        return skipped(f"it is {description.get('State')}, so that nothing can be in use")
-    free, total = int(description.get("AvailableInstanceCount", 0)), int(description.get("TotalInstanceCount", 0))
+        return skipped(f"it is {description.get('State')}, so no instances can be in use")
+    free, total = (
+        int(description.get("AvailableInstanceCount", 0)),
+        int(description.get("TotalInstanceCount", 0)),
+    )
     if free >= requirements.nodes:
         return passed(f"{free} of {total} instances are free")
     return warned(
-        f"{free} of {total} instances are free; the cluster takes {requirements.nodes}",
-        "If they are not nodes of this cluster, find who uses them: `aws ec2 describe-instances --filters "
+        f"{free} of {total} instances are free; the cluster needs {requirements.nodes}",
+        "If the others are not nodes of this cluster, find out who uses them: `aws ec2 describe-instances --filters "
         f"Name=capacity-reservation-id,Values={requirements.reservation_id} --region {requirements.region}`",
     )
 
 
 def evaluate_state(_: SourceRequirements, description: Description) -> Outcome:
-    """Whether it can be used, now or from its start."""
+    """Check that the reservation is usable, now or from its start."""
     state = description.get("State", "")
     if state in _USABLE:
         return passed(f"it is {state}")
     if state in _ON_THE_WAY:
         return warned(
-            f"it is {state}", "Nodes can be launched once it is active; look again before you submit jobs"
+            f"it is {state}", "Nodes can be launched once it is active; check again before you submit jobs"
         )
-    return failed(f"it is {state}", "Use one that is active or scheduled; buy another one if there is none")
+    return failed(f"it is {state}", "Use a reservation that is active or scheduled, or buy another one")
 
 
 def evaluate_window(requirements: SourceRequirements, evidence: tuple[Description, datetime]) -> Outcome:
-    """Whether the capacity is there at the times that the rollout says, and for how long."""
+    """Check the start, end and remaining time of the reservation."""
     description, now = evidence
     start, end = description.get("StartDate"), description.get("EndDate")
     for name, expected, actual in (("start", requirements.start, start), ("end", requirements.end, end)):
         if expected is not None and actual is not None and abs(expected - actual) >= timedelta(minutes=1):
             return failed(
-                f"its {name} is {_text(actual)}; the rollout says {_text(expected)}, and jobs are told and drained by that",
+                f"its {name} is {_text(actual)}; the rollout says {_text(expected)}, which schedules checkpoints and the drain",
                 f'Set {name}: "{_text(actual)}"',
             )
     if end is None:
         return passed("it has no end")
     if end <= now:
-        return failed(f"it ended at {_text(end)}", "Use one that has not ended")
+        return failed(f"it ended at {_text(end)}", "Use a reservation that has not ended")
     if end - now < _SOON:
         return warned(f"it ends at {_text(end)}, in {_hours(end - now)}", "Extend it, or expect short runs")
     begins = f"starts in {_hours(start - now)}" if start is not None and start > now else "has started"
@@ -154,27 +160,29 @@ def _hours(span: timedelta) -> str:
 
 
 def _evaluate_tenancy(_: SourceRequirements, description: Description) -> Outcome:
-    """Whether nodes of AWS Batch, which have the default tenancy, can use it."""
+    """Check that the tenancy is default, like that of AWS Batch nodes."""
     got = description.get("Tenancy", "default")
     if got == "default":
         return passed("its tenancy is default")
-    return failed(f"its tenancy is {got}; nodes have the default one", "Use one of default tenancy")
+    return failed(
+        f"its tenancy is {got}; nodes have tenancy default", "Use a reservation with tenancy default"
+    )
 
 
 def _evaluate_owner(_: SourceRequirements, evidence: tuple[Description, str]) -> Outcome:
-    """Whether it is of this account: one that is shared can be taken back, and cannot be extended from here."""
+    """Check the owner: a shared reservation can be revoked, and only its owner can extend it."""
     description, account = evidence
     owner = description.get("OwnerId", "")
     if owner == account:
-        return passed(f"it is of {owner}, as the credentials")
+        return passed(f"it belongs to {owner}, the account of the credentials")
     return warned(
-        f"it is of {owner} and shared with {account}",
-        "The owner alone extends it and may end the sharing: agree on both before the run",
+        f"it belongs to {owner} and is shared with {account}",
+        "Only the owner can extend it or stop sharing it: agree on both before the run",
     )
 
 
 def _evaluate_kind(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Whether it is bought in the way that the rollout says: the market type of the launch depends on it."""
+    """Check that the reservation type matches the market type in the rollout, which launches depend on."""
     got = "capacity-block" if description.get("ReservationType") == "capacity-block" else "on-demand"
     name = {"capacity-block": "a Capacity Block", "on-demand": "an On-Demand Capacity Reservation"}[got]
     if got == requirements.market_type:
@@ -183,13 +191,13 @@ def _evaluate_kind(requirements: SourceRequirements, description: Description) -
 
 
 def _evaluate_group(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Whether nodes are launched into the placement group that it was made inside."""
+    """Check that nodes are launched into the placement group of the reservation."""
     got = description.get("PlacementGroupArn", "").partition(":placement-group/")[2] or None
     if got == requirements.placement_group:
-        return passed(f"it was made inside {got or 'no placement group'}, as the rollout says")
-    remedy = f"Set placement_group: {got}" if got else "Take placement_group out"
+        return passed(f"it is in {got or 'no placement group'}, as in the rollout")
+    remedy = f"Set placement_group: {got}" if got else "Remove placement_group"
     expected = requirements.placement_group or "none"
-    return failed(f"it was made inside {got or 'no placement group'}; the rollout says {expected}", remedy)
+    return failed(f"it is in {got or 'no placement group'}; the rollout says {expected}", remedy)
 
 
 def _with_now(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, datetime]:
@@ -197,14 +205,21 @@ def _with_now(reader: AwsReader, requirements: SourceRequirements) -> tuple[Desc
 
 
 def _with_account(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, str]:
-    return _shown(reader, requirements), reader.call("sts", requirements.region, "GetCallerIdentity")["Account"]
+    return _shown(reader, requirements), reader.call("sts", requirements.region, "GetCallerIdentity")[
+        "Account"
+    ]
 
 
 def _check(
     code: str, evaluate: Callable[[SourceRequirements, Any], Outcome], gather: Any = _shown, *calls: str
 ) -> AnyCheck:
     return Check(
-        code=code, calls=(_DESCRIBE, *calls), subjects=_reserved, gather=gather, evaluate=evaluate, after=(_EXISTS,)
+        code=code,
+        calls=(_DESCRIBE, *calls),
+        subjects=_reserved,
+        gather=gather,
+        evaluate=evaluate,
+        after=(_EXISTS,),
     )
 
 
@@ -234,9 +249,12 @@ def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Descri
 
 
 def _evaluate_members(requirements: SourceRequirements, members: list[Description] | None) -> Outcome:
-    """Whether the reservations of the group hold the nodes."""
+    """Check that the usable reservations of the group hold all nodes."""
     if members is None:
-        return failed(f"there is no resource group {requirements.resource_group_arn}", "Make it, or correct the ARN")
+        return failed(
+            f"the resource group {requirements.resource_group_arn} does not exist",
+            "Create it, or correct the ARN",
+        )
     usable = [
         reservation
         for reservation in members
@@ -245,8 +263,8 @@ def _evaluate_members(requirements: SourceRequirements, members: list[Descriptio
         and reservation.get("State") in _USABLE
     ]
     count = sum(int(reservation.get("TotalInstanceCount", 0)) for reservation in usable)
-    evidence = f"{len(usable)} of {len(members)} reservations are of {requirements.instance_type} in {requirements.zone_id} and usable; "
-    evidence += f"they hold {count} instances, the cluster takes {requirements.nodes}"
+    evidence = f"{len(usable)} of {len(members)} reservations are usable {requirements.instance_type} in {requirements.zone_id}; "
+    evidence += f"they hold {count} instances, the cluster needs {requirements.nodes}"
     if count < requirements.nodes:
         return failed(evidence, "Add reservations to the group, or set max_nodes")
     return passed(evidence)

@@ -1,4 +1,4 @@
-"""Running checks: many at once, each when what it waits for has passed, and all within a deadline."""
+"""Run checks concurrently, each after those it depends on, within a deadline."""
 
 import queue
 import threading
@@ -13,20 +13,20 @@ from ultracluster_runtime.preflight.reader import AwsReader, DeadlinePassedError
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
-__all__ = ["Result", "run_checks"]
+__all__ = ["CheckResult", "run_checks"]
 
 _MOST_THREADS: Final = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Result:
-    """What came of a check on one subject.
+class CheckResult:
+    """Result of a check on one subject.
 
     Attributes:
-        code: Code of the check.
-        title: What holds when it passes.
-        key: The subject: nothing for the account, then Region, cluster, and the thing in it.
-        outcome: What came of it.
+        code: Rule code of the check.
+        title: Title of the check.
+        key: Place of the subject: empty for the account, else Region, cluster, and the resource in it.
+        outcome: Outcome of the check.
     """
 
     code: str
@@ -36,7 +36,7 @@ class Result:
 
     @property
     def subject(self) -> str:
-        """The subject in words."""
+        """Place of the subject as text."""
         return " ".join(self.key) or "account"
 
 
@@ -51,25 +51,25 @@ def run_checks(
     reader: AwsReader,
     *,
     skip: Collection[str] = (),
-    on_result: Callable[[Result], None] = lambda _: None,
+    on_result: Callable[[CheckResult], None] = lambda _: None,
     checks: Sequence[AnyCheck] = CHECKS,
-) -> list[Result]:
-    """Run all checks on a rollout.
+) -> list[CheckResult]:
+    """Run checks on a rollout.
 
     Args:
-        needs: What the rollout needs.
-        reads: What asks AWS; its deadline is that of all checks together.
-        left_out: Codes of checks to leave out. What waits for them goes ahead. Default: none.
-        tell: Told each result as it comes, by this thread. Default: nobody.
-        checks: What to run. Default: all.
+        requirements: Requirements of the rollout.
+        reader: Client for AWS; its deadline applies to all checks together.
+        skip: Codes of checks to skip. Checks that depend on them still run. Default: none.
+        on_result: Called with each result as it arrives, in the calling thread. Default: not called.
+        checks: Checks to run. Default: all.
 
     Returns:
-        The results in the order of the checks.
+        Results in the order of the checks.
     """
-    results: list[Result] = []
+    results: list[CheckResult] = []
 
     def note(check: AnyCheck, key: tuple[str, ...], outcome: Outcome) -> None:
-        result = Result(code=check.code, title=check.title, key=key, outcome=outcome)
+        result = CheckResult(code=check.code, title=check.title, key=key, outcome=outcome)
         results.append(result)
         on_result(result)
 
@@ -78,9 +78,9 @@ def run_checks(
         for check in stage:
             subjects = list(check.subjects(requirements))
             if check.code in skip:
-                note(check, (), skipped("left out by --skip"))
+                note(check, (), skipped("skipped by --skip"))
             elif not subjects:
-                note(check, (), skipped("the rollout has nothing that this is about"))
+                note(check, (), skipped("does not apply to this rollout"))
             else:
                 tasks += [_Task(check, subject) for subject in subjects]
         ready = []
@@ -95,7 +95,7 @@ def run_checks(
 
 
 def _stages(checks: Iterable[AnyCheck]) -> list[list[AnyCheck]]:
-    """Checks that wait for none, then those that wait for these, and so on."""
+    """Group checks by depth: first those without dependencies, then those that depend on these, and so on."""
     depth: dict[str, int] = {}
     stages: dict[int, list[AnyCheck]] = {}
     for check in checks:
@@ -104,8 +104,8 @@ def _stages(checks: Iterable[AnyCheck]) -> list[list[AnyCheck]]:
     return [stages[level] for level in sorted(stages)]
 
 
-def _blocking_check(task: _Task, results: Iterable[Result]) -> str | None:
-    """The code of a check that this one waits for, and that did not pass here or around here."""
+def _blocking_check(task: _Task, results: Iterable[CheckResult]) -> str | None:
+    """Return the code of a failed check that blocks this one on the same or a containing subject."""
     for result in results:
         here = task.requirements.key[: len(result.key)] == result.key
         waits = result.outcome.status is Status.SKIP and result.outcome.evidence.startswith("waits for")
@@ -130,7 +130,7 @@ def _run_all(
                 return
             done.put((task, _outcome(task, reader)))
 
-    # Daemons: one that hangs in a request must not keep the command from ending at its deadline.
+    # Daemon threads, so that a hanging request does not keep the command alive after its deadline.
     for _ in range(min(_MOST_THREADS, len(tasks))):
         threading.Thread(target=work, name="preflight", daemon=True).start()
     waiting = list(tasks)
@@ -147,24 +147,24 @@ def _run_all(
 
 def _outcome(task: _Task, reader: AwsReader) -> Outcome:
     try:
-        outcome: Outcome = task.check.evaluate(task.requirements, task.check.gather(reader, task.requirements))
+        outcome: Outcome = task.check.evaluate(
+            task.requirements, task.check.gather(reader, task.requirements)
+        )
     except DeadlinePassedError:
         return _timed_out()
     except ClientError as error:
         problem = f"{error.response['Error'].get('Code')}: {error.response['Error'].get('Message')}"
         calls = ", ".join(task.check.calls)
-        return failed(
-            f"not answered: {problem}", f"Allow {calls}, or leave this out: --skip {task.check.code}"
-        )
+        return failed(f"no answer: {problem}", f"Allow {calls}, or skip this check: --skip {task.check.code}")
     except BotoCoreError as error:
-        return failed(f"not answered: {error}", "Check the network, the credentials and the Region")
-    except Exception as error:  # noqa: BLE001 - an answer that was not foreseen fails its check, not all of them
+        return failed(f"no answer: {error}", "Check the network, the credentials and the Region")
+    except Exception as error:  # noqa: BLE001 - an unexpected response fails one check, not all
         return failed(
-            f"the answer of AWS was not understood: {type(error).__name__}: {error}",
-            f"Report this, and leave it out meanwhile: --skip {task.check.code}",
+            f"unexpected response of AWS: {type(error).__name__}: {error}",
+            f"Report this, and skip the check for now: --skip {task.check.code}",
         )
     return outcome
 
 
 def _timed_out() -> Outcome:
-    return failed("not answered before the deadline", "Run it again, with a longer --timeout")
+    return failed("no answer before the deadline", "Run it again with a longer --timeout")

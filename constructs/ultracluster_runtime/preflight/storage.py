@@ -1,4 +1,4 @@
-"""Checks of existing buckets and of KMS keys."""
+"""Checks of existing buckets and KMS keys."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -29,61 +29,70 @@ def _buckets(rollout: RolloutRequirements) -> Iterator[BucketRequirements]:
 
 def _location(reader: AwsReader, requirements: BucketRequirements) -> str | None:
     response = reader.call_or_none(
-        "s3", requirements.region, "GetBucketLocation", absent=("NoSuchBucket", "404"), Bucket=requirements.name
+        "s3",
+        requirements.region,
+        "GetBucketLocation",
+        absent=("NoSuchBucket", "404"),
+        Bucket=requirements.name,
     )
     if response is None:
         return None
     name = response.get("LocationConstraint") or ""
-    return {"": "us-east-1", "EU": "eu-west-1"}.get(name, str(name))  # as they were called at first
+    return {"": "us-east-1", "EU": "eu-west-1"}.get(name, str(name))  # legacy names of the API
 
 
 def _evaluate_bucket(requirements: BucketRequirements, region: str | None) -> Outcome:
-    """Whether the bucket is there, and in the Region of the cluster."""
+    """Check that the bucket exists, in the Region of the cluster."""
     if region is None:
-        return failed(f"there is no bucket {requirements.name}", "Make it, or correct its name")
+        return failed(f"the bucket {requirements.name} does not exist", "Create it, or correct its name")
     if region == requirements.region:
         return passed(f"{requirements.name} is in {region}")
-    evidence = f"{requirements.name} is in {region}, the cluster in {requirements.region}: every byte is paid across Regions"
+    evidence = f"{requirements.name} is in {region}, the cluster in {requirements.region}: traffic across Regions is billed per GB"
     if requirements.joined:
         return failed(
-            f"{evidence}, and FSx imports by itself from its own Region only", f"Copy the data to {requirements.region}"
+            f"{evidence}, and FSx imports automatically from its own Region only",
+            f"Copy the data to {requirements.region}",
         )
     return warned(evidence, f"Copy the data to {requirements.region}")
 
 
 def _policy(reader: AwsReader, requirements: BucketRequirements) -> tuple[Description | None, bool]:
     absent = ("NoSuchBucketPolicy",)
-    policy = reader.call_or_none("s3", requirements.region, "GetBucketPolicy", absent=absent, Bucket=requirements.name)
+    policy = reader.call_or_none(
+        "s3", requirements.region, "GetBucketPolicy", absent=absent, Bucket=requirements.name
+    )
     if policy is None:
         return None, False
-    status = reader.call_or_none("s3", requirements.region, "GetBucketPolicyStatus", absent=absent, Bucket=requirements.name)
+    status = reader.call_or_none(
+        "s3", requirements.region, "GetBucketPolicyStatus", absent=absent, Bucket=requirements.name
+    )
     return json.loads(policy["Policy"]), bool(status and status["PolicyStatus"]["IsPublic"])
 
 
 def _evaluate_policy(requirements: BucketRequirements, evidence: tuple[Description | None, bool]) -> Outcome:
-    """Whether the bucket's policy keeps strangers out, and lets the jobs in."""
+    """Check that the bucket policy is not public and does not lock out the jobs."""
     policy, public = evidence
     if policy is None:
-        return passed("it has no policy: IAM alone decides")
+        return passed("it has no policy: only IAM policies apply")
     if public:
         return failed(
-            f"{requirements.name} is public by its policy; checkpoints and data would be the world's",
-            "Take the statement out, and block public access",
+            f"the policy makes {requirements.name} public, including its checkpoints and data",
+            "Remove the statement, and block public access",
         )
     denials = [statement for statement in _list(policy.get("Statement", [])) if _shuts_out(statement)]
     if any("Condition" not in statement for statement in denials):
-        return failed("a statement denies it to everybody", "Let the roles of the jobs in")
+        return failed("a statement denies access to everyone", "Exclude the roles of the jobs")
     if denials:
         names = ", ".join(str(statement.get("Sid", "without a Sid")) for statement in denials)
         return warned(
-            f"statements deny it to everybody under conditions: {names}",
-            "See that jobs, and FSx if it is joined, keep the conditions",
+            f"statements deny access under conditions: {names}",
+            "Check that jobs, and FSx if it is linked, meet the conditions",
         )
-    return passed("its policy is not public and shuts nobody out")
+    return passed("its policy is not public and locks nobody out")
 
 
 def _shuts_out(statement: Description) -> bool:
-    """Whether a statement denies something to all, other than to plain HTTP."""
+    """Return whether a statement denies access to everyone, other than over plain HTTP."""
     everybody = statement.get("Principal") in ("*", {"AWS": "*"})
     plain = statement.get("Condition") == {"Bool": {"aws:SecureTransport": "false"}}
     return statement.get("Effect") == "Deny" and everybody and not plain
@@ -103,21 +112,21 @@ def _keys(rollout: RolloutRequirements) -> Iterator[KeyRequirements]:
 
 def _key(reader: AwsReader, requirements: KeyRequirements) -> Description | None:
     region = requirements.arn.split(":")[3]
-    response = reader.call_or_none("kms", region, "DescribeKey", absent=("NotFoundException",), KeyId=requirements.arn)
+    response = reader.call_or_none(
+        "kms", region, "DescribeKey", absent=("NotFoundException",), KeyId=requirements.arn
+    )
     return response["KeyMetadata"] if response else None
 
 
 def _evaluate_key(requirements: KeyRequirements, description: Description | None) -> Outcome:
-    """Whether the key can encrypt."""
+    """Check that the key can encrypt."""
     if description is None:
-        return failed(f"there is no key {requirements.arn}", "Make it, or correct its ARN")
+        return failed(f"the key {requirements.arn} does not exist", "Create it, or correct its ARN")
     state, usage = description.get("KeyState", ""), description.get("KeyUsage") or "ENCRYPT_DECRYPT"
     if state != "Enabled":
-        return failed(
-            f"it is {state}", "Enable it, or cancel its deletion; what it encrypts is lost without it"
-        )
+        return failed(f"it is {state}", "Enable it, or cancel its deletion; without it, its data is lost")
     if usage != "ENCRYPT_DECRYPT" or description.get("KeySpec", "SYMMETRIC_DEFAULT") != "SYMMETRIC_DEFAULT":
-        return failed(f"it is for {usage} ({description.get('KeySpec')})", "Take a symmetric key that encrypts")
+        return failed(f"it is for {usage} ({description.get('KeySpec')})", "Use a symmetric encryption key")
     return passed(f"it is {state} and symmetric")
 
 
@@ -128,18 +137,21 @@ def _key_policy(reader: AwsReader, requirements: KeyRequirements) -> tuple[Descr
 
 
 def _evaluate_key_policy(_: KeyRequirements, evidence: tuple[Description, str]) -> Outcome:
-    """Whether the key's policy leaves it to IAM who uses it: our roles and FSx's grants get it by IAM alone."""
+    """Check that the key policy delegates access to IAM, on which the roles of the jobs and FSx's grants rely."""
     policy, owner = evidence
     for statement in _list(policy.get("Statement", [])):
         principal = statement.get("Principal", {})
         principals = _list(principal.get("AWS", [])) if isinstance(principal, dict) else [principal]
-        root = any(principal_arn == owner or str(principal_arn).endswith(f"::{owner}:root") for principal_arn in principals)
+        root = any(
+            principal_arn == owner or str(principal_arn).endswith(f"::{owner}:root")
+            for principal_arn in principals
+        )
         everything = "kms:*" in _list(statement.get("Action", []))
         if statement.get("Effect") == "Allow" and root and everything:
-            return passed(f"its policy leaves it to the IAM policies of {owner}")
+            return passed(f"its policy delegates access to the IAM policies of {owner}")
     return warned(
-        f"its policy does not leave it to the IAM policies of {owner}",
-        "Allow kms:Decrypt, GenerateDataKey, DescribeKey to the jobs' roles, and kms:CreateGrant to who deploys",
+        f"its policy does not delegate access to the IAM policies of {owner}",
+        "Allow kms:Decrypt, GenerateDataKey and DescribeKey for the roles of the jobs, and kms:CreateGrant for deployments",
     )
 
 

@@ -1,4 +1,4 @@
-"""Checks of the zone: that the account sees it, and that EC2 offers the type there."""
+"""Checks of zones: visible to the account, and offering the instance type."""
 
 from typing import Any, Final
 
@@ -10,23 +10,27 @@ __all__ = ["ZONE_CHECKS"]
 
 
 def _zones(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, Any]:
-    # All of them, not a filter: the message shall say which there are.
-    description = reader.call("ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True)
+    # No filter, so that the message can list all zones.
+    description = reader.call(
+        "ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True
+    )
     return {zone["ZoneId"]: zone for zone in description["AvailabilityZones"]}
 
 
 def _evaluate_zone(requirements: ClusterRequirements, zones: dict[str, Any]) -> Outcome:
-    """Whether the account can launch into the zone."""
+    """Check that the account can launch into the zone."""
     zone = zones.get(requirements.zone_id)
     if zone is None:
         return failed(
-            f"{requirements.region} shows this account no zone {requirements.zone_id}; it has {', '.join(sorted(zones))}",
-            "Take the zone id of the capacity: `aws ec2 describe-capacity-reservations`",
+            f"{requirements.region} has no zone {requirements.zone_id} in this account; it has {', '.join(sorted(zones))}",
+            "Use the zone ID of the capacity: `aws ec2 describe-capacity-reservations`",
         )
     if zone.get("OptInStatus") == "not-opted-in":
         group = zone.get("GroupName", requirements.zone_id)
         command = f"aws ec2 modify-availability-zone-group --group-name {group} --opt-in-status opted-in"
-        return failed(f"{requirements.zone_id} is not opted in", f"Opt in: `{command} --region {requirements.region}`")
+        return failed(
+            f"{requirements.zone_id} is not opted in", f"Opt in: `{command} --region {requirements.region}`"
+        )
     if zone.get("State", "available") != "available":
         return failed(f"{requirements.zone_id} is {zone['State']}", "Wait, or use another zone")
     return passed(f"{requirements.zone_id} is {zone['ZoneName']} in this account")
@@ -45,15 +49,15 @@ def _offered(reader: AwsReader, requirements: ClusterRequirements) -> list[str]:
 
 
 def _evaluate_offered(requirements: ClusterRequirements, zones: list[str]) -> Outcome:
-    """Whether EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
+    """Check that EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
     if requirements.zone_id in zones:
         return passed(f"{requirements.instance_type} is offered in {', '.join(zones)}")
     evidence = f"{requirements.instance_type} is offered in {', '.join(zones) or 'no zone of ' + requirements.region}"
     evidence += f", not in {requirements.zone_id}"
     if all(source.market_type == "capacity-block" for source in requirements.sources):
         return warned(
-            f"{evidence}; Capacity Blocks are sold apart from these offerings",
-            "See that the reservation is of this type and zone",
+            f"{evidence}; Capacity Blocks are sold independently of these offerings",
+            "Check that the reservation has this type and zone",
         )
     return failed(evidence, "Use another zone or type")
 

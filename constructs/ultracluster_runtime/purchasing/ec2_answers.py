@@ -1,4 +1,4 @@
-"""Reading EC2's answers about capacity into our own objects, tolerant of fields that are missing."""
+"""Parse EC2's responses about capacity, tolerating missing members."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -18,7 +18,7 @@ def _order_name(response: _Answer) -> str | None:
 
 
 def reservation(response: _Answer) -> Reservation:
-    """Read a CapacityReservation."""
+    """Parse a CapacityReservation."""
     return Reservation(
         reservation_id=response["CapacityReservationId"],
         state=response.get("State", "unknown"),
@@ -34,7 +34,7 @@ def reservation(response: _Answer) -> Reservation:
 
 
 def block(response: _Answer) -> Block:
-    """Read a CapacityBlock."""
+    """Parse a CapacityBlock."""
     return Block(
         block_id=response["CapacityBlockId"],
         state=response.get("State", "unknown"),
@@ -44,7 +44,7 @@ def block(response: _Answer) -> Block:
 
 
 def extension_offering(response: _Answer, *, reservation_id: str) -> ExtensionOffering:
-    """Read a CapacityBlockExtensionOffering for a reservation; the answer does not repeat which."""
+    """Parse a CapacityBlockExtensionOffering; the response does not contain the ID of the reservation."""
     return ExtensionOffering(
         offering_id=response["CapacityBlockExtensionOfferingId"],
         reservation_id=reservation_id,
@@ -57,7 +57,7 @@ def extension_offering(response: _Answer, *, reservation_id: str) -> ExtensionOf
 
 
 def extension(response: _Answer) -> Extension:
-    """Read a CapacityBlockExtension of the history."""
+    """Parse a CapacityBlockExtension of the history."""
     return Extension(
         offering_id=response["CapacityBlockExtensionOfferingId"],
         reservation_id=response["CapacityReservationId"],
@@ -68,10 +68,10 @@ def extension(response: _Answer) -> Extension:
 
 
 def bought(response: _Answer) -> Bought:
-    """Read what a purchase of a block says was bought: every reservation of every part, and every block.
+    """Parse the response of a block purchase: every reservation of every segment, and every block.
 
     Raises:
-        ValueError: If it names none. Then nobody can say what happened.
+        ValueError: If it contains no reservation, so that the outcome is unknown.
     """
     reservations = [*(response.get("CapacityReservations") or ()), response.get("CapacityReservation") or {}]
     blocks = response.get("CapacityBlocks") or ()
@@ -80,22 +80,22 @@ def bought(response: _Answer) -> Bought:
     block_ids = {item["CapacityBlockId"] for item in blocks if item.get("CapacityBlockId")}
     block_ids |= {item["CapacityBlockId"] for item in reservations if item.get("CapacityBlockId")}
     if not ids:
-        raise ValueError("the answer names no reservation")
+        raise ValueError("the response contains no reservation")
     return Bought(reservation_ids=tuple(sorted(ids)), block_ids=tuple(sorted(block_ids)))
 
 
 def bought_extension(response: _Answer) -> Bought:
-    """Read what a purchase of an extension says was bought.
+    """Parse the response of an extension purchase.
 
     Raises:
-        ValueError: If it names none.
+        ValueError: If it contains no extension.
     """
     ids = {item["CapacityReservationId"] for item in response.get("CapacityBlockExtensions") or ()}
     if not ids:
-        raise ValueError("the answer names no extension")
+        raise ValueError("the response contains no extension")
     return Bought(reservation_ids=tuple(sorted(ids)))
 
 
 def created(response: _Answer) -> Bought:
-    """Read which On-Demand Capacity Reservation was made."""
+    """Parse the response of CreateCapacityReservation."""
     return Bought(reservation_ids=(response["CapacityReservation"]["CapacityReservationId"],))

@@ -1,4 +1,4 @@
-"""Performing the effects of the purchase protocol with boto3. The only module that can make AWS sell something."""
+"""Perform the effects of the purchase protocol with boto3. Only this module can buy anything."""
 
 import time
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from ultracluster_runtime.purchasing.orders import ORDER_TAG, Order
 __all__ = ["PURCHASING", "Ec2Driver", "session_clients"]
 
 PURCHASING: Final = Config(
-    # One attempt in all: it wins over AWS_MAX_ATTEMPTS, AWS_RETRY_MODE and the shared configuration file.
+    # A single attempt; overrides AWS_MAX_ATTEMPTS, AWS_RETRY_MODE and the shared configuration file.
     retries={"total_max_attempts": 1, "mode": "standard"},
     connect_timeout=10,
     read_timeout=60,
@@ -38,21 +38,21 @@ PURCHASING: Final = Config(
 
 
 class _TooLateError(Exception):
-    """The request was ready to leave after its limit, and did not."""
+    """The request was ready to be sent after its limit, and was not sent."""
 
 
 class _SentAlreadyError(Exception):
-    """The request was about to leave a second time, and did not."""
+    """The request was about to be sent a second time, and was not sent."""
 
 
 def session_clients(profile: str | None = None) -> MakeClient:
-    """Clients of a boto3 session.
+    """Return a function that creates clients of a boto3 session.
 
     Args:
-        profile: The profile of the AWS configuration. Default: boto3's own choice of credentials.
+        profile: Profile of the AWS configuration. Default: boto3's default credentials.
 
     Raises:
-        FindingsError: If there is no such profile (UC9009).
+        FindingsError: UC9009 if there is no such profile.
     """
     session = aws_session(profile)
 
@@ -63,14 +63,14 @@ def session_clients(profile: str | None = None) -> MakeClient:
 
 
 class Ec2Driver:
-    """Performs every effect of the protocol.
+    """Performs the effects of the purchase protocol.
 
     Args:
-        make_client: Makes the boto3 clients.
+        make_client: Creates boto3 clients.
         ledger: The ledger.
-        confirm: Asks the person who runs the command whether to buy.
-        clock: The present time. Default: this machine's clock.
-        sleep: Waits, in seconds. Default: really.
+        confirm: Asks the user whether to buy.
+        clock: Returns the current time. Default: the clock of this machine.
+        sleep: Sleeps, in seconds. Default: `time.sleep`.
     """
 
     def __init__(
@@ -89,8 +89,8 @@ class Ec2Driver:
         self._clock = clock
         self._sleep = sleep
 
-    def perform(self, effect: effects.Effect) -> Any:  # noqa: C901, PLR0911 - one branch for each effect
-        """Perform one effect and give its reply."""
+    def perform(self, effect: effects.Effect) -> Any:  # noqa: C901, PLR0911 - one branch per effect
+        """Perform one effect and return its reply."""
         match effect:
             case effects.Now():
                 return self._clock()
@@ -131,7 +131,7 @@ class Ec2Driver:
     def _dry_run(self, request: Request) -> effects.DryRunPassed | effects.Refused | effects.DryRunExecuted:
         try:
             self._call(self._purchasing_client(request.region), request, DryRun=True)
-        except Exception as error:  # noqa: BLE001 - whatever it was, only DryRunOperation is permission
+        except Exception as error:  # noqa: BLE001 - only DryRunOperation means permission
             return classify_dry_run_error(error)
         return effects.DryRunExecuted()
 
@@ -142,7 +142,7 @@ class Ec2Driver:
         sent_times: list[datetime] = []
 
         def on_leaving(**_: Any) -> None:
-            # The request is signed by now, and AWS takes a signature for five minutes.
+            # The request is signed at this point, and AWS accepts a signature for five minutes.
             if sent_times:
                 raise _SentAlreadyError
             if self._clock() > not_after:
@@ -153,8 +153,8 @@ class Ec2Driver:
         try:
             return _read(request, self._call(client, request))
         except _TooLateError:
-            return effects.Refused("TooLate", f"not sent: it is after {not_after.isoformat()}")
-        except Exception as error:  # noqa: BLE001 - whatever it was, the request may have been executed
+            return effects.Refused("TooLate", f"not sent: the limit {not_after.isoformat()} has passed")
+        except Exception as error:  # noqa: BLE001 - the request may have been executed
             return classify_send_error(error)
 
     def _call(self, client: Any, request: Request, **more: Any) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class Ec2Driver:
         return effects.Committed()
 
     def _purchasing_client(self, region: str) -> Any:
-        # A client of its own for every request: its one attempt and its limit belong to that request.
+        # A new client per request, because the event handler and the single attempt belong to that request.
         return self._make_client("ec2", region, PURCHASING)
 
 

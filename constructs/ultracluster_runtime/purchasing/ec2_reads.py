@@ -1,4 +1,4 @@
-"""Performing the reading effects of the purchase protocol with boto3. Nothing here can change anything in EC2."""
+"""Perform the read effects of the purchase protocol with boto3. All calls are read-only."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ from ultracluster_runtime.purchasing.offerings import parse_offering
 __all__ = ["Ec2Reads", "MakeClient", "ReadEffect"]
 
 MakeClient = Callable[[str, str, Config], Any]
-"""Makes a boto3 client: service, Region and configuration."""
+"""Creates a boto3 client for a service, Region and configuration."""
 
 ReadEffect = (
     DescribeOfferings
@@ -43,22 +43,22 @@ _PAGE_SIZE: Final = 100
 
 
 class Ec2Reads:
-    """Reads EC2 in any Region; usable from several threads.
+    """Reads EC2 in any Region. Thread-safe.
 
     Args:
-        make_client: Makes the boto3 clients.
+        make_client: Creates boto3 clients.
     """
 
     def __init__(self, make_client: MakeClient) -> None:
         self._make_client = make_client
         self._clients: dict[str, Any] = {}
         self._zone_ids: dict[str, Mapping[str, str]] = {}
-        self._making = threading.Lock()  # boto3 clients are thread-safe, the sessions that make them are not
+        self._client_lock = threading.Lock()  # boto3 clients are thread-safe, sessions are not
         self.unreadable: list[str] = []
-        """Offerings that could not be read, each with its reason. They are never bought."""
+        """Offerings that could not be parsed, with the reason. They are never bought."""
 
     def perform(self, effect: ReadEffect) -> Any:
-        """Perform one read: `Page` or `ReadFailed`."""
+        """Perform one read and return a `Page` or `ReadFailed`."""
         try:
             return self._read(effect)
         except (ClientError, BotoCoreError) as error:
@@ -121,7 +121,7 @@ class Ec2Reads:
         return _page(response, offerings)
 
     def zone_ids(self, region: str) -> Mapping[str, str]:
-        """The zone id of each zone name of this account in a Region."""
+        """Return the zone IDs of a Region by the zone names of this account."""
         if region not in self._zone_ids:
             response = self.client(region).describe_availability_zones(AllAvailabilityZones=True)
             self._zone_ids[region] = {
@@ -130,8 +130,8 @@ class Ec2Reads:
         return self._zone_ids[region]
 
     def client(self, region: str) -> Any:
-        """The reading client of a Region."""
-        with self._making:
+        """Return the client for a Region."""
+        with self._client_lock:
             if region not in self._clients:
                 self._clients[region] = self._make_client("ec2", region, _READING)
             return self._clients[region]

@@ -1,21 +1,21 @@
-"""The ledger of orders in one DynamoDB table, and the transactions that keep a second purchase out.
+"""Ledger of orders in a DynamoDB table, with transactions that prevent a second purchase.
 
-Layout. Partition key ``pk`` and sort key ``sk``, both strings; no index; strongly consistent reads only.
+Partition key ``pk`` and sort key ``sk`` are strings. There is no index; all reads are strongly consistent.
 
 ==========================================  ==================  =====================================================
-``pk``                                      ``sk``              what it is
+``pk``                                      ``sk``              Content
 ==========================================  ==================  =====================================================
-``ORDER#<name>``                            ``ORDER``           the order: the attributes of `Record`; ``terms`` is the
+``ORDER#<name>``                            ``ORDER``           Order: the attributes of `Record`; ``terms`` is the
                                                                 canonical JSON of the terms, ``token`` their hash
-``ORDER#<name>``                            ``EVENT#<version>``  one change of that order: state, at, reason, nonce
-``LOCK#cluster/<cluster>``                  ``LOCK``            the order that is under way for a cluster
-``LOCK#reservation/<cr-…>``                 ``LOCK``            the extension that is under way for a reservation
-``MONTH#<account>#<currency>#<yyyy-mm>``    ``MONTH``           ``held``: the fees that count against the month's cap
+``ORDER#<name>``                            ``EVENT#<version>``  Change of that order: state, at, reason, nonce
+``LOCK#cluster/<cluster>``                  ``LOCK``            Order in progress for a cluster
+``LOCK#reservation/<cr-…>``                 ``LOCK``            Extension in progress for a reservation
+``MONTH#<account>#<currency>#<yyyy-mm>``    ``MONTH``           ``held``: fees that count against the monthly cap
 ==========================================  ==================  =====================================================
 
-The table should have deletion protection, point-in-time recovery and a RETAIN policy, and bill per request. Items never
-expire. The buyer needs ``dynamodb:GetItem``, ``PutItem``, ``UpdateItem``, ``DeleteItem``, ``Query`` and ``Scan`` on it;
-``TransactWriteItems`` is allowed by the permissions of its parts.
+The table should have deletion protection, point-in-time recovery, a RETAIN policy and on-demand billing. Items never
+expire. The buyer needs ``dynamodb:GetItem``, ``PutItem``, ``UpdateItem``, ``DeleteItem``, ``Query`` and ``Scan`` on it,
+which also allow ``TransactWriteItems``.
 """
 
 import hashlib
@@ -43,18 +43,18 @@ from ultracluster_runtime.purchasing.ledger_items import (
 )
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import Order, order_token
-from ultracluster_runtime.purchasing.pagination import refuse
+from ultracluster_runtime.purchasing.pagination import refusal
 from ultracluster_runtime.purchasing.records import Record
 
 __all__ = ["PARTITION_KEY", "SORT_KEY", "Event", "Ledger"]
 
 _Write = tuple[Item, str | None]
-"""One write of a transaction, and what its condition stands for."""
+"""Write of a transaction, and the meaning of its condition."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """One change of an order, as the ledger keeps it."""
+    """Change of an order in the ledger."""
 
     version: int
     state: OrderState
@@ -64,19 +64,19 @@ class Event:
 
 def _unusable(error: Exception, table: str) -> Exception:
     response = classify_read_error(error)
-    return refuse(
+    return refusal(
         "UC7021",
-        f"the ledger's table {table!r} cannot be used: {response.code}: {response.message}",
-        remedy="Nothing is bought without it: deploy the CapacityLedger, or use the account and Region that hold it",
+        f"the ledger table {table!r} cannot be used: {response.code}: {response.message}",
+        remedy="Nothing is bought without it: deploy the CapacityLedger, or use the account and Region that contain it",
     )
 
 
 class Ledger:
-    """The ledger in one table.
+    """Ledger in one table.
 
     Args:
-        client: A DynamoDB client of the table's account and Region.
-        table: The table's name.
+        client: DynamoDB client for the account and Region of the table.
+        table: Name of the table.
     """
 
     def __init__(self, client: Any, table: str) -> None:
@@ -84,10 +84,10 @@ class Ledger:
         self._table = table
 
     def approve(self, order: Order, *, now: datetime) -> Record:
-        """Write an approval, if the name was never used.
+        """Write an approval, if the name is unused.
 
         Raises:
-            FindingsError: If the name is taken (UC7022) or the table cannot be used (UC7021).
+            FindingsError: UC7022 if the name is taken, UC7021 if the table cannot be used.
         """
         record = Record(
             order=order,
@@ -106,19 +106,19 @@ class Ledger:
             )
         except (ClientError, BotoCoreError) as error:
             if isinstance(classify_transaction_error(error, ("state", "state")), ConditionFailed):
-                raise refuse(
+                raise refusal(
                     "UC7022",
-                    f"there is an order {order.name!r} already",
-                    remedy="A new approval needs a new name",
+                    f"the order {order.name!r} already exists",
+                    remedy="Use a new name for a new approval",
                 ) from error
             raise _unusable(error, self._table) from error
         return record
 
     def read(self, name: str) -> Record | ReadFailed | None:
-        """Read an order, strongly consistent: `Record`, None when there is none, or `ReadFailed`.
+        """Read an order with strong consistency: `Record`, None if there is none, or `ReadFailed`.
 
         Raises:
-            FindingsError: If there is no such table (UC7021) or the item was edited (UC7025).
+            FindingsError: UC7021 if there is no such table, UC7025 if the item was edited.
         """
         try:
             response = self._client.get_item(TableName=self._table, Key=order_key(name), ConsistentRead=True)
@@ -130,10 +130,10 @@ class Ledger:
         return read_record_item(response["Item"]) if "Item" in response else None
 
     def orders(self) -> list[Record]:
-        """Read all orders, the newest change first.
+        """Read all orders, most recently changed first.
 
         Raises:
-            FindingsError: If the table cannot be used (UC7021) or an item was edited (UC7025).
+            FindingsError: UC7021 if the table cannot be used, UC7025 if an item was edited.
         """
         pages = self._pages(
             "scan",
@@ -143,10 +143,10 @@ class Ledger:
         return sorted(map(read_record_item, pages), key=lambda record: record.changed_at, reverse=True)
 
     def history(self, name: str) -> list[Event]:
-        """Read every change of an order, the first one first.
+        """Read all changes of an order, oldest first.
 
         Raises:
-            FindingsError: If the table cannot be used (UC7021).
+            FindingsError: UC7021 if the table cannot be used.
         """
         items = self._pages(
             "query",
@@ -174,14 +174,14 @@ class Ledger:
     def advance(self, before: Record, after: Record) -> Committed | ConditionFailed | OutcomeUnknown:
         """Write `after` in one transaction, if the table still holds `before`.
 
-        Entering SENDING, the lock must be free and the fee fit under the month's cap.
+        To enter SENDING, the lock must be free and the fee must fit under the monthly cap.
         """
         writes = [
             *self._record_writes(before, after),
             *self._lock_writes(before, after),
             *self._month_writes(before, after),
         ]
-        # The same token for the same attempt: a transaction that boto3 repeats is executed once.
+        # The same token for the same attempt, so that a transaction retried by boto3 is executed once.
         attempt = (
             f"{after.order.name}/{after.version}/{after.state}/{after.nonce}/{after.changed_at.isoformat()}"
         )
@@ -199,7 +199,7 @@ class Ledger:
         condition = "#version = :version AND #state = :state AND "
         if before.nonce is None:
             condition += "attribute_not_exists(#nonce)"
-        else:  # two processes count the same version; their nonces differ
+        else:  # two processes may have the same version; their nonces differ
             condition += "#nonce = :nonce"
             values[":nonce"] = {"S": before.nonce}
         put = {
@@ -251,7 +251,7 @@ class Ledger:
         if after.state is not OrderState.SENDING:
             return [({"Update": update}, None)]
         room = after.order.month_cap - change
-        # Without room the first order of the month is refused too: no number is below :room then.
+        # Without room, reject the first order of the month, too: no number is below a negative :room.
         absent = f"attribute_not_exists({PARTITION_KEY}) OR " if room >= 0 else ""
         update["ConditionExpression"] = f"{absent}#held <= :room"
         update["ExpressionAttributeValues"][":room"] = {"N": format(room, "f")}

@@ -1,4 +1,4 @@
-"""Orders and their history as items of the ledger's table; its layout is described in `ultracluster_runtime.purchasing.ledger`."""
+"""Orders and their history as table items; the layout is described in `ultracluster_runtime.purchasing.ledger`."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import parse_terms, terms_of
-from ultracluster_runtime.purchasing.pagination import refuse
+from ultracluster_runtime.purchasing.pagination import refusal
 from ultracluster_runtime.purchasing.records import Record
 
 __all__ = [
@@ -38,21 +38,21 @@ _TIMES: Final = ("changed_at", "sent_at", "start", "end")
 _LISTS: Final = ("zone_ids", "reservation_ids", "block_ids", "ec2_states")
 
 Item = dict[str, Any]
-"""An item as DynamoDB's low-level API has it: each value under the letter of its type."""
+"""Item in the format of DynamoDB's low-level API, with type descriptors."""
 
 
 def item_key(partition: str, sort: str) -> Item:
-    """The key of an item."""
+    """Return the key of an item."""
     return {PARTITION_KEY: {"S": partition}, SORT_KEY: {"S": sort}}
 
 
 def order_key(name: str) -> Item:
-    """The key of an order."""
+    """Return the key of an order."""
     return item_key(f"{ORDER}#{name}", ORDER)
 
 
 def record_item(record: Record) -> Item:
-    """Write an order as an item."""
+    """Convert an order to an item."""
     item = order_key(record.order.name) | {
         "terms": {"S": terms_of(record.order)},
         "state": {"S": record.state.value},
@@ -73,10 +73,10 @@ def record_item(record: Record) -> Item:
 
 
 def read_record_item(item: Mapping[str, Any]) -> Record:
-    """Read an order from its item.
+    """Convert an item to an order.
 
     Raises:
-        FindingsError: UC7025 if somebody wrote to it who is not the ledger.
+        FindingsError: UC7025 if the item was edited.
     """
     try:
         values: Item = {name: item[name]["S"] for name in _TEXTS if name in item}
@@ -92,15 +92,15 @@ def read_record_item(item: Mapping[str, Any]) -> Record:
         )
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         name = item.get(PARTITION_KEY, {}).get("S", "?")
-        raise refuse(
+        raise refusal(
             "UC7025",
             f"item {name} of the ledger cannot be read: {error!r}",
-            remedy="Somebody edited the ledger",
+            remedy="The ledger was edited",
         ) from error
 
 
 def event_item(record: Record) -> Item:
-    """Write the change that led to a record as an item of its history."""
+    """Convert the latest change of an order to an item of its history."""
     return item_key(f"{ORDER}#{record.order.name}", f"{EVENT}{record.version:06d}") | {
         "state": {"S": record.state.value},
         "at": {"S": record.changed_at.isoformat()},

@@ -1,4 +1,4 @@
-"""Whether the terms of an order make sense: every problem at once, before anything is written or asked."""
+"""Validate the terms of an order and report all problems at once, before anything is written or requested."""
 
 import re
 from collections.abc import Iterator
@@ -43,14 +43,14 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 def check_order(order: Order, *, now: datetime) -> list[Finding]:
-    """Check the terms of an order.
+    """Validate the terms of an order.
 
     Args:
         order: The order.
-        now: The present time, aware.
+        now: Current time, timezone-aware.
 
     Returns:
-        Every problem, in the order of the terms; empty when the order can be approved.
+        All problems, in the order of the terms; empty if the order can be approved.
     """
     findings = [*_common(order, now)]
     if isinstance(order, BlockOrder):
@@ -68,7 +68,7 @@ def _common(order: Order, now: datetime) -> Iterator[Finding]:
         "name",
         order.name,
         ok=matches(_NAME, order.name),
-        allowed="2 to 48 of a-z, 0-9 and -, a letter first",
+        allowed="2 to 48 characters of a-z, 0-9 and -, starting with a letter",
     )
     yield from check_value(
         "UC7002", "account", order.account, ok=matches(_ACCOUNT, order.account), allowed="12 digits"
@@ -78,7 +78,7 @@ def _common(order: Order, now: datetime) -> Iterator[Finding]:
         "cluster",
         order.cluster,
         ok=matches(_CLUSTER, order.cluster),
-        allowed="2 to 32 of a-z, 0-9 and -, a letter first",
+        allowed="2 to 32 characters of a-z, 0-9 and -, starting with a letter",
     )
     yield from check_value(
         "UC7005",
@@ -94,20 +94,20 @@ def _common(order: Order, now: datetime) -> Iterator[Finding]:
             code="UC7006",
             path="max_fee",
             problem=f"{order.max_fee} is above month_cap {order.month_cap}",
-            allowed="at most the month's cap",
+            allowed="at most month_cap",
         )
     approver_ok = (
         isinstance(order.approver, str) and bool(order.approver.strip()) and order.approver.isprintable()
     )
     yield from check_value(
-        "UC7007", "approver", order.approver, ok=approver_ok, allowed="the name of the person who approves"
+        "UC7007", "approver", order.approver, ok=approver_ok, allowed="name of the person who approves"
     )
     yield from check_time("expires_at", order.expires_at)
     if is_utc(order.expires_at) and order.expires_at <= now:
         yield Finding(
             code="UC7009",
             path="expires_at",
-            problem=f"{order.expires_at.isoformat()} has passed: it is {now.astimezone(UTC).isoformat(timespec='seconds')}",
+            problem=f"{order.expires_at.isoformat()} is in the past; now is {now.astimezone(UTC).isoformat(timespec='seconds')}",
             allowed="a time in the future",
         )
 
@@ -119,7 +119,7 @@ def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
             code="UC7010",
             path="instance_type",
             problem=f"got instance type {quote(order.instance_type)} and UltraServer type {quote(order.ultraserver_type)}",
-            allowed="exactly one of the two",
+            allowed="exactly one of them",
         )
     elif order.ultraserver_type is not None:
         ok = matches(_ULTRASERVER, order.ultraserver_type)
@@ -161,7 +161,7 @@ def _unlisted(order: BlockOrder) -> Iterator[Finding]:
 
 def _durations(order: BlockOrder) -> Iterator[Finding]:
     if not order.request_hours:
-        yield Finding(code="UC7013", path="request_hours", problem="no duration is given")
+        yield Finding(code="UC7013", path="request_hours", problem="no duration is specified")
     for hours in order.request_hours:
         yield from check_duration("request_hours", hours)
     bounds_ok = (
@@ -172,7 +172,7 @@ def _durations(order: BlockOrder) -> Iterator[Finding]:
             code="UC7013",
             path="min_hours",
             problem=f"got {quote(order.min_hours)} to {quote(order.max_hours)} hours",
-            allowed="whole numbers above zero, the smaller first",
+            allowed="positive integers, min_hours not above max_hours",
         )
 
 
@@ -190,7 +190,7 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
             code="UC7014",
             path="start_before",
             problem=f"no start lies between {max(order.start_after, now).isoformat()} and {order.start_before.isoformat()}",
-            allowed="a window that begins before it ends, and ends in the future",
+            allowed="a window whose start is before its end, and whose end is in the future",
         )
     if order.start_after > now + FURTHEST_START:
         yield Finding(
@@ -217,7 +217,7 @@ def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
             path="reservation_id",
             problem=f"got {quote(order.reservation_id)}",
             allowed="cr- and 17 hexadecimal digits",
-            remedy="That is an offering or a block; give the id of its Capacity Reservation"
+            remedy="This is an offering or a block; specify the ID of its Capacity Reservation"
             if offering
             else "",
         )
@@ -242,7 +242,10 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
     yield from [*price, *times]
     if not times and order.end <= now:
         yield Finding(
-            code="UC7014", path="end", problem=f"{order.end.isoformat()} has passed", allowed="a later time"
+            code="UC7014",
+            path="end",
+            problem=f"{order.end.isoformat()} is in the past",
+            allowed="a later time",
         )
     elif not times and not price and is_integer(order.count) and isinstance(order.max_fee, Decimal):
         max_cost = order.max_cost(now)
@@ -250,7 +253,7 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
             yield Finding(
                 code="UC7006",
                 path="max_fee",
-                problem=f"the reservation can cost {max_cost} until its end and max_fee is {order.max_fee}",
-                allowed="a cap that covers the price until the end",
-                remedy="Raise the cap or set an earlier end",
+                problem=f"the reservation can cost {max_cost} until its end; max_fee is {order.max_fee}",
+                allowed="a cap that covers the cost until the end",
+                remedy="Raise max_fee, or set an earlier end",
             )

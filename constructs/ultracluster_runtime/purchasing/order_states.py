@@ -1,4 +1,4 @@
-"""The states of an order and the only ways from one to another, as data."""
+"""States of an order and the transitions between them, as data."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,36 +8,36 @@ __all__ = ["HOLDS_FEE", "HOLDS_LOCK", "TRANSITIONS", "OrderState"]
 
 
 class OrderState(StrEnum):
-    """Where an order stands. No state leads back to APPROVED, and only APPROVED leads to SENDING."""
+    """State of an order. No state leads back to APPROVED, and only APPROVED leads to SENDING."""
 
     APPROVED = "APPROVED"
-    """A person approved the terms; nothing was sent."""
+    """The terms were approved; nothing was sent."""
     SENDING = "SENDING"
-    """One process may have sent the one request. What came of it is not known yet."""
+    """One process may have sent the request. The outcome is not known yet."""
     PURCHASED = "PURCHASED"
-    """The reservations exist; the payment has not been seen to clear."""
+    """The reservations exist; the payment is not confirmed."""
     PAID = "PAID"
-    """The payment cleared; for an On-Demand Capacity Reservation: the capacity is held."""
+    """The payment is confirmed; for an On-Demand Capacity Reservation: the capacity is reserved."""
     FAILED = "FAILED"
-    """AWS could not take the payment, or could not deliver, and released the reservation."""
+    """The payment failed or AWS could not deliver, and released the reservation."""
     REJECTED = "REJECTED"
-    """Nothing was bought: AWS refused before executing, or the buyer gave up before sending."""
+    """Nothing was bought: AWS refused before executing, or the request was not sent."""
     UNKNOWN = "UNKNOWN"
-    """Nothing was found for 30 minutes after sending. A person decides, with evidence."""
+    """Nothing was found within 30 minutes after sending. A person decides, on evidence."""
     CLOSED = "CLOSED"
-    """A person decided from evidence that nothing was bought."""
+    """A person decided on evidence that nothing was bought."""
     REVOKED = "REVOKED"
-    """A person took the approval back before anything was sent."""
+    """The approval was revoked before anything was sent."""
     CANCELLED = "CANCELLED"
-    """An On-Demand Capacity Reservation was given back. A Capacity Block cannot be."""
+    """An On-Demand Capacity Reservation was cancelled. Capacity Blocks cannot be."""
 
 
 _FOUND = frozenset({OrderState.PURCHASED, OrderState.PAID, OrderState.FAILED})
-"""What evidence in EC2 leads to. What EC2 shows is stronger than what the ledger believed."""
+"""States that evidence in EC2 leads to. Evidence in EC2 overrides the ledger."""
 
 TRANSITIONS: Mapping[OrderState, frozenset[OrderState]] = MappingProxyType(
     {
-        # UNKNOWN: a dry run that answers normally may have bought.
+        # UNKNOWN: a dry run that succeeds like a real request may have bought.
         OrderState.APPROVED: _FOUND | {OrderState.SENDING, OrderState.REVOKED, OrderState.UNKNOWN},
         OrderState.SENDING: _FOUND | {OrderState.REJECTED, OrderState.UNKNOWN},
         OrderState.UNKNOWN: _FOUND | {OrderState.CLOSED},
@@ -57,10 +57,10 @@ HOLDS_FEE = frozenset(
         OrderState.UNKNOWN,
         OrderState.PURCHASED,
         OrderState.PAID,
-        OrderState.CANCELLED,  # the hours until the cancellation were paid; how many is not known here
+        OrderState.CANCELLED,  # the hours until the cancellation were billed; their number is unknown here
     }
 )
-"""States whose fee counts against the month's cap."""
+"""States whose fee counts against the monthly cap."""
 
 HOLDS_LOCK = frozenset({OrderState.SENDING, OrderState.UNKNOWN, OrderState.PURCHASED})
-"""States in which no other order of the same cluster (or extension of the same reservation) may be sent."""
+"""States in which no other order for the same cluster (or extension of the same reservation) may be sent."""

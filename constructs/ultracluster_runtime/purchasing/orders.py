@@ -1,7 +1,7 @@
-"""The terms that a person approves before any money moves.
+"""Terms of an order, which a person approves before money is spent.
 
-An approval binds to terms, not to an offering: whatever AWS offers at the time of buying is bought only if it
-keeps every term. The token of an order is a hash of its terms, so a changed term needs a new approval.
+An approval applies to terms, not to an offering: at the time of purchase, an offering is bought only if it meets
+every term. The token of an order is a hash of its terms, so changed terms need a new approval.
 """
 
 import hashlib
@@ -24,22 +24,22 @@ __all__ = [
 ]
 
 ORDER_TAG = "uc:po"
-"""The tag that every purchase carries in its request; its value is the order's name."""
+"""Tag that every purchase request carries; its value is the name of the order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Order:
-    """The terms that every kind of order has.
+    """Terms of all kinds of orders.
 
     Attributes:
-        name: The order's own name, unique in the ledger; also the value of the tag `ORDER_TAG`.
-        account: The 12-digit account that pays.
-        cluster: The cluster that the capacity is for. Two orders of one cluster are never sent at the same time.
-        currency: The only currency accepted.
-        max_fee: The highest fee accepted for this order. There is no default.
-        month_cap: The highest sum of fees of all orders of this account in a calendar month (UTC).
-        approver: Who approves: a name or an address, for the record.
-        expires_at: From this time on the approval is void. Aware UTC.
+        name: Name of the order, unique in the ledger; also the value of the tag `ORDER_TAG`.
+        account: 12-digit account that pays.
+        cluster: Cluster that the capacity is for. Two orders for a cluster are never sent at the same time.
+        currency: Accepted currency. Default: USD.
+        max_fee: Maximum fee of this order. There is no default.
+        month_cap: Maximum sum of the fees of all orders of this account in a calendar month (UTC).
+        approver: Name or address of the person who approves, for the record.
+        expires_at: Time from which the approval is void, in UTC.
     """
 
     kind: ClassVar[str]
@@ -55,28 +55,28 @@ class Order:
 
     @property
     def lock(self) -> str:
-        """What this order must have to itself while it is sent and paid."""
+        """Lock that the order holds while it is sent and paid."""
         return f"cluster/{self.cluster}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockOrder(Order):
-    """Terms for one Capacity Block of instances, or of UltraServers.
+    """Terms of a purchase of one Capacity Block of instances or UltraServers.
 
     Attributes:
-        regions: Where to look. The offer with the best rank of all Regions is bought.
-        instance_type: The instance type. None when UltraServers are bought.
-        ultraserver_type: The UltraServer type. None when instances are bought.
-        count: Instances, or UltraServers.
-        platform: The platform of the AMI, as EC2 names it. Default: Linux/UNIX.
-        zone_ids: The zone ids accepted. Default: every zone of the Regions.
-        start_after: Earliest start accepted.
-        start_before: Latest start accepted.
-        end_by: Latest end accepted. Default: no limit but `max_hours`.
-        request_hours: The durations to ask AWS for, in hours.
-        min_hours: Shortest block accepted, in hours. AWS may answer with a block of other length than was asked.
-        max_hours: Longest block accepted, in hours.
-        prefer: What makes the best offer: a name of `ultracluster_runtime.purchasing.offerings.RANKINGS`. Default: lowest total.
+        regions: Regions to search. The best offering of all Regions is bought.
+        instance_type: Instance type. None for UltraServers.
+        ultraserver_type: UltraServer type. None for instances.
+        count: Number of instances or UltraServers.
+        platform: Platform of the AMI, as EC2 names it. Default: Linux/UNIX.
+        zone_ids: Accepted zone IDs. Default: all zones of the Regions.
+        start_after: Earliest start.
+        start_before: Latest start.
+        end_by: Latest end. Default: limited by `max_hours` only.
+        request_hours: Durations to request, in hours.
+        min_hours: Minimum duration in hours. AWS may offer other durations than requested.
+        max_hours: Maximum duration in hours.
+        prefer: Ranking: a key of `ultracluster_runtime.purchasing.offerings.RANKINGS`. Default: lowest total fee.
     """
 
     kind: ClassVar[str] = "capacity-block"
@@ -98,14 +98,14 @@ class BlockOrder(Order):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtensionOrder(Order):
-    """Terms for an extension of a Capacity Block that is owned already.
+    """Terms of an extension of an owned Capacity Block.
 
     Attributes:
-        region: The Region of the reservation.
-        reservation_id: The reservation to extend; it keeps its id.
-        expected_end: The end that the reservation must still have when the extension is bought. An end that moved
-            means that somebody extended it already.
-        extension_hours: The length of the extension in hours: one length, since longer is not better here.
+        region: Region of the reservation.
+        reservation_id: Reservation to extend; it keeps its ID.
+        expected_end: End that the reservation must still have at the time of purchase. Another end means that it was
+            extended already.
+        extension_hours: Duration of the extension in hours.
     """
 
     kind: ClassVar[str] = "extension"
@@ -117,26 +117,26 @@ class ExtensionOrder(Order):
 
     @property
     def lock(self) -> str:
-        """A reservation has one extension under way at a time."""
+        """Lock of the reservation: only one extension at a time."""
         return f"reservation/{self.reservation_id}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnDemandOrder(Order):
-    """Terms for an On-Demand Capacity Reservation.
+    """Terms of an On-Demand Capacity Reservation.
 
-    EC2 quotes no price for it and bills by the hour until the end. So the approver states the hourly price, and the
-    end is mandatory: together they bound what it can cost.
+    EC2 quotes no price for it and bills by the hour until the end. So the approver specifies the hourly price and an
+    end: together they limit its cost.
 
     Attributes:
-        region: Where to reserve.
-        instance_type: The instance type.
-        count: Instances.
-        platform: The platform of the AMI, as EC2 names it. Default: Linux/UNIX.
-        zone_id: The zone id of the reservation.
-        end: When the reservation ends by itself. EC2 ends it within an hour after that.
-        hourly_price: Price of one instance-hour, as the approver knows it.
-        placement_group_arn: A cluster placement group to reserve in. Default: none.
+        region: Region of the reservation.
+        instance_type: Instance type.
+        count: Number of instances.
+        platform: Platform of the AMI, as EC2 names it. Default: Linux/UNIX.
+        zone_id: Zone ID of the reservation.
+        end: End of the reservation. EC2 ends it within one hour after this time.
+        hourly_price: Price per instance-hour, as the approver knows it.
+        placement_group_arn: Cluster placement group of the reservation. Default: none.
     """
 
     kind: ClassVar[str] = "on-demand"
@@ -151,9 +151,9 @@ class OnDemandOrder(Order):
     placement_group_arn: str | None = None
 
     def max_cost(self, now: datetime) -> Decimal:
-        """The most that this reservation can cost when it is made at `now`, in the order's currency.
+        """Return the maximum cost of the reservation if it is created at `now`, in the currency of the order.
 
-        EC2 ends a reservation up to one hour after its end, so that hour counts.
+        EC2 ends a reservation up to one hour after its end, so that hour is included.
         """
         hours = Decimal((self.end - now + timedelta(hours=1)) // timedelta(seconds=1)) / 3600
         return (self.hourly_price * self.count * hours).quantize(Decimal("0.01"))
@@ -192,13 +192,13 @@ def _decode(name: str, value: Any) -> Any:
 
 
 def terms_of(order: Order) -> str:
-    """Write an order's terms in their one canonical form: JSON with sorted keys."""
+    """Serialize the terms of an order to canonical JSON with sorted keys."""
     terms = {name: _encode(getattr(order, name)) for name in _TERMS[order.kind]}
     return _canonical({"kind": order.kind, **terms})
 
 
 def parse_terms(text: str) -> Order:
-    """Read what `terms_of` wrote.
+    """Parse what `terms_of` returned.
 
     Raises:
         ValueError: If the text is not the terms of an order.
@@ -212,5 +212,5 @@ def parse_terms(text: str) -> Order:
 
 
 def order_token(order: Order) -> str:
-    """The token of an order: the first 16 hexadecimal digits of the SHA-256 of its terms."""
+    """Return the token of an order: the first 16 hexadecimal digits of the SHA-256 of its terms."""
     return hashlib.sha256(terms_of(order).encode()).hexdigest()[:16]

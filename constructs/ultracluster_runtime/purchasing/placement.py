@@ -1,4 +1,4 @@
-"""Which Region each cluster of a wave goes to, chosen from what is offered."""
+"""Place the clusters of a wave in Regions according to the available offerings."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,12 +12,12 @@ __all__ = ["PlacementRequest", "PlacementRules", "place"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlacementRequest:
-    """A cluster that waits for a place.
+    """Request to place a cluster.
 
     Attributes:
-        cluster: Its name.
-        instance_type: Name of its instance type.
-        nodes: Instances that it needs in one block.
+        cluster: Name of the cluster.
+        instance_type: Name of the instance type.
+        nodes: Number of instances, in one block.
     """
 
     cluster: str
@@ -27,14 +27,14 @@ class PlacementRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlacementRules:
-    """What a place must keep.
+    """Rules of placement.
 
     Attributes:
-        regions: Regions where clusters may be, such as those where the data may be.
-        max_fee: Highest fee of one block.
-        currency: The only currency accepted. Default: USD.
-        most_per_region: Most clusters to place in one Region. None for no limit.
-        prefer: What makes the best offer: a name of `ultracluster_runtime.purchasing.offerings.RANKINGS`. Default: lowest total.
+        regions: Allowed Regions, such as those where the data may reside.
+        max_fee: Maximum fee of one block.
+        currency: Accepted currency. Default: USD.
+        max_per_region: Maximum number of clusters to place in a Region. None without a limit.
+        prefer: Ranking: a key of `ultracluster_runtime.purchasing.offerings.RANKINGS`. Default: lowest total fee.
     """
 
     regions: tuple[str, ...]
@@ -51,26 +51,35 @@ def place(
     rules: PlacementRules,
     taken: Collection[tuple[str, str]] = (),
 ) -> list[Offering | None]:
-    """Give each cluster the best offering that is left and keeps the rules.
+    """Assign to each cluster the best available offering that meets the rules.
 
-    Clusters choose in their order, so the first of a wave gets the best. An offering is given once. Offerings of one
-    zone may stand for the same machines: another search after each purchase tells.
+    Clusters choose in order, so the first cluster of a wave gets the best offering. Each offering is assigned once.
+    Offerings in one zone may represent the same instances, so search again after each purchase.
 
     Args:
-        needs: The clusters.
-        offerings: What AWS offers, of any type, size and Region.
-        rules: What to keep.
-        taken: Name and Region of clusters that are there already; a name is used once in a Region.
+        requests: Clusters to place.
+        offerings: Available offerings of any type, size and Region.
+        rules: Rules to meet.
+        taken: Names and Regions of existing clusters; a name is used once per Region.
 
     Returns:
-        The offering of each cluster; None where nothing is left.
+        The offering of each cluster; None if none is left.
     """
-    available = [offering for offering in rank_offerings(list(offerings), by=rules.prefer) if _allowed(offering, rules)]
+    available = [
+        offering for offering in rank_offerings(list(offerings), by=rules.prefer) if _allowed(offering, rules)
+    ]
     names = set(taken)
     clusters_per_region: Counter[str] = Counter()
     chosen: list[Offering | None] = []
     for request in requests:
-        best = next((offering for offering in available if _fits(request, offering, names, clusters_per_region, rules)), None)
+        best = next(
+            (
+                offering
+                for offering in available
+                if _fits(request, offering, names, clusters_per_region, rules)
+            ),
+            None,
+        )
         chosen.append(best)
         if best is not None:
             available.remove(best)
@@ -80,7 +89,7 @@ def place(
 
 
 def _allowed(offering: Offering, rules: PlacementRules) -> bool:
-    # A block in several parts or zones is several reservations, which is no place for one cluster.
+    # An offering with several segments or zones becomes several reservations, which cannot hold one cluster.
     return (
         offering.region in rules.regions
         and offering.fee <= rules.max_fee

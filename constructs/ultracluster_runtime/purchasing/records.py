@@ -1,4 +1,4 @@
-"""What the ledger holds of one order: its terms, its state, and what is known of the purchase."""
+"""Record of an order in the ledger: its terms, its state, and what is known of the purchase."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,28 +12,28 @@ __all__ = ["Record"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Record:
-    """One order as the ledger holds it.
+    """Order in the ledger.
 
     Attributes:
-        order: The terms.
-        token: The token of the terms at the time of approval.
-        state: Where the order stands.
-        changed_at: When the state was written.
-        version: Counts the writes of this record; a write is made only on the version that was read. Default: 1.
-        reason: Why the state is what it is, for people. Default: not said.
-        nonce: Who may send: drawn by the one process that won APPROVED to SENDING. None before.
-        sent_at: When that process wrote SENDING. None before.
-        region: Where the purchase was sent. None before.
-        offering_id: What was sent for. None before, and for On-Demand Capacity Reservations.
-        fee: What it costs. None before SENDING.
-        month: The key of the month whose cap the fee counts against. None before SENDING.
-        start: Start of what was sent for. None before.
-        end: End of what was sent for. None before.
-        zone_ids: The zones of what was sent for.
-        holds_lock: Whether this order owns its lock.
-        reservation_ids: All reservations that were bought, sorted; they are never taken off again.
-        block_ids: All Capacity Blocks that were bought, sorted.
-        ec2_states: ``id=state`` of each reservation when it was last seen.
+        order: Terms.
+        token: Token of the terms at the time of approval.
+        state: State.
+        changed_at: Time of the last write.
+        version: Number of writes; a write requires the version that was read. Default: 1.
+        reason: Reason of the state, for people. Default: empty.
+        nonce: Random value of the process that may send: the one that won APPROVED to SENDING. None before.
+        sent_at: Time at which that process wrote SENDING. None before.
+        region: Region of the purchase. None before SENDING.
+        offering_id: Requested offering. None before, and for On-Demand Capacity Reservations.
+        fee: Fee. None before SENDING.
+        month: Key of the month whose cap the fee counts against. None before SENDING.
+        start: Start of the requested capacity. None before SENDING.
+        end: End of the requested capacity. None before SENDING.
+        zone_ids: Zone IDs of the requested capacity.
+        holds_lock: Whether this order holds its lock.
+        reservation_ids: All bought reservations, sorted; never removed.
+        block_ids: All bought Capacity Blocks, sorted.
+        ec2_states: ``id=state`` of each reservation when it was last read.
     """
 
     order: Order
@@ -58,5 +58,5 @@ class Record:
 
     @property
     def held_fee(self) -> Decimal:
-        """What counts against the month's cap now."""
+        """Fee that counts against the monthly cap now."""
         return self.fee if self.fee is not None and self.state in HOLDS_FEE else Decimal(0)

@@ -1,4 +1,4 @@
-"""Looking for Capacity Blocks in many Regions at once, patiently, and without the power to buy."""
+"""Search Capacity Block offerings in many Regions concurrently. Nothing here can buy."""
 
 import time
 from collections.abc import Callable
@@ -18,21 +18,21 @@ __all__ = ["Search", "SearchResult", "search_offerings"]
 
 _MOST_THREADS: Final = 32
 _MOST_PAGES: Final = 100
-# AWS limits searches harshly and says neither how much nor for how long; these pauses were enough in accounts (2026).
+# AWS throttles searches without documented limits; these pauses were sufficient (2026).
 _PAUSES: Final = (4.0, 15.0, 45.0)
 _NOT_SOLD: Final = "not supported for Capacity Blocks"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Search:
-    """What to look for.
+    """Search criteria.
 
     Attributes:
-        regions: Where.
-        instance_type: The instance type. None when UltraServers are looked for.
-        ultraserver_type: The UltraServer type. None when instances are looked for.
-        counts: How many instances or UltraServers; each number is a question of its own to AWS.
-        hours: How long, in hours; each duration is a question of its own too.
+        regions: Regions to search.
+        instance_type: Instance type. None for UltraServers.
+        ultraserver_type: UltraServer type. None for instances.
+        counts: Numbers of instances or UltraServers; each is a separate request.
+        hours: Durations in hours; each is a separate request.
         start_after: Earliest start.
         start_before: Latest start.
         end_by: Latest end.
@@ -50,12 +50,12 @@ class Search:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchResult:
-    """What was found.
+    """Search result.
 
     Attributes:
-        offerings: Every offering once, unsorted.
-        findings: Regions that gave no answer, and what to do about it.
-        not_sold: Regions that say that they do not sell this.
+        offerings: Unique offerings, unsorted.
+        findings: Regions that gave no answer, with remedies.
+        not_sold: Regions that do not sell this capacity.
     """
 
     offerings: list[Offering] = field(default_factory=list)
@@ -69,15 +69,15 @@ Read = Callable[[DescribeOfferings], Page[Offering] | ReadFailed]
 def search_offerings(
     search: Search, *, read: Read, sleep: Callable[[float], None] = time.sleep
 ) -> SearchResult:
-    """Look for offerings in all Regions at once, each Region in a thread of its own.
+    """Search offerings in all Regions concurrently, with a thread per Region.
 
     Args:
-        search: What to look for.
+        search: Search criteria.
         read: Reads one page, such as `Ec2Reads.perform`; called from several threads.
-        sleep: Waits, in seconds. Default: really.
+        sleep: Sleeps, in seconds. Default: `time.sleep`.
 
     Returns:
-        What was found; a Region that fails is a finding and does not stop the others.
+        What was found. A Region that fails becomes a finding and does not stop the others.
     """
     result = SearchResult()
     if not search.regions:
@@ -140,7 +140,7 @@ def _finding(search: Search, region: str, failure: ReadFailed) -> Finding:
             code="UC7042",
             path=region,
             problem=f"no answer: {failure.code}: {failure.message}",
-            remedy="What this Region offers is not in the list; search it again later"
+            remedy="The list lacks the offerings of this Region; search it again later"
             if failure.transient
             else "",
         )
@@ -152,7 +152,7 @@ def _finding(search: Search, region: str, failure: ReadFailed) -> Finding:
     remedy = (
         quotas.account.request_command(vcpus=members[0].vcpus * nodes, region=region)
         if quotas
-        else "Ask for the quota on Capacity Blocks of this family in the Service Quotas console"
+        else "Request the quota for Capacity Blocks of this family in the Service Quotas console"
     )
     what = search.instance_type or search.ultraserver_type
     named = f" (quota {quotas.account.code}, {quotas.account.name})" if quotas else ""
@@ -160,11 +160,13 @@ def _finding(search: Search, region: str, failure: ReadFailed) -> Finding:
         code="UC7041",
         path=region,
         problem=f"the account has no quota for Capacity Blocks of {what}{named}",
-        remedy=f"Ask for it: {remedy}" if quotas else remedy,
+        remedy=f"Request it: {remedy}" if quotas else remedy,
     )
 
 
 def _members(search: Search) -> list[Any]:
     if search.instance_type is not None:
         return [INSTANCE_TYPES[search.instance_type]] if search.instance_type in INSTANCE_TYPES else []
-    return [machine for machine in INSTANCE_TYPES.values() if machine.ultraserver_type == search.ultraserver_type]
+    return [
+        machine for machine in INSTANCE_TYPES.values() if machine.ultraserver_type == search.ultraserver_type
+    ]

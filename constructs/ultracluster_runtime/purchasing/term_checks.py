@@ -1,4 +1,4 @@
-"""Checks of single terms, shared by all kinds of orders; each yields its findings."""
+"""Validate single terms of orders; each function yields findings."""
 
 import re
 from collections.abc import Iterator
@@ -30,66 +30,72 @@ _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 
 
 def matches(pattern: re.Pattern[str], value: Any) -> bool:
-    """Whether a value is text of a form."""
+    """Return whether a value is a string that matches a pattern."""
     return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is a whole number; a truth value is none."""
+    """Return whether a value is an integer; a Boolean is not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_utc(value: Any) -> bool:
-    """Whether a value is an aware time in UTC."""
+    """Return whether a value is a timezone-aware time in UTC."""
     return isinstance(value, datetime) and value.utcoffset() == timedelta(0)
 
 
 def check_value(code: str, path: str, value: Any, *, ok: bool, allowed: str) -> Iterator[Finding]:
-    """One finding unless the value is right."""
+    """Yield a finding unless the value is valid."""
     if not ok:
         yield Finding(code=code, path=path, problem=f"got {quote(value)}", allowed=allowed)
 
 
 def check_money(path: str, value: Any) -> Iterator[Finding]:
-    """UC7006 for what is no amount of money above zero, to the cent."""
+    """Yield UC7006 unless the value is a positive amount of money with at most two decimals."""
     ok = isinstance(value, Decimal) and value.is_finite() and value > 0 and value == round(value, 2)
     yield from check_value(
         "UC7006",
         path,
         value,
         ok=ok,
-        allowed='a Decimal above zero with at most two decimals, such as "190000.00"',
+        allowed='a positive Decimal with at most two decimals, such as "190000.00"',
     )
 
 
 def check_time(path: str, value: Any) -> Iterator[Finding]:
-    """UC7008 for what is no time in UTC."""
+    """Yield UC7008 unless the value is a time in UTC."""
     yield from check_value(
         "UC7008", path, value, ok=is_utc(value), allowed="a time in UTC, such as 2026-12-01T11:30:00Z"
     )
 
 
 def check_regions(path: str, regions: tuple[Any, ...]) -> Iterator[Finding]:
-    """UC7003 for what are no Regions."""
+    """Yield UC7003 for values that are not Regions."""
     if not regions:
-        yield Finding(code="UC7003", path=path, problem="no Region is given", allowed="one Region or more")
+        yield Finding(
+            code="UC7003", path=path, problem="no Region is specified", allowed="one or more Regions"
+        )
     for region in regions:
         yield from check_value(
-            "UC7003", path, region, ok=matches(_REGION, region), allowed="a Region's name such as us-east-2"
+            "UC7003",
+            path,
+            region,
+            ok=matches(_REGION, region),
+            allowed="the name of a Region, such as us-east-2",
         )
 
 
 def check_instances(order: BlockOrder | OnDemandOrder, purchase_option: str, limit: int) -> Iterator[Finding]:
-    """UC7010 to UC7012 and UC4001: count, platform and type, as they are sold."""
+    """Yield UC7010 to UC7012 and UC4001 for count, platform and instance type."""
     ok = is_integer(order.count) and 1 <= order.count <= limit
-    yield from check_value("UC7011", "count", order.count, ok=ok, allowed=f"a whole number from 1 to {limit}")
+    yield from check_value("UC7011", "count", order.count, ok=ok, allowed=f"an integer from 1 to {limit}")
     if order.platform not in BLOCK_PLATFORMS:
         yield Finding(
             code="UC7012",
             path="platform",
             problem=f"got {quote(order.platform)}",
             allowed=", ".join(BLOCK_PLATFORMS),
-            remedy="It must be the platform of the AMI",
+            remedy="Use the platform of the AMI",
         )
     if order.instance_type is None:
         return
@@ -104,12 +110,14 @@ def check_instances(order: BlockOrder | OnDemandOrder, purchase_option: str, lim
             path="instance_type",
             problem=f"{machine.name} is not sold as {purchase_option}",
             allowed=", ".join(sorted(machine.purchase_options)),
-            remedy=f"Buy the UltraServer {machine.ultraserver_type} instead" if machine.ultraserver_type else "",
+            remedy=f"Buy the UltraServer {machine.ultraserver_type} instead"
+            if machine.ultraserver_type
+            else "",
         )
 
 
 def check_zones(path: str, zone_ids: tuple[Any, ...], regions: tuple[str, ...]) -> Iterator[Finding]:
-    """UC7004 and UC3003: zone ids of these Regions."""
+    """Yield UC7004 and UC3003 for zone IDs outside of the Regions."""
     for zone_id in zone_ids:
         try:
             region = region_of_zone_id(zone_id)
@@ -126,8 +134,8 @@ def check_zones(path: str, zone_ids: tuple[Any, ...], regions: tuple[str, ...]) 
 
 
 def check_duration(path: str, hours: Any) -> Iterator[Finding]:
-    """UC7101 and UC7013: a duration that AWS sells."""
+    """Yield UC7101 and UC7013 for durations that AWS does not sell."""
     if is_integer(hours):
         yield from (replace(finding, path=path) for finding in check_block_duration(hours))
     else:
-        yield from check_value("UC7013", path, hours, ok=False, allowed="a whole number of hours")
+        yield from check_value("UC7013", path, hours, ok=False, allowed="an integer number of hours")

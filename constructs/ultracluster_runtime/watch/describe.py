@@ -1,4 +1,4 @@
-"""What the watch sees of AWS, by calls that only read."""
+"""Read the observations of a cluster watch from AWS. All calls are read-only."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,14 +18,14 @@ _STEPS_BACK: Final = timedelta(hours=3)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WatchedCluster:
-    """What is looked at.
+    """Cluster to watch.
 
     Attributes:
         cluster: Name of the cluster in its metrics.
         job_queues: ARNs of its queues.
-        reservations: Ids of its reservations.
+        reservations: IDs of its reservations.
         instance_profiles: ARNs of the instance profiles of its nodes.
-        without_reservation: Whether it also has capacity that is not reserved.
+        without_reservation: Whether it also has capacity without a reservation.
     """
 
     cluster: str
@@ -37,7 +37,7 @@ class WatchedCluster:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clients:
-    """The boto3 clients that are used, all of one Region."""
+    """boto3 clients, all of one Region."""
 
     batch: Any
     cloudwatch: Any
@@ -45,16 +45,16 @@ class Clients:
 
 
 def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> ClusterObservations:
-    """Look at everything.
+    """Read all observations.
 
     Args:
-        watched: What is looked at.
-        clients: The clients.
-        now: The time, aware.
+        watched: Cluster to watch.
+        clients: boto3 clients.
+        now: Current time, timezone-aware.
 
     Raises:
-        BotoCoreError: If something could not be seen, or `ClientError` where AWS refuses; then nothing is published, and
-            the alarm on a silent watch sees that.
+        BotoCoreError: If a value cannot be read, or `ClientError` if AWS refuses the call. Then nothing is published, and
+            the alarm on missing metrics fires.
     """
     return ClusterObservations(
         now=now,
@@ -68,7 +68,7 @@ def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> Cluster
         running=tuple(
             _moment(job["startedAt"])
             for job in _jobs(watched, clients, "RUNNING")
-            if "startedAt" in job  # which the API Reference promises of no job
+            if "startedAt" in job  # an optional member in the API Reference
         ),
         steps=_steps(watched, clients, now),
     )
@@ -80,13 +80,14 @@ def _reservations(watched: WatchedCluster, clients: Clients) -> tuple[tuple[Rese
         try:
             response = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
         except ClientError as error:
-            # EC2 forgets what is long over.
+            # EC2 forgets reservations some time after their end.
             if error.response["Error"]["Code"] != "InvalidCapacityReservationId.NotFound":
                 raise
             continue
         reservations += response["CapacityReservations"]
     return tuple(
-        (_reservation(description), description["TotalInstanceCount"] - description["AvailableInstanceCount"]) for description in reservations
+        (_reservation(description), description["TotalInstanceCount"] - description["AvailableInstanceCount"])
+        for description in reservations
     )
 
 
@@ -142,7 +143,8 @@ def _steps(watched: WatchedCluster, clients: Clients, now: datetime) -> tuple[St
     )
     (series,) = response["MetricDataResults"]
     return tuple(
-        Step(at=at, seconds=seconds) for at, seconds in zip(series["Timestamps"], series["Values"], strict=True)
+        Step(at=at, seconds=seconds)
+        for at, seconds in zip(series["Timestamps"], series["Values"], strict=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""From what is seen of a cluster follow its figures. No AWS and no clock here."""
+"""Compute the metrics of a cluster from observations. Pure: no AWS calls, no clock."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,22 +10,24 @@ from ultracluster_runtime.lifecycle.observations import ACTIVE, Reservation
 __all__ = ["BOOT_TIME", "ClusterObservations", "Step", "WaitingJob", "compute_metrics"]
 
 BOOT_TIME = timedelta(minutes=10)
-"""A node that runs for longer must report."""
+"""Time after which a running node must report."""
 
 _NO_LEAD = timedelta(0)
 _BLOCKED = ("MISCONFIGURATION:", "CAPACITY:")
-"""How AWS Batch begins the reason of a waiting job that cannot start (User Guide, jobs stuck in RUNNABLE, read 2026-11)."""
+"""Status reasons of jobs that cannot start, by prefix:
+https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
+"""
 
 _LEAST_LATE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WaitingJob:
-    """A job in RUNNABLE.
+    """Job in state RUNNABLE.
 
     Attributes:
-        since: When it was submitted; AWS Batch keeps no time of the state itself.
-        reason: What AWS Batch says about it, or nothing.
+        since: Submission time; AWS Batch does not record when the state was entered.
+        reason: Status reason that AWS Batch reports, if any.
     """
 
     since: datetime
@@ -34,11 +36,11 @@ class WaitingJob:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """What the training said in one minute.
+    """Training steps of one minute.
 
     Attributes:
         at: The minute.
-        seconds: The mean time of its steps.
+        seconds: Mean duration of a step in seconds.
     """
 
     at: datetime
@@ -47,16 +49,16 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterObservations:
-    """What was seen of a cluster at one look.
+    """Observations of a cluster at one time.
 
     Attributes:
-        now: When.
-        reservations: Its reservations that EC2 knows, with how many of their instances are in use.
-        without_reservation: Whether it also has capacity that is not reserved.
-        launched: When each of its running instances was launched.
-        waiting: Jobs in RUNNABLE.
-        running: When each running job started.
-        steps: Minutes with steps, in any order.
+        now: Time of the observations.
+        reservations: Reservations that EC2 knows, with the number of instances in use.
+        without_reservation: Whether the cluster also has capacity without a reservation.
+        launched: Launch times of the running instances.
+        waiting: Jobs in state RUNNABLE.
+        running: Start times of the running jobs.
+        steps: Minutes with training steps, in any order.
     """
 
     now: datetime
@@ -69,24 +71,30 @@ class ClusterObservations:
 
 
 def compute_metrics(observations: ClusterObservations) -> Mapping[str, float]:
-    """Give the metrics of one look by their names; what cannot be said is left out.
+    """Return the metrics by name, without those that cannot be computed.
 
     Args:
-        observations: What was seen.
+        observations: Observations of the cluster.
     """
-    active = [(reservation, used) for reservation, used in observations.reservations if reservation.state == ACTIVE]
+    active = [
+        (reservation, used) for reservation, used in observations.reservations if reservation.state == ACTIVE
+    ]
     paid = sum(reservation.instances for reservation, _ in active)
     usable = bool(active) or observations.without_reservation
     metrics = {
-        # So that there is a value when no node reports; it adds nothing to the sum.
+        # Gives the metric a value when no node reports; adds nothing to the sum.
         "NodesReporting": 0,
         "PaidNodes": paid,
         "UnusedNodes": paid - sum(used for _, used in active),
-        "RunningNodes": sum(observations.now - reservation >= BOOT_TIME for reservation in observations.launched),
+        "RunningNodes": sum(
+            observations.now - reservation >= BOOT_TIME for reservation in observations.launched
+        ),
         "RunnableJobs": len(observations.waiting),
         "RunningJobs": len(observations.running),
-        # What waits for a block to start is neither late nor blocked.
-        "BlockedJobs": sum(reservation.reason.startswith(_BLOCKED) for reservation in observations.waiting) if usable else 0,
+        # Jobs that wait for a block to start are neither late nor blocked.
+        "BlockedJobs": sum(reservation.reason.startswith(_BLOCKED) for reservation in observations.waiting)
+        if usable
+        else 0,
         "WaitSeconds": _wait(observations, [reservation for reservation, _ in active]) if usable else 0,
     }
     drains = [window.drain_at for reservation, _ in active if (window := reservation.window(_NO_LEAD))]
@@ -99,7 +107,7 @@ def compute_metrics(observations: ClusterObservations) -> Mapping[str, float]:
 
 
 def _wait(observations: ClusterObservations, active: Iterable[Reservation]) -> float:
-    """How long the oldest job waits that could run: not from before a reservation, if all capacity is reserved."""
+    """Return how long the oldest startable job has waited, not counting time before the reservation started."""
     starts = [each.start for each in active if each.start]
     since = [
         each.since if observations.without_reservation else max(each.since, min(starts, default=each.since))
@@ -109,11 +117,11 @@ def _wait(observations: ClusterObservations, active: Iterable[Reservation]) -> f
 
 
 def _lateness(observations: ClusterObservations) -> float | None:
-    """How late the next step is, in medians; None unless a job runs that has stepped."""
+    """Return the delay of the next step in median step times; None unless a running job has made steps."""
     if not observations.steps or not observations.running:
         return None
     last = max(each.at for each in observations.steps) + timedelta(minutes=1)
-    # A job that has made no step yet compiles, or is not one that trains.
+    # A job without steps yet is compiling, or is not a training job.
     if not any(started < last for started in observations.running):
         return None
     silent = observations.now - last

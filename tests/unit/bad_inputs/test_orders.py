@@ -36,9 +36,9 @@ RESERVATION: Mapping[str, Any] = {
 }
 
 
-def judged(code: str, facts: Any, needs: Any = SOURCE) -> Status:
+def status_of(code: str, facts: Any, needs: Any = SOURCE) -> Status:
     (check,) = [each for each in CHECKS if each.code == code]
-    status: Status = check.judge(needs, facts).status
+    status: Status = check.evaluate(needs, facts).status
     return status
 
 
@@ -60,7 +60,7 @@ def outcome(world: World, name: str = "december") -> str:
 )
 def test_row_30_an_account_other_than_that_of_the_credentials(account: str, status: Status) -> None:
     needs = RolloutRequirements(clusters=(replace(CLUSTER, account=account),))
-    assert judged("UC9402", {"Account": "999999999999"}, needs) is status
+    assert status_of("UC9402", {"Account": "999999999999"}, needs) is status
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_row_30_an_account_other_than_that_of_the_credentials(account: str, stat
     ],
 )
 def test_row_57_a_reservation_of_something_else(code: str, wrong: Mapping[str, Any]) -> None:
-    assert judged(code, {**RESERVATION, **wrong}) is Status.FAIL
-    assert judged(code, RESERVATION) is Status.PASS
+    assert status_of(code, {**RESERVATION, **wrong}) is Status.FAIL
+    assert status_of(code, RESERVATION) is Status.PASS
 
 
 def test_row_57_a_reservation_of_another_account_is_named() -> None:
-    assert judged("UC9430", (RESERVATION, "999999999999")) is Status.WARN
-    assert judged("UC9430", (RESERVATION, "123456789012")) is Status.PASS
+    assert status_of("UC9430", (RESERVATION, "999999999999")) is Status.WARN
+    assert status_of("UC9430", (RESERVATION, "123456789012")) is Status.PASS
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_row_57_a_reservation_of_another_account_is_named() -> None:
     ],
 )
 def test_row_58_a_reservation_in_another_state(state: str, status: Status) -> None:
-    assert judged("UC9427", {**RESERVATION, "State": state}) is status
+    assert status_of("UC9427", {**RESERVATION, "State": state}) is status
 
 
 @pytest.mark.parametrize("count", [0, 65, 257, True, 3.5])

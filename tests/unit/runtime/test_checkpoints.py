@@ -117,7 +117,7 @@ def test_a_complete_checkpoint_is_not_written_again_and_a_torn_one_is(tmp_path: 
 
 
 def test_a_folder_of_another_name_has_no_step(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="not the folder"):
+    with pytest.raises(ValueError, match="is not a checkpoint folder"):
         checkpoint_step(tmp_path / "step-1")
 
 

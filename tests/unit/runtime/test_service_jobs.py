@@ -86,4 +86,4 @@ def test_refuses_a_request_that_batch_does_not_carry() -> None:
     size = len(json.dumps(training_job(**JOB, environment={"A": ""}), separators=(",", ":")))
     fits = "a" * (10 * 1024 - size)
     assert training_job_submission(training_job(**JOB, environment={"A": fits}), **SUBMISSION)
-    assert "more than 10,240" in refusal(training_job(**JOB, environment={"A": f"{fits}a"}))
+    assert "exceeds 10,240" in refusal(training_job(**JOB, environment={"A": f"{fits}a"}))

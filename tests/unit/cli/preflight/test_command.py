@@ -11,7 +11,7 @@ from ultracluster_cli.preflight import run as preflight_run
 from ultracluster_cli.preflight.requirements import rollout_needs
 from ultracluster_runtime.preflight.check import Outcome, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
-from ultracluster_runtime.preflight.run import Result
+from ultracluster_runtime.preflight.run import CheckResult
 from ultracluster_stacks.config import load_rollout
 
 Answers = list[Outcome]
@@ -23,13 +23,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     record: dict[str, Any] = {"outcomes": [passed("good")]}
 
     def run_checks(
-        needs: RolloutRequirements, _: object, *, skip: set[str], on_result: Callable[[Result], None]
-    ) -> list[Result]:
+        needs: RolloutRequirements, _: object, *, skip: set[str], on_result: Callable[[CheckResult], None]
+    ) -> list[CheckResult]:
         record["clusters"] = [cluster.name for cluster in needs.clusters]
         record["skip"] = skip
         record["qualifier"] = needs.qualifier
         results = [
-            Result(code=f"UC940{index}", title="A title.", key=("us-east-2",), outcome=outcome)
+            CheckResult(code=f"UC940{index}", title="A title.", key=("us-east-2",), outcome=outcome)
             for index, outcome in enumerate(record["outcomes"], start=1)
         ]
         for result in results:

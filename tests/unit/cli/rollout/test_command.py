@@ -11,7 +11,7 @@ from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project, Run, ma
 from ultracluster_cli.rollout import step_runner as rollout_steps
 from ultracluster_cli.rollout.stack_status import template_digest
 from ultracluster_runtime.preflight.check import failed, passed, warned
-from ultracluster_runtime.preflight.run import Result as Checked
+from ultracluster_runtime.preflight.run import CheckResult as Checked
 
 pytestmark = pytest.mark.process
 

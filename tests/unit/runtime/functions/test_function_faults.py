@@ -103,7 +103,9 @@ def _ending() -> FakeAws:
     start = datetime.now(UTC) - timedelta(days=1)
     end = datetime.now(UTC) + timedelta(minutes=30)
     aws.reservations[RESERVATION] |= {"StartDate": start, "EndDate": end}
-    aws.parameter = LifecycleState(reservation_id=RESERVATION).about(start=start, end=end, instances=2).to_json()
+    aws.parameter = (
+        LifecycleState(reservation_id=RESERVATION).about(start=start, end=end, instances=2).to_json()
+    )
     return aws
 
 

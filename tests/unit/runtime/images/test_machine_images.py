@@ -109,5 +109,5 @@ def test_the_newest_of_the_baked_images_is_taken_and_only_available_ones_are_ask
 
 def test_says_that_nothing_was_baked_yet(aws: Stubs) -> None:
     aws.has()
-    with pytest.raises(FindingsError, match="UC4055: us-east-2 has no AMI of yours with the tag"):
+    with pytest.raises(FindingsError, match="UC4055: us-east-2 has no AMI in this account with the tag"):
         newest_baked_image(aws, region=REGION, name="nodes")

@@ -48,13 +48,13 @@ def test_an_older_revision_that_was_named_is_the_one_that_is_submitted() -> None
 
 
 def test_refuses_a_job_that_waits_for_one_that_is_not_there() -> None:
-    with pytest.raises(FindingsError, match=r"UC6203: 'train' waits for 'fetch'.*--alone"):
+    with pytest.raises(FindingsError, match=r"UC6203: 'train' depends on 'fetch'.*--alone"):
         order(definition("train", "fetch"))
 
 
 @pytest.mark.parametrize("after", [["train"], ["fetch"]])
 def test_refuses_a_circle(after: list[str]) -> None:
-    with pytest.raises(FindingsError, match="UC6113: 'train' waits for"):
+    with pytest.raises(FindingsError, match="UC6113: 'train' depends on"):
         order(definition("train", *after), definition("fetch", "train"))
 
 

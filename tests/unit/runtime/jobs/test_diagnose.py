@@ -8,7 +8,7 @@ import pytest
 
 from ultracluster_runtime.jobs.diagnose import diagnose
 from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
-from ultracluster_runtime.lifecycle.observations import OVER, UPCOMING, Reservation
+from ultracluster_runtime.lifecycle.observations import ENDED, UPCOMING, Reservation
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -174,7 +174,7 @@ def test_several_reasons_are_given_at_once_each_with_evidence_and_remedy() -> No
     assert "2026-11-30 12:00 to 2026-12-02 12:00 UTC" in found[2].evidence
 
 
-@pytest.mark.parametrize("state", sorted(UPCOMING | OVER))
+@pytest.mark.parametrize("state", sorted(UPCOMING | ENDED))
 def test_every_state_of_a_reservation_without_capacity_is_a_reason(state: str) -> None:
     (found,) = diagnose(block(state=state)(FREE))
 
@@ -190,7 +190,7 @@ def test_an_unknown_type_is_not_judged() -> None:
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [("PENDING", "depends on"), ("RUNNING", "runs"), ("FAILED", "failed"), ("SUCCEEDED", "succeeded")],
+    [("PENDING", "depends on"), ("RUNNING", "is running"), ("FAILED", "failed"), ("SUCCEEDED", "succeeded")],
 )
 def test_a_job_in_another_state_is_told_as_such(status: str, words: str) -> None:
     dependency = (("first", "FAILED"),) if status == "PENDING" else ()
@@ -198,7 +198,7 @@ def test_a_job_in_another_state_is_told_as_such(status: str, words: str) -> None
 
     assert found.reason == status.lower()
     assert words in found.evidence
-    assert ("without the job that failed" in found.remedy) == bool(dependency)
+    assert ("without the failed dependency" in found.remedy) == bool(dependency)
 
 
 SPILL = replace(ENVIRONMENT, name="spill", capacity=None)

@@ -30,7 +30,12 @@ class Bug:
 
 
 BUGS = (
-    Bug("never-drains", "machine", "observations.now < window.drain_at else", "observations.now < window.end else"),
+    Bug(
+        "never-drains",
+        "machine",
+        "observations.now < window.drain_at else",
+        "observations.now < window.end else",
+    ),
     Bug(
         "drains-when-it-should-signal",
         "machine",
@@ -43,7 +48,9 @@ BUGS = (
         "enabled = phase is Phase.OPEN",
         "enabled = phase in (Phase.OPEN, Phase.WAITING)",
     ),
-    Bug("ends-jobs-without-a-word", "machine", "(last_call or all(", "(True or all(", resolved_from="outages"),
+    Bug(
+        "ends-jobs-without-a-word", "machine", "(last_call or all(", "(True or all(", resolved_from="outages"
+    ),
     Bug(
         "gives-no-grace",
         "machine",
@@ -51,7 +58,13 @@ BUGS = (
         "requested[node] - grace <= observations.now",
         resolved_from="outages",
     ),
-    Bug("waits-for-ever-for-the-told", "machine", "(last_call or all(", "(all(", resolved_from="without_memory"),
+    Bug(
+        "waits-for-ever-for-the-told",
+        "machine",
+        "(last_call or all(",
+        "(all(",
+        resolved_from="without_memory",
+    ),
     Bug(
         "ends-jobs-of-others",
         "machine",
@@ -136,7 +149,10 @@ BUGS = (
     ),
     Bug("forgets-its-notices", "machine", "state = state.with_notices(notice.notices)", "pass"),
     Bug(
-        "reports-never", "machine", "            notice = _end_report(observations, state)", "            notice = None"
+        "reports-never",
+        "machine",
+        "            notice = _end_report(observations, state)",
+        "            notice = None",
     ),
     Bug(
         "forgets-an-ended-block",
@@ -152,7 +168,13 @@ BUGS = (
         "self if True else replace(",
         resolved_from="extensions",
     ),
-    Bug("counts-what-it-did-not-see", "state", "0 if passed > LONGEST_SAMPLE else ", "", resolved_from="outages"),
+    Bug(
+        "counts-what-it-did-not-see",
+        "state",
+        "0 if passed > LONGEST_SAMPLE else ",
+        "",
+        resolved_from="outages",
+    ),
     Bug("counts-twice", "state", "sampled_at=now,", "sampled_at=self.sampled_at,"),
     Bug(
         "takes-idle-for-used",

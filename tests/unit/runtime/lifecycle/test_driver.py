@@ -24,7 +24,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
 
 from ultracluster_runtime.lifecycle import handler as function
 from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE, LifecycleError, manage_block
-from ultracluster_runtime.lifecycle.reader import Cluster
+from ultracluster_runtime.lifecycle.reader import ManagedBlock
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients, and every call fails in every way
@@ -82,12 +82,16 @@ def drains(aws: FakeAws) -> datetime:
     aws.add_environment("DISABLED", reservation=SECOND_BLOCK)
     aws.reservations[SECOND_BLOCK] = aws.reservations[RESERVATION] | {"State": "expired"}
     before = LifecycleState(reservation_id=RESERVATION).with_block(start=START, end=END, instances=2)
-    aws.parameter = before.with_checkpoint_requests(frozenset(NODES), SIGNAL, present=frozenset(NODES)).to_json()
+    aws.parameter = before.with_checkpoint_requests(
+        frozenset(NODES), SIGNAL, present=frozenset(NODES)
+    ).to_json()
     return DRAIN
 
 
 def has_ended(aws: FakeAws) -> datetime:
-    aws.parameter = LifecycleState(reservation_id=RESERVATION).with_block(start=START, end=END, instances=2).to_json()
+    aws.parameter = (
+        LifecycleState(reservation_id=RESERVATION).with_block(start=START, end=END, instances=2).to_json()
+    )
     aws.reservations[RESERVATION]["State"] = "expired"
     aws.instances.clear()
     aws.jobs.clear()
@@ -121,7 +125,7 @@ def test_tells_its_own_nodes_by_a_command_that_writes_the_file_that_jobs_watch(
 
 def test_a_node_that_cannot_be_reached_keeps_nobody_else_from_being_told(aws: FakeAws) -> None:
     aws.unreachable = {NODES[0]}
-    with pytest.raises(LifecycleError, match=f"could not be told.*{NODES[0]}"):
+    with pytest.raises(LifecycleError, match=f"could not request a checkpoint.*{NODES[0]}"):
         wake(aws, SIGNAL)
     assert [command["InstanceIds"] for command in aws.commands] == [[NODES[1]]]
     assert set(memory(aws).checkpoint_requests) == {NODES[1]}
@@ -293,13 +297,13 @@ def test_the_function_takes_its_cluster_from_the_environment(
         "UC_COMPUTE_ENVIRONMENT": given.compute_environment,
         "UC_JOB_QUEUE": given.job_queue,
         "UC_TOPIC": given.topic,
-        "UC_MEMORY": given.memory,
+        "UC_MEMORY": given.state_parameter,
         "UC_CHECKPOINT_LEAD_SECONDS": "1200",
         "UC_FURTHER_JOB_QUEUES": FURTHER_QUEUE,
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(function, "_clients", lambda: aws.clients)
-    asked: list[Cluster] = []
+    asked: list[ManagedBlock] = []
     looked = function.manage_block
     monkeypatch.setattr(
         function, "look_after", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))

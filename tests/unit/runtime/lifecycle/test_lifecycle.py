@@ -148,7 +148,9 @@ def test_every_state_that_ec2_has_is_placed(state: str, phase: Phase) -> None:
     ],
 )
 def test_what_is_not_understood_is_left_alone_and_told_to_people(odd: dict[str, object]) -> None:
-    actions = plan_actions(facts(START + SECOND, reservation=reservation(**odd), environment_enabled=False), FRESH)
+    actions = plan_actions(
+        facts(START + SECOND, reservation=reservation(**odd), environment_enabled=False), FRESH
+    )
     assert [type(action) for action in actions] == [Notify]
 
 
@@ -216,7 +218,8 @@ def test_deciding_again_after_everything_is_done_does_nothing_more() -> None:
         jobs=(),
     )
     assert (
-        plan_actions(done, replace(FRESH, start=START, end=END, instances=16, notices=frozenset({"report"}))) == ()
+        plan_actions(done, replace(FRESH, start=START, end=END, instances=16, notices=frozenset({"report"})))
+        == ()
     )
 
 
@@ -228,7 +231,9 @@ def test_the_memory_of_the_largest_block_fits_into_a_standard_parameter() -> Non
     memory = replace(
         FRESH, start=START, end=END, instances=64, sampled_at=END, observed_seconds=10**9, busy_seconds=10**9
     )
-    memory = memory.with_checkpoint_requests(nodes, END, present=nodes).with_notices(frozenset({"T-24h", "T-2h", "report"}))
+    memory = memory.with_checkpoint_requests(nodes, END, present=nodes).with_notices(
+        frozenset({"T-24h", "T-2h", "report"})
+    )
     assert len(memory.to_json()) <= 4096
     assert LifecycleState.from_json(memory.to_json(), reservation_id=ID) == memory
 
@@ -265,5 +270,5 @@ def test_hours_are_counted_inside_the_block_only_and_never_over_a_gap() -> None:
 
 
 def test_a_block_that_was_never_seen_cannot_be_reported() -> None:
-    with pytest.raises(ValueError, match="never seen"):
+    with pytest.raises(ValueError, match="never observed"):
         FRESH.report(state="expired")

@@ -135,7 +135,9 @@ class Account:
 
     def change(self, name: str, /, **changes: Any) -> None:
         """Change what a cluster needs."""
-        clusters = tuple(replace(one, **changes) if one.name == name else one for one in self.requirements.clusters)
+        clusters = tuple(
+            replace(one, **changes) if one.name == name else one for one in self.requirements.clusters
+        )
         self.requirements = replace(self.requirements, clusters=clusters)
 
     def cluster(self, name: str) -> ClusterRequirements:

@@ -34,7 +34,7 @@ from ultracluster_runtime.preflight.requirements import (
     SourceRequirements,
 )
 from ultracluster_runtime.preflight.reservations import evaluate_count, evaluate_state, evaluate_window
-from ultracluster_runtime.preflight.run import Result, run_checks
+from ultracluster_runtime.preflight.run import CheckResult, run_checks
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -170,14 +170,16 @@ def make(code: str, outcome: Outcome | Exception, *, after: tuple[str, ...] = ()
     def subjects(rollout: RolloutRequirements) -> Iterable[Any]:
         return (rollout,) if code == "UC9401" else rollout.regions()
 
-    return Check(code=code, calls=(), subjects=subjects, gather=lambda _, __: None, evaluate=evaluate, after=after)
+    return Check(
+        code=code, calls=(), subjects=subjects, gather=lambda _, __: None, evaluate=evaluate, after=after
+    )
 
 
-def run(*checks: Check[Any, Any], skip: tuple[str, ...] = (), seconds: float = 10.0) -> list[Result]:
+def run(*checks: Check[Any, Any], skip: tuple[str, ...] = (), seconds: float = 10.0) -> list[CheckResult]:
     return run_checks(ROLLOUT, reads_of(Client({}), seconds=seconds), checks=checks, skip=skip)
 
 
-def statuses(results: list[Result]) -> list[Status]:
+def statuses(results: list[CheckResult]) -> list[Status]:
     return [result.outcome.status for result in results]
 
 
@@ -222,11 +224,11 @@ def test_a_refusal_fails_its_check_with_what_to_allow_and_a_surprise_fails_no_ot
     refused = make("UC9401", error("AccessDenied"))
     surprised = make("UC9404", ZeroDivisionError("x"))
     first, second = (result.outcome for result in run(refused, surprised))
-    assert (first.status, first.evidence) == (Status.FAIL, "not answered: AccessDenied: no")
+    assert (first.status, first.evidence) == (Status.FAIL, "no answer: AccessDenied: no")
     assert "--skip UC9401" in first.remedy
     assert (second.status, second.evidence) == (
         Status.FAIL,
-        "the answer of AWS was not understood: ZeroDivisionError: x",
+        "unexpected response of AWS: ZeroDivisionError: x",
     )
 
 

@@ -20,7 +20,7 @@ from ultracluster_runtime.preflight.check import AnyCheck, Status
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
-from ultracluster_runtime.preflight.run import Result, run_checks
+from ultracluster_runtime.preflight.run import CheckResult, run_checks
 
 pytestmark = pytest.mark.deploy
 
@@ -32,7 +32,7 @@ def world(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) 
     return build(local_aws_server, tmp_path_factory.mktemp("preflight"))
 
 
-def run_one(check: AnyCheck, requirements: RolloutRequirements, reader: AwsReader) -> list[Result]:
+def run_one(check: AnyCheck, requirements: RolloutRequirements, reader: AwsReader) -> list[CheckResult]:
     return run_checks(requirements, reader, checks=(check,))
 
 

@@ -65,7 +65,7 @@ def on_demand_order(**changes: Any) -> OnDemandOrder:
 
 
 def offering(**changes: Any) -> Offering:
-    """An offering that keeps the terms of `block_order`."""
+    """An offering that meets the terms of `block_order`."""
     terms: dict[str, Any] = {
         "offering_id": "cb-good",
         "region": REGION,
@@ -86,7 +86,7 @@ def offering(**changes: Any) -> Offering:
 
 @cache
 def offerings_with_traps() -> tuple[Offering, ...]:
-    """Offerings of which only one keeps the terms; the others break one term each, and are cheaper."""
+    """Offerings of which only one meets the terms; the others break one term each, and are cheaper."""
     return (
         offering(offering_id="cb-eur", currency="EUR", fee=Decimal(100)),
         offering(offering_id="cb-few", instance_count=8, fee=Decimal(90000)),

@@ -58,7 +58,7 @@ def test_the_same_code_with_another_status_says_nothing(code: str) -> None:
         EndpointConnectionError(endpoint_url=URL),
         ReadTimeoutError(endpoint_url=URL),
         KeyError("CapacityReservation"),
-        ValueError("the answer names no reservation"),
+        ValueError("the answer contains no reservation"),
         RuntimeError("whatever"),
     ],
     ids=repr,

@@ -86,7 +86,7 @@ def test_sends_once_what_was_confirmed_and_tried_dry_and_written() -> None:
         state=OrderState.SENDING,
         changed_at=START,
         version=2,
-        reason="the request may have left",
+        reason="the request may have been sent",
         nonce="mine",
         sent_at=START,
         region="us-east-2",
@@ -131,7 +131,7 @@ FAILED_WRITE = ConditionFailed(frozenset({"lock", "month"}))
         (
             {"GetCallerAccount": "999999999999"},
             (
-                "UC7026: the credentials are of account '999999999999', the order of 123456789012. "
+                "UC7026: the credentials belong to account '999999999999', the order to 123456789012. "
                 "Use credentials of the order's account."
             ),
         ),
@@ -143,22 +143,22 @@ FAILED_WRITE = ConditionFailed(frozenset({"lock", "month"}))
         (
             {"DryRun": DryRunExecuted()},
             (
-                "UC7047: the dry run of order december was answered like a real request, which it may have been. "
-                "Nothing more was sent; reconcile the order and look in CloudTrail."
+                "UC7047: the dry run of order december succeeded like a real request, and may have bought. "
+                "Nothing else was sent; reconcile the order and check CloudTrail."
             ),
         ),
         (
             {"DryRun": DryRunPassed(None)},
             (
-                "UC7030: this machine's clock says 2026-11-20T09:00:00+00:00 and AWS says nothing. "
-                "Allowed: 5 minutes of difference at most. Set the clock; nothing was bought."
+                "UC7030: the clock of this machine says 2026-11-20T09:00:00+00:00, AWS says nothing. "
+                "Allowed: a difference of at most 5 minutes. Synchronize the clock; nothing was bought."
             ),
         ),
         (
             {"DryRun": DryRunPassed(START + timedelta(minutes=5, seconds=1))},
             (
-                "UC7030: this machine's clock says 2026-11-20T09:00:00+00:00 and AWS says 2026-11-20T09:05:01+00:00. "
-                "Allowed: 5 minutes of difference at most. Set the clock; nothing was bought."
+                "UC7030: the clock of this machine says 2026-11-20T09:00:00+00:00, AWS says 2026-11-20T09:05:01+00:00. "
+                "Allowed: a difference of at most 5 minutes. Synchronize the clock; nothing was bought."
             ),
         ),
         (
@@ -175,7 +175,7 @@ FAILED_WRITE = ConditionFailed(frozenset({"lock", "month"}))
         (
             {"Advance": ConditionFailed(frozenset({"month"}))},
             (
-                "UC7033: 192241.66 more USD would pass the month's cap of 250000. "
+                "UC7033: 192241.66 USD more would exceed the monthly cap of 250000. "
                 "Nothing was sent; approve a new order with a higher cap."
             ),
         ),
@@ -200,7 +200,7 @@ def test_a_clock_that_is_five_minutes_off_is_right_enough(difference: timedelta)
         (
             {"DryRun": DryRunExecuted()},
             OrderState.UNKNOWN,
-            "the dry run was answered like a real request",
+            "the dry run succeeded like a real request",
         ),
         (
             {"Advance": [LOST, Committed()]},
@@ -235,7 +235,7 @@ def test_a_purchase_that_the_ledger_did_not_confirm_is_told_with_its_ids() -> No
     assert outcome.record.state is OrderState.SENDING
     assert [str(finding) for finding in outcome.findings] == [
         (
-            "UC7036: order december bought cr-1, cr-2, and the ledger did not confirm that. "
+            "UC7036: order december bought cr-1, cr-2, and the ledger did not confirm it. "
             "Do not buy again; run `ultracluster capacity reconcile december`."
         )
     ]
@@ -270,7 +270,7 @@ def test_an_order_that_is_over_is_not_bought(state: OrderState) -> None:
     asked, line = buying(replace(APPROVED, state=state, reason="a person said so"))
 
     assert line == (
-        f"UC7023: order december is {state}: a person said so. Allowed: an order that is APPROVED. "
-        "Nothing was sent; a new purchase is a new order."
+        f"UC7023: order december is {state}: a person said so. Allowed: APPROVED. "
+        "Nothing was sent; create a new order for a new purchase."
     )
     assert not [effect for effect in asked if isinstance(effect, Send)]

@@ -156,9 +156,9 @@ def test_finds_every_reservation_and_block_that_a_purchase_names(
 
 
 def test_an_answer_that_names_nothing_is_no_purchase() -> None:
-    with pytest.raises(ValueError, match=r"^the answer names no reservation$"):
+    with pytest.raises(ValueError, match=r"^the response contains no reservation$"):
         ec2_answers.bought({"CapacityBlocks": [{"CapacityBlockId": "cb-1"}]})
-    with pytest.raises(ValueError, match=r"^the answer names no extension$"):
+    with pytest.raises(ValueError, match=r"^the response contains no extension$"):
         ec2_answers.bought_extension({})
 
 

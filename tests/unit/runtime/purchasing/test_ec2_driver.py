@@ -181,7 +181,7 @@ def test_a_request_that_is_ready_too_late_does_not_leave() -> None:
     late = Boto3(answer)
 
     assert sent(late, not_after=NOW - timedelta(seconds=1)) == effects.Refused(
-        "TooLate", "not sent: it is after 2026-11-20T08:59:59+00:00"
+        "TooLate", "not sent: the limit 2026-11-20T08:59:59+00:00 has passed"
     )
     assert late.calls == []
     assert isinstance(sent(Boto3(answer), not_after=NOW), effects.Bought)

@@ -118,7 +118,7 @@ def test_refuses_terms_that_were_edited() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"reservation_id": "cr-00000000000000001"}, "not there"),
+        ({"reservation_id": "cr-00000000000000001"}, "does not exist"),
         ({"expected_end": OWNED_END + timedelta(days=1)}, "not 2026-12-01"),
         ({"extension_hours": 182 * 24}, "longer than 182 days"),
     ],
@@ -265,7 +265,8 @@ def test_an_order_under_way_cannot_be_cancelled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "code"), [(Refused("UnauthorizedOperation", "no"), "UC7031"), (OutcomeUnknown("lost"), "UC7035")]
+    ("reply", "code"),
+    [(Refused("UnauthorizedOperation", "no"), "UC7031"), (OutcomeUnknown("lost"), "UC7035")],
 )
 def test_a_cancellation_that_aws_did_not_confirm_is_no_cancellation(reply: Any, code: str) -> None:
     world = world_of([on_demand_order()])

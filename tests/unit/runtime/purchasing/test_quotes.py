@@ -28,7 +28,7 @@ from ultracluster_runtime.purchasing.orders import order_token
 from ultracluster_runtime.purchasing.quotes import choose_quote, violated_terms
 
 ANOTHER = "cr-00000000000000001"
-LOOK = "Look at what there is with `ultracluster capacity find`, and approve an order with other terms."
+LOOK = "Search offerings with `ultracluster capacity find`, and approve an order with other terms."
 
 
 def longer(**changes: Any) -> ExtensionOffering:
@@ -197,9 +197,9 @@ def test_says_what_the_first_five_offers_break() -> None:
     _, lines = play(choose_quote(block_order(), now=START), pages((DescribeOfferings, offers)))
 
     shown = "; ".join(f"cb-{index}: the currency is EUR, not USD, it has 8 instances" for index in range(5))
-    assert lines == f"UC7027: no offering keeps the terms: {shown}. {LOOK}"
+    assert lines == f"UC7027: no offering meets the terms: {shown}. {LOOK}"
     _, nothing = play(choose_quote(block_order(), now=START), pages())
-    assert nothing == f"UC7027: no offering keeps the terms: AWS offered none. {LOOK}"
+    assert nothing == f"UC7027: no offering meets the terms: AWS offered none. {LOOK}"
 
 
 def test_an_extension_is_asked_for_after_the_block_and_its_history() -> None:
@@ -233,10 +233,10 @@ def test_an_extension_of_a_block_without_a_zone_names_none() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        (None, "is not there"),
-        ({"reservation_type": "default"}, "is of type default; only Capacity Blocks are extended"),
-        ({"state": "expired"}, "is expired; only active and scheduled blocks are extended"),
-        ({"end": None}, "ends at no time, not 2026-11-30T09:00:00+00:00; it may have been extended already"),
+        (None, "does not exist"),
+        ({"reservation_type": "default"}, "is of type default; only Capacity Blocks can be extended"),
+        ({"state": "expired"}, "is expired; only active and scheduled blocks can be extended"),
+        ({"end": None}, "ends never, not 2026-11-30T09:00:00+00:00; it may have been extended already"),
         (
             {"end": OWNED_END + timedelta(days=1)},
             "ends 2026-12-01T09:00:00+00:00, not 2026-11-30T09:00:00+00:00; it may have been extended already",
@@ -285,8 +285,8 @@ def test_an_extension_that_waits_for_its_payment_stops_the_next_one() -> None:
     _, lines = extending(history=[extension()], offered=[longer()])
 
     assert lines == (
-        f"UC7029: an extension of {OWNED} waits for its payment. "
-        "Wait until it cleared or failed; AWS takes one extension at a time."
+        f"UC7029: the payment of an extension of {OWNED} is pending. "
+        "Wait until it is confirmed or fails; AWS allows one extension at a time."
     )
 
 
@@ -301,8 +301,8 @@ def test_says_what_each_extension_breaks() -> None:
     _, lines = extending(offered=[wrong])
 
     assert lines == (
-        "UC7027: no extension keeps the terms: cbe-b: the currency is EUR, not USD, "
-        f"it extends {ANOTHER}, it begins at 2026-11-30T10:00:00+00:00, it lasts 48 hours. {LOOK}"
+        "UC7027: no extension meets the terms: cbe-b: the currency is EUR, not USD, "
+        f"it extends {ANOTHER}, it starts at 2026-11-30T10:00:00+00:00, it lasts 48 hours. {LOOK}"
     )
 
 
@@ -338,10 +338,10 @@ def test_quotes_an_on_demand_reservation_by_what_it_can_cost() -> None:
     ("changes", "broken"),
     [
         ({"max_fee": Decimal(10405)}, "the fee 10406.00 is above the cap 10405"),
-        ({"end": START}, "its end 2026-11-20T09:00:00+00:00 has passed"),
+        ({"end": START}, "its end 2026-11-20T09:00:00+00:00 is in the past"),
     ],
 )
 def test_says_why_an_on_demand_reservation_is_not_made(changes: dict[str, Any], broken: str) -> None:
     _, lines = play(choose_quote(on_demand_order(**changes), now=START), pages())
 
-    assert lines == f"UC7027: no reservation keeps the terms: {broken}. {LOOK}"
+    assert lines == f"UC7027: no reservation meets the terms: {broken}. {LOOK}"

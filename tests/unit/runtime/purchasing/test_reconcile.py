@@ -144,7 +144,7 @@ def reconciling(record: Record, *, now: Any, listed: Any = ()) -> Outcome:
     ("minutes", "state", "reason"),
     [
         (29, OrderState.SENDING, ""),
-        (30, OrderState.UNKNOWN, "nothing found in EC2 30 minutes after sending"),
+        (30, OrderState.UNKNOWN, "not found in EC2 30 minutes after sending"),
     ],
 )
 def test_an_order_without_a_trace_is_unknown_after_thirty_minutes(
@@ -171,22 +171,22 @@ def test_an_order_that_ended_without_evidence_stays_as_it_is() -> None:
     ("changes", "line"),
     [
         (
-            {"reason": "the request may have left"},
+            {"reason": "the request may have been sent"},
             (
-                "UC7036: order december was sent and its outcome is not known yet: the request may have left. "
+                "UC7036: order december was sent and its outcome is not known yet: the request may have been sent. "
                 "Do not buy again; run `ultracluster capacity reconcile december` in a few minutes."
             ),
         ),
         (
             {"state": OrderState.UNKNOWN},
             (
-                "UC7037: nobody knows whether order december was bought; these reservations carry no tag but resemble it: "
-                "cr-1, cr-2. Look in CloudTrail"
+                "UC7037: it is unknown whether order december was bought; these untagged reservations resemble it: "
+                "cr-1, cr-2. Search CloudTrail"
             ),
         ),
         (
             {"state": OrderState.FAILED, "ec2_states": ("cr-1=failed", "cr-2=failed")},
-            "UC7038: AWS released what order december bought: cr-1=failed, cr-2=failed. Nothing is owed",
+            "UC7038: AWS released the purchase of order december: cr-1=failed, cr-2=failed. It is not billed",
         ),
         (
             {"state": OrderState.REJECTED, "reason": "AWS refused: Code: text"},

@@ -55,7 +55,7 @@ def test_refuses_what_is_no_journal(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_bytes(content)
 
-    with pytest.raises(FindingsError, match=r"UC9608: .*no journal of a rollout"):
+    with pytest.raises(FindingsError, match=r"UC9608: .*not a journal of a rollout"):
         read_journal(path)
 
 

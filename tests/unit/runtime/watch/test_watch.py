@@ -80,7 +80,9 @@ def test_what_waits_for_its_block_is_neither_late_nor_blocked() -> None:
     to_come = compute_metrics(seen(waiting=waiting, reservations=((block(state="scheduled"), 0),)))
     assert (to_come["WaitSeconds"], to_come["BlockedJobs"], to_come["RunnableJobs"]) == (0, 0, 1)
     assert compute_metrics(seen(waiting=waiting))["BlockedJobs"] == 1
-    assert compute_metrics(seen(waiting=(WaitingJob(since=NOW, reason="Job is waiting"),)))["BlockedJobs"] == 0
+    assert (
+        compute_metrics(seen(waiting=(WaitingJob(since=NOW, reason="Job is waiting"),)))["BlockedJobs"] == 0
+    )
 
 
 def test_the_drain_that_comes_first_is_counted_down_to_nothing() -> None:
