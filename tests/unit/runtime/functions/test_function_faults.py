@@ -134,7 +134,7 @@ FUNCTIONS = {
             "UC_COMPUTE_ENVIRONMENT": _CLUSTER.compute_environment,
             "UC_JOB_QUEUE": _CLUSTER.job_queue,
             "UC_TOPIC": _CLUSTER.topic,
-            "UC_MEMORY": _CLUSTER.memory,
+            "UC_MEMORY": _CLUSTER.state_parameter,
             "UC_CHECKPOINT_LEAD_SECONDS": "1200",
         },
         result=lambda aws: (
