@@ -216,17 +216,17 @@ def _jobs(clients: Clients, queues: Iterable[str], ecs_cluster: str) -> tuple[Jo
         )
     name = ecs_cluster.rpartition("/")[2]
     host_arns = sorted(
-        {host for found in hosts.values() for host in found if f":container-instance/{name}/" in host}
+        {host for job_hosts in hosts.values() for host in job_hosts if f":container-instance/{name}/" in host}
     )
     instances: dict[str, str] = {}
     for chunk in chunks(host_arns, _CONTAINER_INSTANCES_PER_CALL):
-        response = clients.ecs.describe_container_instances(block=ecs_cluster, containerInstances=chunk)
+        response = clients.ecs.describe_container_instances(cluster=ecs_cluster, containerInstances=chunk)
         instances |= {
-            found["containerInstanceArn"]: found["ec2InstanceId"] for found in response["containerInstances"]
+            host["containerInstanceArn"]: host["ec2InstanceId"] for host in response["containerInstances"]
         }
     return tuple(
-        Job(job_id=job, nodes=frozenset(instances[host] for host in found if host in instances))
-        for job, found in hosts.items()
+        Job(job_id=job, nodes=frozenset(instances[host] for host in job_hosts if host in instances))
+        for job, job_hosts in hosts.items()
     )
 
 

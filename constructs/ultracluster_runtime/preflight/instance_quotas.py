@@ -54,7 +54,9 @@ def _instance_shares(
     reader: AwsReader, requirements: RegionRequirements, *, market: str, code: Any, spot: bool
 ) -> list[Share]:
     sources = [
-        one for one in requirements.sources if one.market_type == market and one.reservation_id is None
+        source
+        for source in requirements.sources
+        if source.market_type == market and source.reservation_id is None
     ]
     by_code = _by_code(sources, code)
     if not by_code:
@@ -78,8 +80,12 @@ def _instance_shares(
             code=quota,
             name=f"vCPUs of {bought} {members[0].family} instances",
             value=quota_value(reader, requirements.region, "ec2", quota),
-            used=sum(_vcpus(one) for one in running if one["InstanceType"].startswith(members[0].family)),
-            needed=sum(one.all_vcpus for one in members),
+            used=sum(
+                _vcpus(instance)
+                for instance in running
+                if instance["InstanceType"].startswith(members[0].family)
+            ),
+            needed=sum(source.all_vcpus for source in members),
         )
         for quota, members in by_code.items()
     ]

@@ -86,15 +86,11 @@ def compute_metrics(observations: ClusterObservations) -> Mapping[str, float]:
         "NodesReporting": 0,
         "PaidNodes": paid,
         "UnusedNodes": paid - sum(used for _, used in active),
-        "RunningNodes": sum(
-            observations.now - reservation >= BOOT_TIME for reservation in observations.launched
-        ),
+        "RunningNodes": sum(observations.now - launched >= BOOT_TIME for launched in observations.launched),
         "RunnableJobs": len(observations.waiting),
         "RunningJobs": len(observations.running),
         # Jobs that wait for a block to start are neither late nor blocked.
-        "BlockedJobs": sum(reservation.reason.startswith(_BLOCKED) for reservation in observations.waiting)
-        if usable
-        else 0,
+        "BlockedJobs": sum(job.reason.startswith(_BLOCKED) for job in observations.waiting) if usable else 0,
         "WaitSeconds": _wait(observations, [reservation for reservation, _ in active]) if usable else 0,
     }
     drains = [window.drain_at for reservation, _ in active if (window := reservation.window(_NO_LEAD))]
@@ -108,23 +104,23 @@ def compute_metrics(observations: ClusterObservations) -> Mapping[str, float]:
 
 def _wait(observations: ClusterObservations, active: Iterable[Reservation]) -> float:
     """Return how long the oldest startable job has waited, not counting time before the reservation started."""
-    starts = [each.start for each in active if each.start]
+    starts = [reservation.start for reservation in active if reservation.start]
     since = [
-        each.since if observations.without_reservation else max(each.since, min(starts, default=each.since))
-        for each in observations.waiting
+        job.since if observations.without_reservation else max(job.since, min(starts, default=job.since))
+        for job in observations.waiting
     ]
-    return max(((observations.now - each).total_seconds() for each in since), default=0)
+    return max(((observations.now - start).total_seconds() for start in since), default=0)
 
 
 def _lateness(observations: ClusterObservations) -> float | None:
     """Return the delay of the next step in median step times; None unless a running job has made steps."""
     if not observations.steps or not observations.running:
         return None
-    last = max(each.at for each in observations.steps) + timedelta(minutes=1)
+    last = max(step.at for step in observations.steps) + timedelta(minutes=1)
     # A job without steps yet is compiling, or is not a training job.
     if not any(started < last for started in observations.running):
         return None
     silent = observations.now - last
     if silent < _LEAST_LATE:
         return 0.0
-    return silent.total_seconds() / max(0.001, median(each.seconds for each in observations.steps))
+    return silent.total_seconds() / max(0.001, median(step.seconds for step in observations.steps))

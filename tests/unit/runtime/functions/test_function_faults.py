@@ -104,7 +104,7 @@ def _ending() -> FakeAws:
     end = datetime.now(UTC) + timedelta(minutes=30)
     aws.reservations[RESERVATION] |= {"StartDate": start, "EndDate": end}
     aws.parameter = (
-        LifecycleState(reservation_id=RESERVATION).about(start=start, end=end, instances=2).to_json()
+        LifecycleState(reservation_id=RESERVATION).with_block(start=start, end=end, instances=2).to_json()
     )
     return aws
 
@@ -222,7 +222,7 @@ def test_no_other_construct_makes_a_function() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module == "ultracluster._foundation.scheduled_function"
     }
-    assert (makes, uses) == ({"small_function"}, {"block_lifecycle", "cluster_budget", "cluster_watch"})
+    assert (makes, uses) == ({"scheduled_function"}, {"block_lifecycle", "cluster_budget", "cluster_watch"})
 
 
 @pytest.fixture(params=FUNCTIONS)

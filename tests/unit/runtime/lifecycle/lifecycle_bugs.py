@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
 
-from tests.unit.runtime.lifecycle.lifecycle_simulation import Live
+from tests.unit.runtime.lifecycle.lifecycle_simulation import RunCycle
 
-__all__ = ["BUGS", "Bug", "live_with"]
+__all__ = ["BUGS", "Bug", "cycle_with_bug"]
 
 _PACKAGE = "ultracluster_runtime.lifecycle"
 
@@ -19,14 +19,14 @@ _PACKAGE = "ultracluster_runtime.lifecycle"
 class Bug:
     """One mistake: in `module`, `old` (which occurs once) becomes `new`.
 
-    `resolved_from` names the lives that are tried first; where they do not find it, all others are.
+    `found_by` names the lives that are tried first; where they do not find it, all others are.
     """
 
     name: str
     module: str
     old: str
     new: str
-    resolved_from: str = "undisturbed"
+    found_by: str = "undisturbed"
 
 
 BUGS = (
@@ -49,35 +49,39 @@ BUGS = (
         "enabled = phase in (Phase.OPEN, Phase.WAITING)",
     ),
     Bug(
-        "ends-jobs-without-a-word", "machine", "(last_call or all(", "(True or all(", resolved_from="outages"
+        "ends-jobs-without-a-word",
+        "machine",
+        "last_call\n            or all(",
+        "True\n            or all(",
+        found_by="outages",
     ),
     Bug(
         "gives-no-grace",
         "machine",
         "requested[node] + grace <= observations.now",
         "requested[node] - grace <= observations.now",
-        resolved_from="outages",
+        found_by="outages",
     ),
     Bug(
         "waits-for-ever-for-the-told",
         "machine",
-        "(last_call or all(",
-        "(all(",
-        resolved_from="without_memory",
+        "last_call\n            or all(",
+        "False\n            or all(",
+        found_by="without_state",
     ),
     Bug(
         "ends-jobs-of-others",
         "machine",
         "if (own := job.nodes & observations.nodes)",
         "if (own := job.nodes)",
-        resolved_from="neighbours",
+        found_by="adjacent_blocks",
     ),
     Bug(
         "tells-everybody",
         "machine",
         "    nodes = observations.nodes or frozenset()\n",
         "    nodes = frozenset(node for job in observations.jobs or () for node in job.nodes)\n",
-        resolved_from="neighbours",
+        found_by="adjacent_blocks",
     ),
     Bug(
         "tells-nobody",
@@ -96,14 +100,14 @@ BUGS = (
         "machine",
         "queue.others_serve is False else []",
         "True else []",
-        resolved_from="neighbours",
+        found_by="adjacent_blocks",
     ),
     Bug(
         "closes-a-queue-it-cannot-see",
         "machine",
         "queue.others_serve is False else []",
         "not queue.others_serve else []",
-        resolved_from="random_lives",
+        found_by="random_scenarios",
     ),
     Bug(
         "closes-the-queue-before-the-start",
@@ -117,35 +121,35 @@ BUGS = (
         "machine",
         "if observations.extension_pending and not last_call:",
         "if False:",
-        resolved_from="extensions",
+        found_by="extensions",
     ),
     Bug(
         "believes-an-old-answer",
         "machine",
         "Phase.UNKNOWN if was_active else Phase.WAITING",
         "Phase.WAITING",
-        resolved_from="odd_states",
+        found_by="unexpected_states",
     ),
     Bug(
         "guesses-at-unknown-states",
         "machine",
         "    if reservation.state != ACTIVE:\n        return Phase.UNKNOWN\n",
         "",
-        resolved_from="odd_states",
+        found_by="unexpected_states",
     ),
     Bug(
         "stops-at-the-first-error",
         "machine",
         "            errors.append(error)\n            return False",
         "            raise",
-        resolved_from="without_memory",
+        found_by="without_state",
     ),
     Bug(
         "notifies-without-a-memory",
         "machine",
         "    if not attempt(partial(save, state)):\n        return tuple(errors)\n",
         "    attempt(partial(save, state))\n",
-        resolved_from="without_memory",
+        found_by="without_state",
     ),
     Bug("forgets-its-notices", "machine", "state = state.with_notices(notice.notices)", "pass"),
     Bug(
@@ -159,21 +163,21 @@ BUGS = (
         "machine",
         "return Phase.ENDED if over else Phase.UNKNOWN",
         "return Phase.UNKNOWN",
-        resolved_from="released_blocks",
+        found_by="released_blocks",
     ),
     Bug(
         "one-end-for-ever",
         "state",
         "self if end == self.end else replace(",
         "self if True else replace(",
-        resolved_from="extensions",
+        found_by="extensions",
     ),
     Bug(
         "counts-what-it-did-not-see",
         "state",
-        "0 if passed > LONGEST_SAMPLE else ",
+        "0 if elapsed > LONGEST_SAMPLE else ",
         "",
-        resolved_from="outages",
+        found_by="outages",
     ),
     Bug("counts-twice", "state", "sampled_at=now,", "sampled_at=self.sampled_at,"),
     Bug(
@@ -186,7 +190,7 @@ BUGS = (
 
 
 @contextmanager
-def live_with(bug: Bug) -> Iterator[Live]:
+def cycle_with_bug(bug: Bug) -> Iterator[RunCycle]:
     """The life cycle with a bug in it; the modules themselves stay as they are."""
     kept = {name: sys.modules[f"{_PACKAGE}.{name}"] for name in ("machine", "state")}
     try:

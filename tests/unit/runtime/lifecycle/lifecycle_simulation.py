@@ -25,15 +25,15 @@ from ultracluster_runtime.lifecycle.observations import Job, Observations, Queue
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 __all__ = [
-    "CLEAN",
     "EPOCH",
     "MINUTE",
+    "NO_FAULTS",
     "Block",
     "Crash",
     "Faults",
-    "Live",
+    "RunCycle",
+    "Simulation",
     "Violation",
-    "World",
     "at",
     "reports",
 ]
@@ -44,7 +44,7 @@ LEAD = timedelta(minutes=20)
 NODES = 4
 SCALE_IN = 5  # minutes after which AWS Batch ends a node without a job
 
-Live = Callable[..., tuple[Exception, ...]]
+RunCycle = Callable[..., tuple[Exception, ...]]
 
 
 class Violation(BaseException):
@@ -72,12 +72,12 @@ class Faults:
     crash: int | None = None
     blind: frozenset[str] = frozenset()  # names of facts that cannot be seen
     others_unseen: bool = False
-    no_memory: bool = False
+    no_state: bool = False
     no_save: bool = False
     stale: int = 0  # minutes by which the reservation is shown too old
 
 
-CLEAN = Faults()
+NO_FAULTS = Faults()
 
 
 @dataclass(kw_only=True)
@@ -139,9 +139,9 @@ class Block:
     def pending_at(self, minute: int) -> bool:
         return any(bought <= minute < paid for bought, (paid, _) in self.extensions.items())
 
-    def seen(self, world: "World", faults: Faults) -> Observations:
+    def seen(self, simulation: "Simulation", faults: Faults) -> Observations:
         """What the function sees, by its own clock."""
-        minute = world.minute
+        minute = simulation.minute
         facts = Observations(
             now=at(minute) + self.skew,
             reservation_id=self.name,
@@ -149,19 +149,19 @@ class Block:
             reservation=self.reservation_at(minute - faults.stale),
             environment_enabled=self.enabled,
             queue=Queue(
-                enabled=world.queue_enabled,
-                others_serve=None if faults.others_unseen else world.others_serve(self),
+                enabled=simulation.queue_enabled,
+                others_serve=None if faults.others_unseen else simulation.others_serve(self),
             ),
             nodes=frozenset(self.nodes),
-            jobs=tuple(Job(job_id=job, nodes=nodes) for job, nodes in world.running.items()),
+            jobs=tuple(Job(job_id=job, nodes=nodes) for job, nodes in simulation.running.items()),
             extension_pending=self.pending_at(minute),
         )
         unseen: dict[str, Any] = dict.fromkeys(faults.blind)
         return replace(facts, **unseen) if unseen else facts
 
-    def wake(self, world: "World", faults: Faults) -> None:
+    def invoke(self, simulation: "Simulation", faults: Faults) -> None:
         """One run of the function, on what it can see, with what goes wrong."""
-        facts = self.seen(world, faults)
+        facts = self.seen(simulation, faults)
         count = iter(range(10_000))
 
         def perform(action: Action) -> None:
@@ -170,7 +170,7 @@ class Block:
                 raise Crash
             if number in faults.before:
                 raise ConnectionError("the request was lost")
-            world.do(action, self)
+            simulation.do(action, self)
             if number in faults.after:
                 raise ConnectionError("the answer was lost")
 
@@ -181,16 +181,18 @@ class Block:
             if len(self.memory) > 4096:
                 raise Violation("the memory does not fit into its parameter")
 
-        memory = None if faults.no_memory else world.memory.from_json(self.memory, reservation_id=self.name)
+        memory = (
+            None if faults.no_state else simulation.memory.from_json(self.memory, reservation_id=self.name)
+        )
         try:
-            world.run_cycle(facts, memory, perform=perform, save=save)
+            simulation.run_cycle(facts, memory, perform=perform, save=save)
         except Crash:
             return
-        if faults == CLEAN:
-            world.check_after_clean_wake(self, facts)
+        if faults == NO_FAULTS:
+            simulation.check_after_clean_wake(self, facts)
 
 
-class World:
+class Simulation:
     """The queue, its compute environments, jobs and nodes."""
 
     def __init__(
@@ -198,7 +200,7 @@ class World:
         *blocks: Block,
         on_demand: bool = False,
         seed: int = 0,
-        run_cycle: Live | None = None,
+        run_cycle: RunCycle | None = None,
         tolerance: int = 2,
         never_works: type[Action] | None = None,
     ) -> None:
@@ -206,7 +208,7 @@ class World:
         self.on_demand = on_demand
         self.run_cycle = run_cycle or machine.run_cycle
         # The class that this life cycle itself uses; in a test of a bug it is not the one imported above.
-        self.memory: type[LifecycleState] = self.run_cycle.__globals__["Memory"]
+        self.memory: type[LifecycleState] = self.run_cycle.__globals__["LifecycleState"]
         self.tolerance = (
             tolerance  # minutes in which a deadline may be missed: skew, and wake-ups that are lost
         )
@@ -224,7 +226,7 @@ class World:
 
     # States
 
-    def copy(self) -> "World":
+    def copy(self) -> "Simulation":
         """The same state in a world of its own."""
         other = copy(self)
         other.blocks = tuple(

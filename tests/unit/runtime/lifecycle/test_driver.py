@@ -306,7 +306,7 @@ def test_the_function_takes_its_cluster_from_the_environment(
     asked: list[ManagedBlock] = []
     looked = function.manage_block
     monkeypatch.setattr(
-        function, "look_after", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))
+        function, "manage_block", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))
     )
     function.handler({"detail-type": "anything"}, None)
     assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"

@@ -120,7 +120,7 @@ def expect_order(aws: StubbedAws, count: int, until: str) -> None:
         {
             "InstanceIds": [f"i-{index:017x}" for index in range(count)],
             "DocumentName": "AWS-RunShellScript",
-            "Comment": "Tell a job to write a checkpoint",
+            "Comment": "Request a checkpoint from a job",
             "TimeoutSeconds": 60,
             "Parameters": {
                 "commands": [
@@ -204,7 +204,7 @@ def test_a_node_that_aws_does_not_show_is_said(aws: StubbedAws) -> None:
     expect_job(aws, "RUNNING")
     expect_end(aws)
 
-    assert end(aws, Clock(), 10).problem == "AWS shows 1 of its 2 nodes"
+    assert end(aws, Clock(), 10).problem == "AWS reports 1 of its 2 nodes"
 
 
 # Logs

@@ -3,24 +3,24 @@
 from collections.abc import Callable
 
 import pytest
-from tests.unit.runtime.lifecycle.lifecycle_bugs import BUGS, Bug, live_with
-from tests.unit.runtime.lifecycle.lifecycle_scenarios import ALL_LIVES
-from tests.unit.runtime.lifecycle.lifecycle_simulation import Live, Violation
+from tests.unit.runtime.lifecycle.lifecycle_bugs import BUGS, Bug, cycle_with_bug
+from tests.unit.runtime.lifecycle.lifecycle_scenarios import ALL_SCENARIOS
+from tests.unit.runtime.lifecycle.lifecycle_simulation import RunCycle, Violation
 
 pytestmark = pytest.mark.sweep
 
 
-@pytest.mark.parametrize("lives", ALL_LIVES, ids=lambda lives: lives.__name__)
-def test_the_life_cycle_holds_its_promises(lives: Callable[[Live | None], object]) -> None:
-    lives(None)
+@pytest.mark.parametrize("scenario", ALL_SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_the_life_cycle_holds_its_promises(scenario: Callable[[RunCycle | None], object]) -> None:
+    scenario(None)
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_the_lives_find_a_bug(bug: Bug) -> None:
-    with live_with(bug) as live, pytest.raises((Violation, ConnectionError, PermissionError)):
-        _live_all(live, first=bug.resolved_from)
+    with cycle_with_bug(bug) as run_cycle, pytest.raises((Violation, ConnectionError, PermissionError)):
+        _run_all(run_cycle, first=bug.found_by)
 
 
-def _live_all(live: Live, *, first: str) -> None:
-    for lives in sorted(ALL_LIVES, key=lambda lives: lives.__name__ != first):
-        lives(live)
+def _run_all(run_cycle: RunCycle, *, first: str) -> None:
+    for scenario in sorted(ALL_SCENARIOS, key=lambda scenario: scenario.__name__ != first):
+        scenario(run_cycle)

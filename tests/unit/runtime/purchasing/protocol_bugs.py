@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
 
-__all__ = ["BUGS", "Bug", "made"]
+__all__ = ["BUGS", "Bug", "with_bug"]
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ BUGS = (
 
 
 @contextmanager
-def made(bug: Bug) -> Iterator[None]:
+def with_bug(bug: Bug) -> Iterator[None]:
     """The protocol with a bug in it: the functions that everybody has imported run the code of the changed source."""
     kept = []
     try:

@@ -62,7 +62,7 @@ class Bought:
 
 
 @dataclass
-class World:
+class Simulation:
     """EC2, the ledger and the time.
 
     Attributes:
@@ -90,7 +90,7 @@ class World:
 
     # States
 
-    def copy(self) -> "World":
+    def copy(self) -> "Simulation":
         """The same state in a world of its own, where no call was made yet and nothing is planned to fail."""
         return replace(
             self,
@@ -193,7 +193,7 @@ class World:
     def _advance(self, effect: effects.Advance, fault: str) -> Any:
         transaction = (effect.before, effect.after)
         if fault == "late-after":
-            self.late.append((self.now + timedelta(minutes=10), World.advance, transaction))
+            self.late.append((self.now + timedelta(minutes=10), Simulation.advance, transaction))
         elif fault in {"lost-reply-after", "500-after", "parse-error-after"}:
             self.advance(*transaction)
         if fault in EXCEPTIONS:
@@ -236,7 +236,7 @@ class World:
     def _send(self, request: Request, fault: str, name: str) -> Any:
         if fault == "late-after":
             arrives = self.now + timedelta(minutes=10)
-            self.late.append((arrives, World.execute, (request, timedelta(0), name)))
+            self.late.append((arrives, Simulation.execute, (request, timedelta(0), name)))
             return aws_errors.classify_send_error(EXCEPTIONS[fault]())
         if fault.endswith("-after") and fault != "die-after":
             self.execute(request, timedelta(0), name)
@@ -405,8 +405,8 @@ class World:
 class Process:
     """One process that runs a protocol, one effect at a time."""
 
-    def __init__(self, world: World, name: str, steps: Generator[Any, Any, Any]) -> None:
-        self.world, self.name, self.steps = world, name, steps
+    def __init__(self, simulation: Simulation, name: str, steps: Generator[Any, Any, Any]) -> None:
+        self.simulation, self.name, self.steps = simulation, name, steps
         self.done = False
         self.result: Any = None
         self.unread: Any = None
@@ -428,7 +428,7 @@ class Process:
             self.done, self.result = True, error
             return False
         try:
-            self._reply = self.world.perform(effect, self)
+            self._reply = self.simulation.perform(effect, self)
         except ProcessDiedError:
             self.done = True
             self.steps.close()

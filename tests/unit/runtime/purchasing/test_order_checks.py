@@ -31,8 +31,14 @@ def test_accepts_a_sound_order(order: Order) -> None:
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"name": "a"}, "UC7001: name: got 'a'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter."),
-        ({"name": "Dec"}, "UC7001: name: got 'Dec'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter."),
+        (
+            {"name": "a"},
+            "UC7001: name: got 'a'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
+        ),
+        (
+            {"name": "Dec"},
+            "UC7001: name: got 'Dec'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
+        ),
         (
             {"name": "d" * 49},
             "UC7001: name: got 'ddddddddddddddddddddddddddddddddddddddddddddddddd'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
@@ -226,7 +232,10 @@ def test_accepts_the_last_value_that_is_right(changes: dict[str, Any]) -> None:
             {"extension_hours": 15 * 24},
             "UC7101: extension_hours: got 360 hours. Allowed: 1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks. The nearest: 336 hours and 504 hours.",
         ),
-        ({"extension_hours": True}, "UC7013: extension_hours: got True. Allowed: an integer number of hours."),
+        (
+            {"extension_hours": True},
+            "UC7013: extension_hours: got True. Allowed: an integer number of hours.",
+        ),
         (
             {"expected_end": START + timedelta(minutes=59)},
             "UC7014: expected_end: the block ends at 2026-11-20T09:59:00+00:00. Allowed: an extension can be bought from 57 days to 1 hour before the end.",

@@ -11,7 +11,7 @@ import boto3
 import pytest
 from moto import mock_aws
 from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
-from tests.unit.runtime.purchasing.simulator import START, World
+from tests.unit.runtime.purchasing.simulator import START, Simulation
 from tests.unit.runtime.purchasing.tables import TABLE, create_table
 
 from ultracluster_rules.findings import FindingsError
@@ -222,23 +222,23 @@ def _random_change(dice: random.Random, known: list[Record]) -> tuple[Record, Re
 @pytest.mark.parametrize("seed", range(12))
 def test_the_simulated_ledger_is_like_the_real_one(client: Any, ledger: Ledger, seed: int) -> None:
     dice = random.Random(seed)  # noqa: S311 - a repeatable test, not a secret
-    world = World()
+    simulation = Simulation()
     known: dict[str, list[Record]] = {}
     for name, cluster in (("one", "ohio"), ("two", "ohio"), ("three", "oregon")):
-        world.now = START
+        simulation.now = START
         order = block_order(name=name, cluster=cluster)
         known[name] = [ledger.approve(order, now=START)]
-        world.records[name] = known[name][0]
+        simulation.records[name] = known[name][0]
     committed = 0
     for _ in range(40):
         name = dice.choice(sorted(known))
         before, after = _random_change(dice, known[name])
         reply = ledger.advance(before, after)
-        assert reply == world.advance(before, after)
+        assert reply == simulation.advance(before, after)
         if isinstance(reply, Committed):
             committed += 1
             known[name].append(after)
     assert committed > 3
-    assert {name: ledger.read(name) for name in known} == world.records
-    assert locks(client) == world.locks
-    assert {key.removeprefix("MONTH#"): fee for key, fee in held(client).items()} == world.months
+    assert {name: ledger.read(name) for name in known} == simulation.records
+    assert locks(client) == simulation.locks
+    assert {key.removeprefix("MONTH#"): fee for key, fee in held(client).items()} == simulation.months

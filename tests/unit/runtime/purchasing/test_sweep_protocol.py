@@ -11,7 +11,7 @@ from tests.unit.runtime.purchasing.simulation import (
     two_orders_of_one_cluster,
     two_orders_over_the_month,
 )
-from tests.unit.runtime.purchasing.special_scenarios import special_lives
+from tests.unit.runtime.purchasing.special_scenarios import run_special_scenarios
 
 pytestmark = pytest.mark.sweep
 
@@ -64,7 +64,7 @@ def test_two_orders_never_extend_one_block_twice() -> None:
 
 
 def test_nothing_is_sent_in_lives_that_must_not_buy() -> None:
-    special_lives()
+    run_special_scenarios()
 
 
 def test_random_lives_buy_at_most_once() -> None:
@@ -75,16 +75,16 @@ def test_random_lives_buy_at_most_once() -> None:
 def test_every_fault_can_strike_some_call() -> None:
     struck: set[str] = set()
     for make in SCENARIOS.values():
-        world = make()
-        sweeps.live(world)
-        struck |= {fault for effect in world.calls for fault in faults_of(effect)}
+        simulation = make()
+        sweeps.run_scenario(simulation)
+        struck |= {fault for effect in simulation.calls for fault in faults_of(effect)}
     assert struck == ALL_FAULTS
     assert len(ALL_FAULTS) >= 11
 
 
 @pytest.mark.parametrize("scenario", sorted(SCENARIOS))
 def test_without_faults_it_does_buy(scenario: str) -> None:
-    world = SCENARIOS[scenario]()
-    sweeps.live(world)
-    assert list(world.sends.values()) == [1]
-    assert len(world.bought) == 1
+    simulation = SCENARIOS[scenario]()
+    sweeps.run_scenario(simulation)
+    assert list(simulation.sends.values()) == [1]
+    assert len(simulation.bought) == 1

@@ -3,25 +3,25 @@
 import pytest
 from tests.unit.runtime.purchasing import sweeps
 from tests.unit.runtime.purchasing.invariants import Violation
-from tests.unit.runtime.purchasing.protocol_bugs import BUGS, Bug, made
+from tests.unit.runtime.purchasing.protocol_bugs import BUGS, Bug, with_bug
 from tests.unit.runtime.purchasing.simulation import SCENARIOS
-from tests.unit.runtime.purchasing.special_scenarios import special_lives
+from tests.unit.runtime.purchasing.special_scenarios import run_special_scenarios
 
 pytestmark = pytest.mark.sweep
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_the_sweeps_find(bug: Bug) -> None:
-    with made(bug), pytest.raises(Violation):
-        sweeps.hunt(random_lives=300)
+    with with_bug(bug), pytest.raises(Violation):
+        sweeps.find_violation(random_runs=300)
 
 
 def test_a_change_that_is_no_bug_is_not_found() -> None:
     # That nothing at all is found in the protocol itself is what test_sweep_protocol.py says, by the same sweeps.
     for bug in BUGS:
-        with made(Bug(bug.name, bug.module, bug.old, bug.old)):
+        with with_bug(Bug(bug.name, bug.module, bug.old, bug.old)):
             sweeps.sweep_single_faults(SCENARIOS["extension"])
-    special_lives()
+    run_special_scenarios()
     for make in SCENARIOS.values():
         sweeps.sweep_single_faults(make)
 
