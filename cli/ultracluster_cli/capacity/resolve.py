@@ -17,7 +17,7 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
 if TYPE_CHECKING:
-    from ultracluster_runtime.purchasing.records import Record
+    from ultracluster_runtime.purchasing.orders import Record
     from ultracluster_stacks.config.editing.order_references import OrderedCapacity
 
 __all__ = ["bought", "resolve"]
@@ -116,8 +116,11 @@ def _unknown(place: "OrderedCapacity", known: Mapping[str, Any]) -> Finding:
 
 
 def _unusable(place: "OrderedCapacity", record: "Record") -> Iterator[Finding]:
-    from ultracluster_runtime.purchasing.order_states import OrderState  # noqa: PLC0415 - not for the help
-    from ultracluster_runtime.purchasing.orders import ExtensionOrder, order_token  # noqa: PLC0415 - likewise
+    from ultracluster_runtime.purchasing.orders import (  # noqa: PLC0415 - not for the help
+        ExtensionOrder,
+        OrderState,
+        order_token,
+    )
 
     path = f"{place.cluster}.{place.path}"
     if order_token(record.order) != record.token:
@@ -166,8 +169,7 @@ def _unusable(place: "OrderedCapacity", record: "Record") -> Iterator[Finding]:
 
 
 def _end(record: "Record", records: "Sequence[Record]") -> datetime | None:
-    from ultracluster_runtime.purchasing.order_states import OrderState  # noqa: PLC0415 - not for the help
-    from ultracluster_runtime.purchasing.orders import ExtensionOrder  # noqa: PLC0415 - likewise
+    from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState  # noqa: PLC0415 - not for the help
 
     # An extension that is not paid leaves the old end standing.
     later = [

@@ -13,9 +13,8 @@ from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_client
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import Steps, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
-from ultracluster_runtime.purchasing.orders import Order, order_token
+from ultracluster_runtime.purchasing.orders import Order, Record, order_token
 from ultracluster_runtime.purchasing.reconcile import Outcome
-from ultracluster_runtime.purchasing.records import Record
 
 __all__ = [
     "Session",

@@ -7,10 +7,8 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import OrderRequirements, RolloutRequirements
-from ultracluster_runtime.purchasing.ledger_items import order_key, read_record_item
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.ledger import order_key, read_record_item
+from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
 
 __all__ = ["ORDER_CHECKS"]
 

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from ultracluster_runtime.purchasing.ec2_objects import Quote, Request
-from ultracluster_runtime.purchasing.orders import Order
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Order, Record
 
 __all__ = [
     "Advance",

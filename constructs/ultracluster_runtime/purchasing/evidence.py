@@ -13,10 +13,14 @@ from ultracluster_runtime.purchasing.effects import (
     Effect,
     Steps,
 )
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder
+from ultracluster_runtime.purchasing.orders import (
+    BlockOrder,
+    ExtensionOrder,
+    OnDemandOrder,
+    OrderState,
+    Record,
+)
 from ultracluster_runtime.purchasing.pagination import iterate_pages
-from ultracluster_runtime.purchasing.records import Record
 
 __all__ = ["Evidence", "find_evidence"]
 

@@ -19,36 +19,113 @@ which also allow ``TransactWriteItems``.
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.purchasing.aws_errors import classify_read_error, classify_transaction_error
 from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown, ReadFailed
-from ultracluster_runtime.purchasing.ledger_items import (
-    EVENT,
-    LOCK,
-    MONTH,
-    ORDER,
-    PARTITION_KEY,
-    SORT_KEY,
-    Item,
-    event_item,
-    item_key,
-    order_key,
-    read_record_item,
-    record_item,
+from ultracluster_runtime.purchasing.orders import (
+    Order,
+    OrderState,
+    Record,
+    order_token,
+    parse_terms,
+    terms_of,
 )
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import Order, order_token
 from ultracluster_runtime.purchasing.pagination import refusal
-from ultracluster_runtime.purchasing.records import Record
 
-__all__ = ["PARTITION_KEY", "SORT_KEY", "Event", "Ledger"]
+__all__ = ["PARTITION_KEY", "SORT_KEY", "Event", "Ledger", "order_key", "read_record_item", "record_item"]
 
-_Write = tuple[Item, str | None]
+PARTITION_KEY: Final = "pk"
+SORT_KEY: Final = "sk"
+
+_ORDER: Final = "ORDER"
+_LOCK: Final = "LOCK"
+_MONTH: Final = "MONTH"
+_EVENT: Final = "EVENT#"
+
+_TEXTS: Final = ("token", "reason", "nonce", "region", "offering_id", "month")
+_TIMES: Final = ("changed_at", "sent_at", "start", "end")
+_LISTS: Final = ("zone_ids", "reservation_ids", "block_ids", "ec2_states")
+
+_Item = dict[str, Any]
+"""Item in the format of DynamoDB's low-level API, with type descriptors."""
+
+
+def _item_key(partition: str, sort: str) -> _Item:
+    """Return the key of an item."""
+    return {PARTITION_KEY: {"S": partition}, SORT_KEY: {"S": sort}}
+
+
+def order_key(name: str) -> _Item:
+    """Return the key of an order."""
+    return _item_key(f"{_ORDER}#{name}", _ORDER)
+
+
+def record_item(record: Record) -> _Item:
+    """Convert an order to an item."""
+    item = order_key(record.order.name) | {
+        "terms": {"S": terms_of(record.order)},
+        "state": {"S": record.state.value},
+        "version": {"N": str(record.version)},
+        "holds_lock": {"BOOL": record.holds_lock},
+    }
+    for name in _TEXTS:
+        if getattr(record, name) is not None:
+            item[name] = {"S": getattr(record, name)}
+    for name in _TIMES:
+        if getattr(record, name) is not None:
+            item[name] = {"S": getattr(record, name).isoformat()}
+    for name in _LISTS:
+        item[name] = {"L": [{"S": value} for value in getattr(record, name)]}
+    if record.fee is not None:
+        item["fee"] = {"N": format(record.fee, "f")}
+    return item
+
+
+def read_record_item(item: Mapping[str, Any]) -> Record:
+    """Convert an item to an order.
+
+    Raises:
+        FindingsError: UC7025 if the item was edited.
+    """
+    try:
+        values: _Item = {name: item[name]["S"] for name in _TEXTS if name in item}
+        values |= {name: datetime.fromisoformat(item[name]["S"]) for name in _TIMES if name in item}
+        values |= {name: tuple(value["S"] for value in item[name]["L"]) for name in _LISTS}
+        return Record(
+            order=parse_terms(item["terms"]["S"]),
+            state=OrderState(item["state"]["S"]),
+            version=int(item["version"]["N"]),
+            holds_lock=item["holds_lock"]["BOOL"],
+            fee=Decimal(item["fee"]["N"]) if "fee" in item else None,
+            **values,
+        )
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        name = item.get(PARTITION_KEY, {}).get("S", "?")
+        raise refusal(
+            "UC7025",
+            f"item {name} of the ledger cannot be read: {error!r}",
+            remedy="The ledger was edited",
+        ) from error
+
+
+def _event_item(record: Record) -> _Item:
+    """Convert the latest change of an order to an item of its history."""
+    return _item_key(f"{_ORDER}#{record.order.name}", f"{_EVENT}{record.version:06d}") | {
+        "state": {"S": record.state.value},
+        "at": {"S": record.changed_at.isoformat()},
+        "reason": {"S": record.reason},
+        "nonce": {"S": record.nonce or "-"},
+    }
+
+
+_Write = tuple[_Item, str | None]
 """Write of a transaction, and the meaning of its condition."""
 
 
@@ -101,7 +178,7 @@ class Ledger:
             self._client.transact_write_items(
                 TransactItems=[
                     {"Put": {"TableName": self._table, "Item": item, "ConditionExpression": unused}}
-                    for item in (record_item(record), event_item(record))
+                    for item in (record_item(record), _event_item(record))
                 ]
             )
         except (ClientError, BotoCoreError) as error:
@@ -138,7 +215,7 @@ class Ledger:
         pages = self._pages(
             "scan",
             FilterExpression=f"{SORT_KEY} = :order",
-            ExpressionAttributeValues={":order": {"S": ORDER}},
+            ExpressionAttributeValues={":order": {"S": _ORDER}},
         )
         return sorted(map(read_record_item, pages), key=lambda record: record.changed_at, reverse=True)
 
@@ -151,11 +228,11 @@ class Ledger:
         items = self._pages(
             "query",
             KeyConditionExpression=f"{PARTITION_KEY} = :order AND begins_with({SORT_KEY}, :event)",
-            ExpressionAttributeValues={":order": {"S": f"{ORDER}#{name}"}, ":event": {"S": EVENT}},
+            ExpressionAttributeValues={":order": {"S": f"{_ORDER}#{name}"}, ":event": {"S": _EVENT}},
         )
         return [
             Event(
-                version=int(item[SORT_KEY]["S"].removeprefix(EVENT)),
+                version=int(item[SORT_KEY]["S"].removeprefix(_EVENT)),
                 state=OrderState(item["state"]["S"]),
                 at=datetime.fromisoformat(item["at"]["S"]),
                 reason=item["reason"]["S"],
@@ -163,7 +240,7 @@ class Ledger:
             for item in items
         ]
 
-    def _pages(self, operation: str, **arguments: Any) -> list[Item]:
+    def _pages(self, operation: str, **arguments: Any) -> list[_Item]:
         try:
             paginator = self._client.get_paginator(operation)
             pages = paginator.paginate(TableName=self._table, ConsistentRead=True, **arguments)
@@ -211,13 +288,13 @@ class Ledger:
         }
         event = {
             "TableName": self._table,
-            "Item": event_item(after),
+            "Item": _event_item(after),
             "ConditionExpression": f"attribute_not_exists({PARTITION_KEY})",
         }
         return [({"Put": put}, "state"), ({"Put": event}, "state")]
 
     def _lock_writes(self, before: Record, after: Record) -> list[_Write]:
-        key = item_key(f"{LOCK}#{after.order.lock}", LOCK)
+        key = _item_key(f"{_LOCK}#{after.order.lock}", _LOCK)
         name = {"S": after.order.name}
         if after.holds_lock and not before.holds_lock:
             put = {
@@ -241,9 +318,9 @@ class Ledger:
         change = after.held_fee - before.held_fee
         if not change:
             return []
-        update: Item = {
+        update: _Item = {
             "TableName": self._table,
-            "Key": item_key(f"{MONTH}#{after.month}", MONTH),
+            "Key": _item_key(f"{_MONTH}#{after.month}", _MONTH),
             "UpdateExpression": "ADD #held :change",
             "ExpressionAttributeNames": {"#held": "held"},
             "ExpressionAttributeValues": {":change": {"N": format(change, "f")}},

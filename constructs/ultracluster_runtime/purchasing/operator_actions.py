@@ -13,11 +13,9 @@ from ultracluster_runtime.purchasing.effects import (
     Steps,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import OnDemandOrder
+from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
 from ultracluster_runtime.purchasing.pagination import read_record, refusal
 from ultracluster_runtime.purchasing.reconcile import Outcome, apply_change, findings_for, settle
-from ultracluster_runtime.purchasing.records import Record
 
 __all__ = ["cancel", "close"]
 

@@ -1,4 +1,4 @@
-"""Terms of an order, which a person approves before money is spent.
+"""Terms of an order, which a person approves before money is spent; its states, and its record in the ledger.
 
 An approval applies to terms, not to an offering: at the time of purchase, an offering is bought only if it meets
 every term. The token of an order is a hash of its terms, so changed terms need a new approval.
@@ -10,14 +10,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 __all__ = [
+    "HOLDS_FEE",
+    "HOLDS_LOCK",
     "ORDER_TAG",
+    "TRANSITIONS",
     "BlockOrder",
     "ExtensionOrder",
     "OnDemandOrder",
     "Order",
+    "OrderState",
+    "Record",
     "order_token",
     "parse_terms",
     "terms_of",
@@ -214,3 +221,114 @@ def parse_terms(text: str) -> Order:
 def order_token(order: Order) -> str:
     """Return the token of an order: the first 16 hexadecimal digits of the SHA-256 of its terms."""
     return hashlib.sha256(terms_of(order).encode()).hexdigest()[:16]
+
+
+class OrderState(StrEnum):
+    """State of an order. No state leads back to APPROVED, and only APPROVED leads to SENDING."""
+
+    APPROVED = "APPROVED"
+    """The terms were approved; nothing was sent."""
+    SENDING = "SENDING"
+    """One process may have sent the request. The outcome is not known yet."""
+    PURCHASED = "PURCHASED"
+    """The reservations exist; the payment is not confirmed."""
+    PAID = "PAID"
+    """The payment is confirmed; for an On-Demand Capacity Reservation: the capacity is reserved."""
+    FAILED = "FAILED"
+    """The payment failed or AWS could not deliver, and released the reservation."""
+    REJECTED = "REJECTED"
+    """Nothing was bought: AWS refused before executing, or the request was not sent."""
+    UNKNOWN = "UNKNOWN"
+    """Nothing was found within 30 minutes after sending. A person decides, on evidence."""
+    CLOSED = "CLOSED"
+    """A person decided on evidence that nothing was bought."""
+    REVOKED = "REVOKED"
+    """The approval was revoked before anything was sent."""
+    CANCELLED = "CANCELLED"
+    """An On-Demand Capacity Reservation was cancelled. Capacity Blocks cannot be."""
+
+
+_FOUND = frozenset({OrderState.PURCHASED, OrderState.PAID, OrderState.FAILED})
+"""States that evidence in EC2 leads to. Evidence in EC2 overrides the ledger."""
+
+TRANSITIONS: Mapping[OrderState, frozenset[OrderState]] = MappingProxyType(
+    {
+        # UNKNOWN: a dry run that succeeds like a real request may have bought.
+        OrderState.APPROVED: _FOUND | {OrderState.SENDING, OrderState.REVOKED, OrderState.UNKNOWN},
+        OrderState.SENDING: _FOUND | {OrderState.REJECTED, OrderState.UNKNOWN},
+        OrderState.UNKNOWN: _FOUND | {OrderState.CLOSED},
+        OrderState.PURCHASED: frozenset({OrderState.PAID, OrderState.FAILED, OrderState.CANCELLED}),
+        OrderState.PAID: frozenset({OrderState.CANCELLED}),
+        OrderState.REJECTED: _FOUND,
+        OrderState.CLOSED: _FOUND,
+        OrderState.FAILED: frozenset(),
+        OrderState.REVOKED: frozenset(),
+        OrderState.CANCELLED: frozenset(),
+    }
+)
+
+HOLDS_FEE = frozenset(
+    {
+        OrderState.SENDING,
+        OrderState.UNKNOWN,
+        OrderState.PURCHASED,
+        OrderState.PAID,
+        OrderState.CANCELLED,  # the hours until the cancellation were billed; their number is unknown here
+    }
+)
+"""States whose fee counts against the monthly cap."""
+
+HOLDS_LOCK = frozenset({OrderState.SENDING, OrderState.UNKNOWN, OrderState.PURCHASED})
+"""States in which no other order for the same cluster (or extension of the same reservation) may be sent."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """Order in the ledger.
+
+    Attributes:
+        order: Terms.
+        token: Token of the terms at the time of approval.
+        state: State.
+        changed_at: Time of the last write.
+        version: Number of writes; a write requires the version that was read. Default: 1.
+        reason: Reason of the state, for people. Default: empty.
+        nonce: Random value of the process that may send: the one that won APPROVED to SENDING. None before.
+        sent_at: Time at which that process wrote SENDING. None before.
+        region: Region of the purchase. None before SENDING.
+        offering_id: Requested offering. None before, and for On-Demand Capacity Reservations.
+        fee: Fee. None before SENDING.
+        month: Key of the month whose cap the fee counts against. None before SENDING.
+        start: Start of the requested capacity. None before SENDING.
+        end: End of the requested capacity. None before SENDING.
+        zone_ids: Zone IDs of the requested capacity.
+        holds_lock: Whether this order holds its lock.
+        reservation_ids: All bought reservations, sorted; never removed.
+        block_ids: All bought Capacity Blocks, sorted.
+        ec2_states: ``id=state`` of each reservation when it was last read.
+    """
+
+    order: Order
+    token: str
+    state: OrderState
+    changed_at: datetime
+    version: int = 1
+    reason: str = ""
+    nonce: str | None = None
+    sent_at: datetime | None = None
+    region: str | None = None
+    offering_id: str | None = None
+    fee: Decimal | None = None
+    month: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    zone_ids: tuple[str, ...] = ()
+    holds_lock: bool = False
+    reservation_ids: tuple[str, ...] = ()
+    block_ids: tuple[str, ...] = ()
+    ec2_states: tuple[str, ...] = ()
+
+    @property
+    def held_fee(self) -> Decimal:
+        """Fee that counts against the monthly cap now."""
+        return self.fee if self.fee is not None and self.state in HOLDS_FEE else Decimal(0)

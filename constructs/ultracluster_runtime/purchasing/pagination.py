@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.effects import Effect, Page, ReadFailed, ReadRecord, Sleep, Steps
-from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Record, order_token
 
 __all__ = ["iterate_pages", "read_record", "refusal"]
 

@@ -29,11 +29,10 @@ from ultracluster_runtime.purchasing.effects import (
     Steps,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.pagination import read_record, refusal
 from ultracluster_runtime.purchasing.quotes import choose_quote
 from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
-from ultracluster_runtime.purchasing.records import Record
 
 __all__ = ["MOST_CLOCK_SKEW", "SEND_WITHIN", "buy"]
 

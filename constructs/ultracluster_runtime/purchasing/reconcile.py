@@ -8,9 +8,8 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import Advance, Committed, ConditionFailed, Now, Sleep, Steps
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.order_states import HOLDS_LOCK, TRANSITIONS, OrderState
+from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, OrderState, Record
 from ultracluster_runtime.purchasing.pagination import read_record
-from ultracluster_runtime.purchasing.records import Record
 
 __all__ = ["UNKNOWN_AFTER", "Outcome", "apply_change", "findings_for", "reconcile", "settle"]
 

@@ -23,8 +23,7 @@ from ultracluster_cli.main import main
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import Page
 from ultracluster_runtime.purchasing.offerings import Offering
-from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Record, order_token
 
 FIND = ["capacity", "find", "--instance-type", "trn2.48xlarge", "--nodes", "16", "--days", "14"]
 BETWEEN = ["--between", "2026-12-01", "2027-01-15"]

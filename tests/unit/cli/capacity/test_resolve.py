@@ -15,9 +15,7 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.capacity import session as capacity_session
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import Order, order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Order, OrderState, Record, order_token
 from ultracluster_stacks.config import load_rollout
 
 RESERVATION = "cr-0aaaaaaaaaaaaaaaa"

@@ -29,10 +29,8 @@ from ultracluster_local.services.handlers import Request
 from ultracluster_local.services.service_quotas import set_quota
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements, RolloutRequirements
-from ultracluster_runtime.purchasing.ledger_items import order_key, record_item
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.ledger import order_key, record_item
+from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
 from ultracluster_stacks.config import load_rollout
 
 REGION, ZONE = "us-east-2", "use2-az3"

@@ -8,9 +8,7 @@ from tests.unit.runtime.purchasing.examples import block_order
 from tests.unit.runtime.purchasing.simulator import OWNED, OWNED_END, START
 
 from ultracluster_runtime.purchasing.ec2_objects import Block, Extension, Reservation
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import Order
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
 
 BEGIN, END = START + timedelta(days=10), START + timedelta(days=24)
 

@@ -10,12 +10,17 @@ from ultracluster_runtime.purchasing.ec2_objects import (
     PurchaseExtension,
     Request,
 )
-from ultracluster_runtime.purchasing.order_states import HOLDS_LOCK, OrderState
-from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import (
+    HOLDS_LOCK,
+    BlockOrder,
+    ExtensionOrder,
+    OnDemandOrder,
+    OrderState,
+    Record,
+)
 
 if TYPE_CHECKING:
-    from tests.unit.runtime.purchasing.simulator import Process
+    from tests.unit.runtime.purchasing.simulator import Process, Simulation
 
 
 class Violation(AssertionError):  # noqa: N818 - it is the name of the thing in the protocol's specification

@@ -26,9 +26,7 @@ from ultracluster_runtime.purchasing.ec2_objects import (
     Reservation,
 )
 from ultracluster_runtime.purchasing.offerings import Offering
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import Order, order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Order, OrderState, Record, order_token
 
 START = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 REGION = "us-east-2"

@@ -15,7 +15,7 @@ from tests.unit.runtime.purchasing.simulator import CLEAR, OWNED_END, START, Pro
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import Send
 from ultracluster_runtime.purchasing.operator_actions import close
-from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_runtime.purchasing.reconcile import reconcile
 
 

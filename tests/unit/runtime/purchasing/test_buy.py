@@ -29,11 +29,9 @@ from ultracluster_runtime.purchasing.effects import (
     Refused,
     Send,
 )
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import order_token
+from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome
-from ultracluster_runtime.purchasing.records import Record
 
 GROUND = "AWS confirmed"
 APPROVED = Record(

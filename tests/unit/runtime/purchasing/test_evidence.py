@@ -17,9 +17,7 @@ from ultracluster_runtime.purchasing.effects import (
     ReadFailed,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import Order
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
 
 MINUTES_5 = timedelta(minutes=5)
 

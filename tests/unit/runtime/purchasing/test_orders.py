@@ -7,8 +7,16 @@ from typing import Any
 import pytest
 from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
 
-from ultracluster_runtime.purchasing.order_states import HOLDS_FEE, HOLDS_LOCK, TRANSITIONS, OrderState
-from ultracluster_runtime.purchasing.orders import Order, order_token, parse_terms, terms_of
+from ultracluster_runtime.purchasing.orders import (
+    HOLDS_FEE,
+    HOLDS_LOCK,
+    TRANSITIONS,
+    Order,
+    OrderState,
+    order_token,
+    parse_terms,
+    terms_of,
+)
 
 ORDERS = [block_order(end_by=datetime(2026, 12, 31, tzinfo=UTC)), extension_order(), on_demand_order()]
 

@@ -24,7 +24,7 @@ from ultracluster_runtime.purchasing.effects import (
     Send,
 )
 from ultracluster_runtime.purchasing.operator_actions import cancel, close
-from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_runtime.purchasing.reconcile import UNKNOWN_AFTER, Outcome, reconcile
 
 

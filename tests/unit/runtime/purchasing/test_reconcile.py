@@ -23,10 +23,8 @@ from ultracluster_runtime.purchasing.effects import (
     Sleep,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import order_token
+from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
 from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
-from ultracluster_runtime.purchasing.records import Record
 
 LATER = START + timedelta(hours=1)
 GROUND = "AWS confirmed"

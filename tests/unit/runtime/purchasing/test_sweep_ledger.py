@@ -17,9 +17,7 @@ from tests.unit.runtime.purchasing.tables import TABLE, create_table
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown
 from ultracluster_runtime.purchasing.ledger import Ledger
-from ultracluster_runtime.purchasing.order_states import HOLDS_LOCK, TRANSITIONS, OrderState
-from ultracluster_runtime.purchasing.orders import Order
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, Order, OrderState, Record
 
 pytestmark = pytest.mark.sweep
 
