@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import boto3
+from botocore.exceptions import BotoCoreError
+
 from ultracluster_rules.findings import Finding, FindingsError
 
 __all__ = ["aws_session"]
@@ -16,9 +19,6 @@ def aws_session(profile: str | None) -> Any:
     Raises:
         FindingsError: UC9009 if there is no such profile.
     """
-    import boto3  # noqa: PLC0415 - tests and the command line's help do without it
-    from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - likewise
-
     try:
         return boto3.Session(profile_name=profile)
     except BotoCoreError as error:

@@ -215,7 +215,7 @@ class _PendingJobReader:
             return Capacity(id=reservation_id, reservation=None)
         return Capacity(
             id=reservation_id,
-            reservation=_reservation(reservations[0]),
+            reservation=Reservation.from_description(reservations[0]),
             available=reservations[0].get("AvailableInstanceCount", 0),
         )
 
@@ -267,18 +267,6 @@ class _PendingJobReader:
             vcpus=quota["Value"],
             request=counts.request_command(vcpus=job.nodes * machine.vcpus, region=quotas.meta.region_name),
         )
-
-
-def _reservation(shown: Mapping[str, Any]) -> Reservation:
-    known = INSTANCE_TYPES.get(shown["InstanceType"])
-    return Reservation(
-        state=shown["State"],
-        is_block=shown.get("ReservationType") == "capacity-block",
-        ultraserver=known is not None and known.ultraserver_type is not None,
-        instances=shown.get("TotalInstanceCount", 0),
-        start=shown.get("StartDate"),
-        end=shown.get("EndDate"),
-    )
 
 
 def _required(job: Mapping[str, Any], resource_type: str) -> int | None:

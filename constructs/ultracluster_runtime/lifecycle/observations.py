@@ -1,10 +1,12 @@
 """Observations of AWS in one life cycle run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.window import BlockWindow
 
 __all__ = ["ACTIVE", "ENDED", "UPCOMING", "Job", "Observations", "Queue", "Reservation"]
@@ -38,6 +40,23 @@ class Reservation:
     instances: int
     start: datetime | None
     end: datetime | None
+
+    @classmethod
+    def from_description(cls, description: Mapping[str, Any]) -> "Reservation":
+        """Create a reservation from a CapacityReservation of DescribeCapacityReservations.
+
+        Args:
+            description: The CapacityReservation.
+        """
+        machine = INSTANCE_TYPES.get(description["InstanceType"])
+        return cls(
+            state=description["State"],
+            is_block=description.get("ReservationType") == "capacity-block",
+            ultraserver=machine is not None and machine.ultraserver_type is not None,
+            instances=description.get("TotalInstanceCount", 0),
+            start=description.get("StartDate"),
+            end=description.get("EndDate"),
+        )
 
     def window(self, checkpoint_lead: timedelta) -> BlockWindow | None:
         """Return the window of the block, or None if it is no block or has no usable times.

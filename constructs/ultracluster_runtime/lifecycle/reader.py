@@ -8,7 +8,6 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.lifecycle.observations import ACTIVE, Job, Observations, Queue, Reservation
 
 __all__ = ["READ_ERRORS", "Clients", "ManagedBlock", "chunks", "observe", "try_read"]
@@ -113,18 +112,7 @@ def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
             return None
         raise
     reservations = response["CapacityReservations"]
-    if not reservations:
-        return None
-    description = reservations[0]
-    known = INSTANCE_TYPES.get(description["InstanceType"])
-    return Reservation(
-        state=description["State"],
-        is_block=description.get("ReservationType") == "capacity-block",
-        ultraserver=known is not None and known.ultraserver_type is not None,
-        instances=description.get("TotalInstanceCount", 0),
-        start=description.get("StartDate"),
-        end=description.get("EndDate"),
-    )
+    return Reservation.from_description(reservations[0]) if reservations else None
 
 
 def _environment(clients: Clients, arn: str) -> dict[str, Any]:

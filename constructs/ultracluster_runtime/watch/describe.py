@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
 from ultracluster_runtime.lifecycle.observations import Reservation
 from ultracluster_runtime.watch.metrics import ClusterObservations, Step, WaitingJob
@@ -86,20 +85,11 @@ def _reservations(watched: WatchedCluster, clients: Clients) -> tuple[tuple[Rese
             continue
         reservations += response["CapacityReservations"]
     return tuple(
-        (_reservation(description), description["TotalInstanceCount"] - description["AvailableInstanceCount"])
+        (
+            Reservation.from_description(description),
+            description["TotalInstanceCount"] - description["AvailableInstanceCount"],
+        )
         for description in reservations
-    )
-
-
-def _reservation(description: dict[str, Any]) -> Reservation:
-    machine = INSTANCE_TYPES.get(description["InstanceType"])
-    return Reservation(
-        state=description["State"],
-        is_block=description.get("ReservationType") == "capacity-block",
-        ultraserver=machine is not None and machine.ultraserver_type is not None,
-        instances=description["TotalInstanceCount"],
-        start=description.get("StartDate"),
-        end=description.get("EndDate"),
     )
 
 
