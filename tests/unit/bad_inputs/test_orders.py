@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.test_preflight import CLUSTER, SOURCE
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, offering
-from tests.unit.runtime.purchasing.simulation import simulate, start, two_orders_of_one_cluster
-from tests.unit.runtime.purchasing.simulator import OWNED_END, START, Simulation
+from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, SOURCE
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, offering
+from tests.unit.runtime.purchasing.scenarios import simulate, start, two_orders_of_one_cluster
+from tests.unit.runtime.purchasing.simulation import OWNED_END, START, Simulation
 
 from ultracluster_cli.capacity import session as capacity_session
 from ultracluster_cli.capacity.parsing import read_fee

@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
-from tests.unit.runtime.purchasing.examples import block_order, offering, on_demand_order
-from tests.unit.runtime.purchasing.simulation import SCENARIOS, start
-from tests.unit.runtime.purchasing.simulator import START
+from tests.unit.runtime.purchasing.example_orders import block_order, offering, on_demand_order
+from tests.unit.runtime.purchasing.scenarios import SCENARIOS, start
+from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_cli.capacity import find as capacity_search
 from ultracluster_cli.capacity import outputs as capacity_handover

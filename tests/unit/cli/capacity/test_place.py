@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.unit.cli.capacity.test_resolve import ORDERED, record
-from tests.unit.runtime.purchasing.examples import block_order, offering
+from tests.unit.runtime.purchasing.example_orders import block_order, offering
 from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.ami import session as ami_session

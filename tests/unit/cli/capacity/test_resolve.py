@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
-from tests.unit.runtime.purchasing.simulator import START
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
+from tests.unit.runtime.purchasing.simulation import START
 from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.capacity import session as capacity_session

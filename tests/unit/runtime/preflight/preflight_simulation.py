@@ -13,8 +13,8 @@ from botocore.config import Config
 from moto.ec2.models import ec2_backends
 from moto.iam.models import iam_backends
 from moto.kms.models import kms_backends
-from tests.unit.runtime.purchasing.examples import block_order
-from tests.unit.runtime.purchasing.tables import TABLE, create_table
+from tests.unit.runtime.purchasing.example_orders import block_order
+from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 
 from ultracluster_catalog.neuron.neuron import ECS_NEURON_AMI_PARAMETER
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES

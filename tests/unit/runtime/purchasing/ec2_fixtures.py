@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from tests.unit.runtime.purchasing.examples import block_order
-from tests.unit.runtime.purchasing.simulator import OWNED, OWNED_END, START
+from tests.unit.runtime.purchasing.example_orders import block_order
+from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, START
 
 from ultracluster_runtime.purchasing.ec2_objects import Block, Extension, Reservation
 from ultracluster_runtime.purchasing.orders import Order, OrderState, Record

@@ -20,7 +20,7 @@ from ultracluster_runtime.purchasing.orders import (
 )
 
 if TYPE_CHECKING:
-    from tests.unit.runtime.purchasing.simulator import Process, Simulation
+    from tests.unit.runtime.purchasing.simulation import Process, Simulation
 
 
 class Violation(AssertionError):  # noqa: N818 - it is the name of the thing in the protocol's specification

@@ -6,11 +6,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from tests.unit.runtime.purchasing.examples import block_order, extension_order
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order
 from tests.unit.runtime.purchasing.faults import LISTINGS
 from tests.unit.runtime.purchasing.invariants import Violation, check, check_settled
-from tests.unit.runtime.purchasing.simulation import SCENARIOS, reconcile_all, simulate, start
-from tests.unit.runtime.purchasing.simulator import CLEAR, OWNED_END, START, Process, Simulation
+from tests.unit.runtime.purchasing.scenarios import SCENARIOS, reconcile_all, simulate, start
+from tests.unit.runtime.purchasing.simulation import CLEAR, OWNED_END, START, Process, Simulation
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import Send

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from tests.unit.runtime.purchasing.ec2_fixtures import reservation
-from tests.unit.runtime.purchasing.examples import block_order, offering
-from tests.unit.runtime.purchasing.scripted import pages, play
-from tests.unit.runtime.purchasing.simulator import START
+from tests.unit.runtime.purchasing.example_orders import block_order, offering
+from tests.unit.runtime.purchasing.protocol_player import pages, play
+from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_runtime.purchasing.effects import (
     Advance,

@@ -1,4 +1,4 @@
-"""What each effect of the protocol asks of boto3, and what it makes of the answer; test_sweep_wire counts what leaves."""
+"""What each effect of the protocol asks of boto3, and what it makes of the answer; test_wire counts what leaves."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, ReadTimeoutError
-from tests.unit.runtime.purchasing.examples import block_order
+from tests.unit.runtime.purchasing.example_orders import block_order
 
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.ec2_driver import PURCHASING, Ec2Driver

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.examples import block_order, offering, ultraserver_offering
+from tests.unit.runtime.purchasing.example_orders import block_order, offering, ultraserver_offering
 
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, parse_offering, rank_offerings

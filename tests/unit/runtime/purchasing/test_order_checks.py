@@ -6,8 +6,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
-from tests.unit.runtime.purchasing.simulator import OWNED_END, START
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
+from tests.unit.runtime.purchasing.simulation import OWNED_END, START
 
 from ultracluster_runtime.purchasing.order_checks import check_order
 from ultracluster_runtime.purchasing.orders import Order

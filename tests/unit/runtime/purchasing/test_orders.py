@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
 
 from ultracluster_runtime.purchasing.orders import (
     HOLDS_FEE,

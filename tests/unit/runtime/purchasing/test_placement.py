@@ -1,7 +1,7 @@
 from decimal import Decimal
 from typing import Any
 
-from tests.unit.runtime.purchasing.examples import offering
+from tests.unit.runtime.purchasing.example_orders import offering
 
 from ultracluster_runtime.purchasing.offerings import Offering, Segment
 from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules, place

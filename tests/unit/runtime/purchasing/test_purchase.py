@@ -7,10 +7,15 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, offering, on_demand_order
+from tests.unit.runtime.purchasing.example_orders import (
+    block_order,
+    extension_order,
+    offering,
+    on_demand_order,
+)
 from tests.unit.runtime.purchasing.faults import LISTINGS
-from tests.unit.runtime.purchasing.simulation import SCENARIOS, simulate, start
-from tests.unit.runtime.purchasing.simulator import OWNED, OWNED_END, PAYMENT, START, Process, Simulation
+from tests.unit.runtime.purchasing.scenarios import SCENARIOS, simulate, start
+from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, PAYMENT, START, Process, Simulation
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import (

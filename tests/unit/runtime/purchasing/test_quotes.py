@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 from tests.unit.runtime.purchasing.ec2_fixtures import extension, owned
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, offering, on_demand_order
-from tests.unit.runtime.purchasing.scripted import pages, play
-from tests.unit.runtime.purchasing.simulator import OWNED, OWNED_END, START
+from tests.unit.runtime.purchasing.example_orders import (
+    block_order,
+    extension_order,
+    offering,
+    on_demand_order,
+)
+from tests.unit.runtime.purchasing.protocol_player import pages, play
+from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, START
 
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_runtime.purchasing.ec2_objects import (

@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.examples import offering
-from tests.unit.runtime.purchasing.simulator import START
+from tests.unit.runtime.purchasing.example_orders import offering
+from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_catalog.limits.quotas import CAPACITY_BLOCK_QUOTAS
 from ultracluster_catalog.places.zones import REGIONS

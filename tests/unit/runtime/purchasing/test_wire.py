@@ -16,10 +16,10 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 from moto.dynamodb.models import DynamoDBBackend
 from moto.server import ThreadedMotoServer
-from tests.unit.runtime.purchasing.buy_once import driver
-from tests.unit.runtime.purchasing.examples import block_order
+from tests.unit.runtime.purchasing.buy_process import driver
+from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.fake_ec2 import FakeEc2, running_fake_ec2
-from tests.unit.runtime.purchasing.tables import TABLE, create_table
+from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import PurchaseBlock
@@ -198,7 +198,7 @@ def test_a_request_does_not_leave_twice_even_if_the_client_would_retry(
 def test_a_process_that_is_killed_at_the_purchase_bought_once(ec2: FakeEc2) -> None:
     ec2.behaviour = "kill"
     child = subprocess.Popen(
-        [sys.executable, "-m", "tests.unit.runtime.purchasing.buy_once", "december"],
+        [sys.executable, "-m", "tests.unit.runtime.purchasing.buy_process", "december"],
         cwd=_ROOT,
         env=dict(os.environ),
         stdout=subprocess.PIPE,
@@ -219,7 +219,7 @@ def test_a_process_that_is_killed_at_the_purchase_bought_once(ec2: FakeEc2) -> N
 def test_several_processes_at_once_buy_once(ec2: FakeEc2) -> None:
     children = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.unit.runtime.purchasing.buy_once", "december"],
+            [sys.executable, "-m", "tests.unit.runtime.purchasing.buy_process", "december"],
             cwd=_ROOT,
             env=dict(os.environ),
             stdout=subprocess.DEVNULL,

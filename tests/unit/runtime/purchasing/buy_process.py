@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from botocore.config import Config
-from tests.unit.runtime.purchasing.tables import TABLE
+from tests.unit.runtime.purchasing.ledger_table import TABLE
 
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.effects import perform_all

@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from tests.unit.runtime.purchasing import sweeps
+from tests.unit.runtime.purchasing import fault_exploration
 from tests.unit.runtime.purchasing.faults import ALL_FAULTS, faults_of
-from tests.unit.runtime.purchasing.simulation import (
+from tests.unit.runtime.purchasing.scenarios import (
     SCENARIOS,
     two_extensions_of_one_block,
     two_orders_of_one_cluster,
@@ -29,38 +29,47 @@ FEWEST_SCHEDULES = 300
 
 @pytest.mark.parametrize("scenario", sorted(SCENARIOS))
 def test_buys_at_most_once_under_every_single_fault(scenario: str) -> None:
-    assert sweeps.sweep_single_faults(SCENARIOS[scenario]) >= FEWEST_SINGLE
+    assert fault_exploration.sweep_single_faults(SCENARIOS[scenario]) >= FEWEST_SINGLE
 
 
 @pytest.mark.parametrize("scenario", PAIRED)
 def test_buys_at_most_once_under_every_pair_of_faults(scenario: str) -> None:
-    assert sweeps.sweep_pairs_of_faults(SCENARIOS[scenario]) >= FEWEST_PAIRS
+    assert fault_exploration.sweep_pairs_of_faults(SCENARIOS[scenario]) >= FEWEST_PAIRS
 
 
 @pytest.mark.parametrize("scenario", sorted(SCENARIOS))
 def test_two_buyers_of_one_order_buy_at_most_once_in_every_schedule(scenario: str) -> None:
     make = SCENARIOS[scenario]
     (name,) = make().records
-    assert sweeps.sweep_schedules(make, (name, name)) >= FEWEST_SCHEDULES
+    assert fault_exploration.sweep_schedules(make, (name, name)) >= FEWEST_SCHEDULES
 
 
 @pytest.mark.parametrize("scenario", ["block", "on-demand"])
 def test_two_buyers_buy_at_most_once_when_a_write_fails_in_every_schedule(scenario: str) -> None:
     make = SCENARIOS[scenario]
     (name,) = make().records
-    assert sweeps.sweep_schedules_with_a_fault(make, (name, name)) >= FEWEST_SCHEDULES
+    assert fault_exploration.sweep_schedules_with_a_fault(make, (name, name)) >= FEWEST_SCHEDULES
 
 
 def test_two_orders_of_one_cluster_are_never_under_way_together() -> None:
-    assert sweeps.sweep_schedules(two_orders_of_one_cluster, ("december", "january")) >= FEWEST_SCHEDULES
+    assert (
+        fault_exploration.sweep_schedules(two_orders_of_one_cluster, ("december", "january"))
+        >= FEWEST_SCHEDULES
+    )
 
 
 def test_two_orders_never_pass_the_cap_of_the_month_together() -> None:
-    assert sweeps.sweep_schedules(two_orders_over_the_month, ("december", "january")) >= FEWEST_SCHEDULES
+    assert (
+        fault_exploration.sweep_schedules(two_orders_over_the_month, ("december", "january"))
+        >= FEWEST_SCHEDULES
+    )
 
 
 def test_two_orders_never_extend_one_block_twice() -> None:
-    assert sweeps.sweep_schedules(two_extensions_of_one_block, ("longer", "longer-too")) >= FEWEST_SCHEDULES
+    assert (
+        fault_exploration.sweep_schedules(two_extensions_of_one_block, ("longer", "longer-too"))
+        >= FEWEST_SCHEDULES
+    )
 
 
 def test_nothing_is_sent_in_lives_that_must_not_buy() -> None:
@@ -69,14 +78,14 @@ def test_nothing_is_sent_in_lives_that_must_not_buy() -> None:
 
 def test_random_lives_buy_at_most_once() -> None:
     for seed in range(RANDOM_LIVES):
-        sweeps.random_life(seed)
+        fault_exploration.random_life(seed)
 
 
 def test_every_fault_can_strike_some_call() -> None:
     struck: set[str] = set()
     for make in SCENARIOS.values():
         simulation = make()
-        sweeps.run_scenario(simulation)
+        fault_exploration.run_scenario(simulation)
         struck |= {fault for effect in simulation.calls for fault in faults_of(effect)}
     assert struck == ALL_FAULTS
     assert len(ALL_FAULTS) >= 11
@@ -85,6 +94,6 @@ def test_every_fault_can_strike_some_call() -> None:
 @pytest.mark.parametrize("scenario", sorted(SCENARIOS))
 def test_without_faults_it_does_buy(scenario: str) -> None:
     simulation = SCENARIOS[scenario]()
-    sweeps.run_scenario(simulation)
+    fault_exploration.run_scenario(simulation)
     assert list(simulation.sends.values()) == [1]
     assert len(simulation.bought) == 1

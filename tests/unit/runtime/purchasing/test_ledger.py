@@ -10,9 +10,9 @@ from typing import Any
 import boto3
 import pytest
 from moto import mock_aws
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
-from tests.unit.runtime.purchasing.simulator import START, Simulation
-from tests.unit.runtime.purchasing.tables import TABLE, create_table
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
+from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
+from tests.unit.runtime.purchasing.simulation import START, Simulation
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown

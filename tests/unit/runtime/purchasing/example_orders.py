@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from tests.unit.runtime.purchasing.simulator import ACCOUNT, OWNED, OWNED_END, REGION, START
+from tests.unit.runtime.purchasing.simulation import ACCOUNT, OWNED, OWNED_END, REGION, START
 
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder

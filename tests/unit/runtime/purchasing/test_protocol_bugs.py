@@ -1,10 +1,10 @@
 """The sweeps are worth something only if they find mistakes: each known one is put in, and must be found."""
 
 import pytest
-from tests.unit.runtime.purchasing import sweeps
+from tests.unit.runtime.purchasing import fault_exploration
 from tests.unit.runtime.purchasing.invariants import Violation
 from tests.unit.runtime.purchasing.protocol_bugs import BUGS, Bug, with_bug
-from tests.unit.runtime.purchasing.simulation import SCENARIOS
+from tests.unit.runtime.purchasing.scenarios import SCENARIOS
 from tests.unit.runtime.purchasing.special_scenarios import run_special_scenarios
 
 pytestmark = pytest.mark.sweep
@@ -13,17 +13,17 @@ pytestmark = pytest.mark.sweep
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_the_sweeps_find(bug: Bug) -> None:
     with with_bug(bug), pytest.raises(Violation):
-        sweeps.find_violation(random_runs=300)
+        fault_exploration.find_violation(random_runs=300)
 
 
 def test_a_change_that_is_no_bug_is_not_found() -> None:
-    # That nothing at all is found in the protocol itself is what test_sweep_protocol.py says, by the same sweeps.
+    # That nothing at all is found in the protocol itself is what test_protocol.py says, by the same sweeps.
     for bug in BUGS:
         with with_bug(Bug(bug.name, bug.module, bug.old, bug.old)):
-            sweeps.sweep_single_faults(SCENARIOS["extension"])
+            fault_exploration.sweep_single_faults(SCENARIOS["extension"])
     run_special_scenarios()
     for make in SCENARIOS.values():
-        sweeps.sweep_single_faults(make)
+        fault_exploration.sweep_single_faults(make)
 
 
 def test_there_are_enough_bugs_and_each_has_its_own_name() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.unit.runtime.purchasing.faults import faults_of
 from tests.unit.runtime.purchasing.invariants import Violation, check, check_settled
-from tests.unit.runtime.purchasing.simulation import (
+from tests.unit.runtime.purchasing.scenarios import (
     SCENARIOS,
     reconcile_all,
     start,
@@ -17,7 +17,7 @@ from tests.unit.runtime.purchasing.simulation import (
     two_orders_of_one_cluster,
     two_orders_over_the_month,
 )
-from tests.unit.runtime.purchasing.simulator import Simulation
+from tests.unit.runtime.purchasing.simulation import Simulation
 from tests.unit.runtime.purchasing.special_scenarios import run_special_scenarios
 
 from ultracluster_runtime.purchasing.effects import Advance, Send

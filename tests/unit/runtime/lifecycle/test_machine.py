@@ -1,12 +1,22 @@
-"""Both sides of each boundary of the life cycle; whole lives are in test_sweep_lifecycle.py."""
+"""Both sides of each boundary of the life cycle; whole scenarios are in test_lifecycle_scenarios.py."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
+from tests.unit.runtime.lifecycle.block_observations import (
+    END,
+    FRESH,
+    ID,
+    NODE,
+    SECOND,
+    START,
+    facts,
+    of_kind,
+    reservation,
+)
 
 from ultracluster_runtime.lifecycle.actions import (
-    Action,
     Notify,
     RequestCheckpoint,
     SetEnvironment,
@@ -14,46 +24,7 @@ from ultracluster_runtime.lifecycle.actions import (
     TerminateJob,
 )
 from ultracluster_runtime.lifecycle.machine import Phase, phase_of, plan_actions
-from ultracluster_runtime.lifecycle.observations import Job, Observations, Queue, Reservation
-from ultracluster_runtime.lifecycle.state import LifecycleState
-
-START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
-END = START + timedelta(days=14)
-SECOND = timedelta(seconds=1)
-ID = "cr-0123456789abcdef0"
-NODE = "i-0123456789abcdef0"
-FRESH = LifecycleState(reservation_id=ID)
-
-
-def reservation(**changes: object) -> Reservation:
-    given = {
-        "state": "active",
-        "is_block": True,
-        "ultraserver": False,
-        "instances": 16,
-        "start": START,
-        "end": END,
-    }
-    return Reservation(**given | changes)  # type: ignore[arg-type]
-
-
-def facts(now: datetime, **changes: object) -> Observations:
-    given = {
-        "now": now,
-        "reservation_id": ID,
-        "checkpoint_lead": timedelta(minutes=20),
-        "reservation": reservation(),
-        "environment_enabled": True,
-        "queue": Queue(enabled=True, others_serve=False),
-        "nodes": frozenset({NODE}),
-        "jobs": (Job(job_id="job", nodes=frozenset({NODE})),),
-        "extension_pending": False,
-    }
-    return Observations(**given | changes)  # type: ignore[arg-type]
-
-
-def of_kind(kind: type[Action], seen: Observations, memory: LifecycleState | None = FRESH) -> list[Action]:
-    return [action for action in plan_actions(seen, memory) if isinstance(action, kind)]
+from ultracluster_runtime.lifecycle.observations import Job, Queue
 
 
 @pytest.mark.parametrize(("ultraserver", "minutes"), [(False, 40), (True, 70)])
@@ -221,54 +192,3 @@ def test_deciding_again_after_everything_is_done_does_nothing_more() -> None:
         plan_actions(done, replace(FRESH, start=START, end=END, instances=16, notices=frozenset({"report"})))
         == ()
     )
-
-
-# Memory
-
-
-def test_the_memory_of_the_largest_block_fits_into_a_standard_parameter() -> None:
-    nodes = frozenset(f"i-{number:017x}" for number in range(64))
-    memory = replace(
-        FRESH, start=START, end=END, instances=64, sampled_at=END, observed_seconds=10**9, busy_seconds=10**9
-    )
-    memory = memory.with_checkpoint_requests(nodes, END, present=nodes).with_notices(
-        frozenset({"T-24h", "T-2h", "report"})
-    )
-    assert len(memory.to_json()) <= 4096
-    assert LifecycleState.from_json(memory.to_json(), reservation_id=ID) == memory
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", "{", '{"reservation_id":"' + ID + '"}'])
-def test_a_memory_that_cannot_be_read_is_a_new_one(text: str) -> None:
-    assert LifecycleState.from_json(text, reservation_id=ID) == FRESH
-
-
-def test_the_memory_of_another_block_is_forgotten() -> None:
-    other = replace(FRESH, instances=16, notices=frozenset({"report"})).to_json()
-    assert LifecycleState.from_json(other, reservation_id="cr-0123456789abcdef1") == LifecycleState(
-        reservation_id="cr-0123456789abcdef1"
-    )
-
-
-def test_hours_are_counted_inside_the_block_only_and_never_over_a_gap() -> None:
-    memory = FRESH.with_block(start=START, end=END, instances=2)
-    memory = memory.with_sample(START - timedelta(minutes=1), busy=1)
-    assert memory.observed_seconds == 0
-    memory = memory.with_sample(START + timedelta(minutes=5), busy=1)
-    assert (memory.observed_seconds, memory.busy_seconds) == (600, 300)
-    memory = memory.with_sample(START + timedelta(minutes=3), busy=2)  # late, and out of order
-    memory = memory.with_sample(
-        START + timedelta(minutes=10, seconds=1), busy=2
-    )  # a gap of more than five minutes
-    assert (memory.observed_seconds, memory.busy_seconds) == (600, 300)
-    memory = memory.with_sample(START + timedelta(minutes=15, seconds=1), busy=9)
-    assert (memory.observed_seconds, memory.busy_seconds) == (1200, 900)
-    report = memory.report(state="expired")
-    assert report["paid_node_hours"] == 2 * 14 * 24
-    assert (report["used_node_hours"], report["idle_node_hours"]) == (0.25, 0.08)
-    assert report["unobserved_node_hours"] == pytest.approx(2 * 14 * 24 - 1 / 3, abs=0.01)
-
-
-def test_a_block_that_was_never_seen_cannot_be_reported() -> None:
-    with pytest.raises(ValueError, match="never observed"):
-        FRESH.report(state="expired")
