@@ -128,7 +128,7 @@ def test_compilations_and_checkpoints_are_lines_of_their_own(lines: Lines) -> No
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -1.0])
-def test_what_is_no_figure_is_left_out_and_ends_nothing(lines: Lines, bad: float) -> None:
+def test_invalid_values_are_dropped(lines: Lines, bad: float) -> None:
     metrics = TrainingMetrics(min_interval_seconds=0)
     metrics.step(1, tokens=bad, collective_seconds=bad, loss=float("nan"))
     metrics.step(bad, tokens=5)
@@ -139,7 +139,7 @@ def test_what_is_no_figure_is_left_out_and_ends_nothing(lines: Lines, bad: float
 @pytest.mark.parametrize(
     "change", [{"UC_CLUSTER": ""}, {"UC_JOB": ""}, {"RANK": "1"}, {"RANK": None, "JAX_PROCESS_ID": "3"}]
 )
-def test_nothing_is_printed_elsewhere(
+def test_other_processes_print_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], change: dict[str, str | None]
 ) -> None:
     for name, value in change.items():

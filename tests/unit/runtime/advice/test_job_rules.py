@@ -7,7 +7,7 @@ from tests.unit.runtime.advice.advice_recordings import SUBJECT, found, of_job, 
 from tests.unit.runtime.metrics.recordings import series
 
 
-def test_a_node_that_talks_over_tcp() -> None:
+def test_advises_on_tcp_fallback() -> None:
     advice = found("tcp-fallback", series("TcpFallback", "Maximum", [0.0, 1.0]))
     assert advice
     assert (advice.usd_per_month, bool(advice.reason)) == (None, True)
@@ -15,7 +15,7 @@ def test_a_node_that_talks_over_tcp() -> None:
 
 
 @pytest.mark.parametrize(("interfaces", "rule"), [(15, "network-layout"), (16, "collectives")])
-def test_steps_that_are_spent_in_collectives(interfaces: int, rule: str) -> None:
+def test_advises_on_time_spent_in_collectives(interfaces: int, rule: str) -> None:
     subject = replace(SUBJECT, efa_interfaces=interfaces)
     other = {"network-layout": "collectives", "collectives": "network-layout"}[rule]
     busy = of_job("CollectiveShare", "Average", 0.2, 0.3)
@@ -24,7 +24,7 @@ def test_steps_that_are_spent_in_collectives(interfaces: int, rule: str) -> None
     assert found(rule, of_job("CollectiveShare", "Average", 0.2, 0.298), subject=subject) is None
 
 
-def test_a_compiler_at_its_defaults() -> None:
+def test_advises_on_default_compiler_settings() -> None:
     assert found("compiler-settings", of_job("Mfu", "Average", 0.199))
     assert found("compiler-settings", of_job("Mfu", "Average", 0.2)) is None
     tuned = replace(SUBJECT, untuned_jobs=frozenset({"another"}))
@@ -34,7 +34,7 @@ def test_a_compiler_at_its_defaults() -> None:
 @pytest.mark.parametrize(
     ("rule", "metric"), [("compilations", "CompileSeconds"), ("checkpoints", "CheckpointSeconds")]
 )
-def test_time_that_a_run_waits(rule: str, metric: str) -> None:
+def test_advises_on_time_that_a_run_waits(rule: str, metric: str) -> None:
     # 180 of 3,600 seconds: a twentieth of 16 nodes.
     advice = found(rule, of_job(metric, "Sum", 80, 100), reporting())
     assert advice

@@ -6,7 +6,7 @@ from tests.unit.runtime.metrics.recordings import series
 from ultracluster_runtime.advice import Advice
 
 
-def test_paid_nodes_without_an_instance() -> None:
+def test_advises_on_paid_nodes_without_an_instance() -> None:
     # 5 % of 20 nodes: one node, at 10 USD for each of 730 hours.
     advice = found(
         "unused-nodes",
@@ -20,7 +20,7 @@ def test_paid_nodes_without_an_instance() -> None:
     assert found("unused-nodes", series("PaidNodes", "Average", [20.0] * 12), less) is None
 
 
-def test_nodes_that_do_nothing() -> None:
+def test_advises_on_idle_nodes() -> None:
     # One period of ten at 4.9 %, with 16 nodes in it: 1.6 nodes.
     used = series("CoreUtilization", "Average", [4.9] + [90.0] * 9)
     advice = found("idle-nodes", used, reporting(count=10))
@@ -30,7 +30,7 @@ def test_nodes_that_do_nothing() -> None:
     assert found("idle-nodes", series("CoreUtilization", "Average", [4.9] + [90.0] * 10)) is None
 
 
-def test_a_node_that_takes_no_part() -> None:
+def test_advises_on_a_node_without_work() -> None:
     def lowest(values: list[float], mean: float = 50) -> Advice | None:
         return found(
             "node-without-work",
@@ -46,7 +46,7 @@ def test_a_node_that_takes_no_part() -> None:
     assert lowest([4.9] * 10, mean=49.9) is None
 
 
-def test_a_node_that_the_others_wait_for() -> None:
+def test_advises_on_a_lagging_node() -> None:
     def lag(slow: int, factor: float) -> Advice | None:
         slowest = [factor] * slow + [1.0] * (10 - slow)
         return found(

@@ -10,7 +10,7 @@ from ultracluster_runtime.advice import advise
 from ultracluster_runtime.advice.report import RULES
 
 
-def test_a_day_that_goes_well_but_for_one_node_gives_no_advice() -> None:
+def test_normal_day_gives_no_advice() -> None:
     report = advise(
         day(),
         replace(
@@ -22,7 +22,7 @@ def test_a_day_that_goes_well_but_for_one_node_gives_no_advice() -> None:
     assert report.hours == 24
 
 
-def test_nothing_recorded_is_nothing_judged() -> None:
+def test_empty_recording_skips_all_rules() -> None:
     report = advise(recording(), SUBJECT)
     assert report.advice == ()
     assert len(report.skipped_rules) == len(RULES)

@@ -26,7 +26,7 @@ from ultracluster_runtime.advice import advise
         (0, 450.1, None),
     ],
 )
-def test_a_file_system_that_is_too_large(used: float, moved: float, smaller: int | None) -> None:
+def test_advises_on_an_oversized_file_system(used: float, moved: float, smaller: int | None) -> None:
     advice = found("oversize-file-system", *lustre(used, moved))
     if smaller is None:
         assert advice is None
@@ -51,12 +51,12 @@ def test_a_file_system_for_efa_keeps_its_steps() -> None:
 @pytest.mark.parametrize(
     "settings", [None, LustreSettings(storage_type="INTELLIGENT_TIERING", throughput_capacity=4000)]
 )
-def test_a_file_system_without_a_size_is_not_judged(settings: LustreSettings | None) -> None:
+def test_file_system_without_a_size_is_skipped(settings: LustreSettings | None) -> None:
     report = advise(recording(*lustre(1, 1)), replace(SUBJECT, file_system=settings))
     assert "oversize-file-system" in {each.rule for each in report.skipped_rules}
 
 
-def test_an_unknown_price_is_no_saving_of_nothing() -> None:
+def test_unknown_price_gives_an_unknown_saving() -> None:
     subject = replace(SUBJECT, node_hour=capacity_block_price("trn2.48xlarge", "eu-north-1"))
     advice = found(
         "unused-nodes",

@@ -193,7 +193,7 @@ def _functions_of_templates() -> Iterator[dict[str, Any]]:
                 assert resource["Type"] != "AWS::CloudFormation::CustomResource"
 
 
-def test_every_function_of_our_templates_is_tried() -> None:
+def test_every_function_in_the_templates_is_tested() -> None:
     found = list(_functions_of_templates())
 
     assert {each["Handler"] for each in found} == set(FUNCTIONS)
@@ -234,7 +234,7 @@ def function(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     return chosen
 
 
-def test_any_call_may_fail_in_any_way(
+def test_any_call_can_fail_in_any_way(
     function: Function,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -267,7 +267,7 @@ def test_any_call_may_fail_in_any_way(
     assert SECRET not in "".join([*raised, caplog.text, *capsys.readouterr()])
 
 
-def test_one_queue_that_cannot_be_closed_keeps_no_other_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_to_close_a_queue_does_not_keep_others_open(monkeypatch: pytest.MonkeyPatch) -> None:
     function = FUNCTIONS["index.handler"]
     for name, value in function.variables.items():
         monkeypatch.setenv(name, value)

@@ -7,7 +7,7 @@ from ultracluster_runtime.jobs.describe import describe_pending_job
 from ultracluster_runtime.jobs.diagnose import diagnose
 
 
-def test_the_order_of_the_queue_the_missing_nodes_and_the_quota_are_seen(aws: StubbedAws) -> None:
+def test_reads_the_queue_order_missing_nodes_and_quota(aws: StubbedAws) -> None:
     expect_surroundings(aws)
     aws.answer("ecs", "list_container_instances", {"containerInstanceArns": []})
     front = [{"jobArn": f"{ARN}:job/head"}, {"jobArn": f"{ARN}:job/one"}, {"jobArn": f"{ARN}:job/later"}]
@@ -29,7 +29,7 @@ def test_the_order_of_the_queue_the_missing_nodes_and_the_quota_are_seen(aws: St
     assert "--desired-value 384 --region us-east-2" in found[-1].remedy
 
 
-def test_what_is_refused_is_named_and_concludes_nothing(aws: StubbedAws) -> None:
+def test_refused_reads_are_listed_and_not_evaluated(aws: StubbedAws) -> None:
     expect_surroundings(aws)
     aws.refuse("ecs", "list_container_instances", "AccessDeniedException")
     aws.refuse("batch", "get_job_queue_snapshot", "AccessDeniedException")
@@ -48,7 +48,7 @@ def test_what_is_refused_is_named_and_concludes_nothing(aws: StubbedAws) -> None
 
 
 @pytest.mark.parametrize("kind", ["capacity-block", "default"])
-def test_no_quota_is_asked_for_the_instances_of_a_block(aws: StubbedAws, kind: str) -> None:
+def test_quota_is_not_read_for_instances_of_a_block(aws: StubbedAws, kind: str) -> None:
     expect_surroundings(aws, launchTemplate={"launchTemplateId": "lt-1", "version": "3"}, desiredvCpus=0)
     target = {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}}
     aws.answer(

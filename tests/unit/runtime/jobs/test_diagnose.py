@@ -147,18 +147,16 @@ SECOND = timedelta(seconds=1)
         ("quota", queue(quota=TRN_QUOTA), queue(quota=None)),
     ],
 )
-def test_a_reason_is_given_where_it_holds_and_only_there(
-    reason: str, holds: Change, holds_not: Change
-) -> None:
+def test_each_reason_is_given_exactly_where_it_applies(reason: str, holds: Change, holds_not: Change) -> None:
     assert reason in names(holds(FREE))
     assert reason not in names(holds_not(FREE))
 
 
-def test_nothing_is_said_of_a_job_that_nothing_holds() -> None:
+def test_unblocked_job_has_no_reasons() -> None:
     assert diagnose(FREE) == []
 
 
-def test_several_reasons_are_given_at_once_each_with_evidence_and_remedy() -> None:
+def test_all_reasons_are_given_with_evidence_and_remedy() -> None:
     waiting = block(state="scheduled", instances=0)(queue(queue_enabled=False, ahead=OTHERS_HEAD)(FREE))
     waiting = replace(waiting, environments=(replace(waiting.environments[0], enabled=False),))
     found = diagnose(waiting)
@@ -182,7 +180,7 @@ def test_every_state_of_a_reservation_without_capacity_is_a_reason(state: str) -
     assert state in found.evidence
 
 
-def test_an_unknown_type_is_not_judged() -> None:
+def test_unknown_instance_type_is_not_evaluated() -> None:
     unknown = environment(instance_type="trn9.48xlarge")(job(vcpus=1_000, memory_mib=10**9, nodes=1)(FREE))
 
     assert names(unknown) == ["more-nodes-than-the-environment"]  # by the vCPUs that the job itself asks for
@@ -192,7 +190,7 @@ def test_an_unknown_type_is_not_judged() -> None:
     ("status", "words"),
     [("PENDING", "depends on"), ("RUNNING", "is running"), ("FAILED", "failed"), ("SUCCEEDED", "succeeded")],
 )
-def test_a_job_in_another_state_is_told_as_such(status: str, words: str) -> None:
+def test_job_that_does_not_wait_is_reported_with_its_state(status: str, words: str) -> None:
     dependency = (("first", "FAILED"),) if status == "PENDING" else ()
     (found,) = diagnose(job(status=status, dependencies=dependency)(FREE))
 
@@ -224,20 +222,18 @@ def sources(*environments: Environment, **changes: object) -> PendingJob:
         ),
     ],
 )
-def test_a_multi_node_job_is_held_by_the_first_source_that_could_take_it(
-    holds: PendingJob, holds_not: PendingJob
-) -> None:
+def test_first_suitable_source_holds_a_multi_node_job(holds: PendingJob, holds_not: PendingJob) -> None:
     assert "held-by-the-first-source" in names(holds)
     assert "held-by-the-first-source" not in names(holds_not)
 
 
-def test_spot_nodes_hold_a_multi_node_job_for_ever() -> None:
+def test_spot_nodes_block_a_multi_node_job() -> None:
     spot = replace(SPILL, spot=True)
     assert "spot-runs-no-multi-node-jobs" in names(sources(ENVIRONMENT, spot))
     assert "spot-runs-no-multi-node-jobs" not in names(sources(ENVIRONMENT, spot, multi_node=False))
 
 
-def test_a_source_that_is_too_small_is_no_reason_while_another_is_not() -> None:
+def test_small_source_is_no_reason_if_another_is_large_enough() -> None:
     small = replace(SPILL, max_vcpus=192)
     assert "more-nodes-than-the-environment" not in names(sources(ENVIRONMENT, small))
     assert "more-nodes-than-the-environment" in names(sources(small, small))

@@ -8,7 +8,7 @@ from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tai
 
 
 @pytest.mark.parametrize(("node", "index"), [(None, 0), (1, 1)])
-def test_the_log_of_a_node_is_that_of_its_part(aws: StubbedAws, node: int | None, index: int) -> None:
+def test_log_of_a_node_is_that_of_its_child_job(aws: StubbedAws, node: int | None, index: int) -> None:
     container = {
         "logStreamName": STREAM.name,
         "logConfiguration": {"logDriver": "awslogs", "options": {"awslogs-group": "jobs"}},
@@ -19,7 +19,7 @@ def test_the_log_of_a_node_is_that_of_its_part(aws: StubbedAws, node: int | None
     assert find_stream("one", node=node, client=aws.client) == STREAM
 
 
-def test_a_node_that_the_job_does_not_have_is_refused(aws: StubbedAws) -> None:
+def test_unknown_node_index_is_refused(aws: StubbedAws) -> None:
     expect_job(aws, "RUNNING")
     with pytest.raises(FindingsError, match=r"UC6208: the job has no node 2\. Allowed: 0 to 1"):
         find_stream("one", node=2, client=aws.client)
@@ -32,7 +32,7 @@ def test_a_node_that_has_not_started_has_no_log(aws: StubbedAws) -> None:
         find_stream("one", node=None, client=aws.client)
 
 
-def test_the_newest_lines_are_read_and_then_each_new_one_once(aws: StubbedAws) -> None:
+def test_reads_the_newest_lines_and_then_each_new_line_once(aws: StubbedAws) -> None:
     where = {"logGroupName": STREAM.group, "logStreamName": STREAM.name}
     aws.answer(
         "logs", "get_log_events", events("a", "b", token="t1"), {**where, "limit": 2, "startFromHead": False}
@@ -53,7 +53,7 @@ def test_the_newest_lines_are_read_and_then_each_new_one_once(aws: StubbedAws) -
     assert pages[-1][1] == "t3"
 
 
-def test_a_stream_that_is_not_there_yet_is_a_finding(aws: StubbedAws) -> None:
+def test_missing_stream_is_a_finding(aws: StubbedAws) -> None:
     aws.refuse("logs", "get_log_events", "ResourceNotFoundException")
     with pytest.raises(FindingsError, match="UC6208: jobs has no stream"):
         read_tail(STREAM, count=2, client=aws.client)

@@ -15,7 +15,7 @@ from tests.unit.runtime.jobs.stubbed_aws import (
 )
 
 
-def test_a_running_job_is_told_gets_its_time_and_is_ended(aws: StubbedAws) -> None:
+def test_running_job_gets_a_request_and_time_before_it_is_terminated(aws: StubbedAws) -> None:
     clock = Clock()
     expect_job(aws, "RUNNING")
     expect_nodes(aws, 2)
@@ -32,7 +32,7 @@ def test_a_running_job_is_told_gets_its_time_and_is_ended(aws: StubbedAws) -> No
     assert clock.now == NOW + timedelta(seconds=20)
 
 
-def test_a_job_that_ends_by_itself_is_not_ended_again(aws: StubbedAws) -> None:
+def test_job_that_ends_by_itself_is_not_terminated(aws: StubbedAws) -> None:
     expect_job(aws, "RUNNING")
     expect_nodes(aws, 2)
     expect_order(aws, 2, "2026-12-01T12:05:00Z")
@@ -42,7 +42,9 @@ def test_a_job_that_ends_by_itself_is_not_ended_again(aws: StubbedAws) -> None:
 
 
 @pytest.mark.parametrize(("status", "seconds"), [("RUNNING", 0), ("RUNNABLE", 300), ("STARTING", 300)])
-def test_a_job_without_processes_or_time_is_ended_at_once(aws: StubbedAws, status: str, seconds: int) -> None:
+def test_job_without_processes_or_wait_is_terminated_at_once(
+    aws: StubbedAws, status: str, seconds: int
+) -> None:
     clock = Clock()
     expect_job(aws, status)
     expect_end(aws)
@@ -55,13 +57,13 @@ def test_a_job_without_processes_or_time_is_ended_at_once(aws: StubbedAws, statu
 
 
 @pytest.mark.parametrize("status", ["SUCCEEDED", "FAILED"])
-def test_a_job_that_has_ended_is_left_alone(aws: StubbedAws, status: str) -> None:
+def test_ended_job_is_left_alone(aws: StubbedAws, status: str) -> None:
     expect_job(aws, status)
 
     assert not end(aws, Clock(), 300).terminated
 
 
-def test_a_job_whose_nodes_cannot_be_told_is_ended_without_waiting_and_that_is_said(aws: StubbedAws) -> None:
+def test_unreachable_nodes_are_reported_and_the_job_is_terminated_at_once(aws: StubbedAws) -> None:
     clock = Clock()
     expect_job(aws, "RUNNING")
     expect_nodes(aws, 2)
@@ -75,7 +77,7 @@ def test_a_job_whose_nodes_cannot_be_told_is_ended_without_waiting_and_that_is_s
     assert clock.now == NOW
 
 
-def test_a_node_that_aws_does_not_show_is_said(aws: StubbedAws) -> None:
+def test_missing_nodes_are_reported(aws: StubbedAws) -> None:
     expect_job(aws, "RUNNING")
     expect_nodes(aws, 1)
     expect_order(aws, 1, "2026-12-01T12:00:10Z")

@@ -108,9 +108,7 @@ def test_opens_at_the_start(aws: FakeAws) -> None:
     assert aws.commands == []
 
 
-def test_tells_its_own_nodes_by_a_command_that_writes_the_file_that_jobs_watch(
-    aws: FakeAws, tmp_path: Path
-) -> None:
+def test_checkpoint_request_writes_the_file_on_the_nodes_of_the_block(aws: FakeAws, tmp_path: Path) -> None:
     wake(aws, SIGNAL)
     (command,) = aws.commands
     assert command["InstanceIds"] == list(NODES)
@@ -123,7 +121,7 @@ def test_tells_its_own_nodes_by_a_command_that_writes_the_file_that_jobs_watch(
     assert set(memory(aws).checkpoint_requests) == set(NODES)
 
 
-def test_a_node_that_cannot_be_reached_keeps_nobody_else_from_being_told(aws: FakeAws) -> None:
+def test_unreachable_node_does_not_block_requests_to_other_nodes(aws: FakeAws) -> None:
     aws.unreachable = {NODES[0]}
     with pytest.raises(LifecycleError, match=f"could not request a checkpoint.*{NODES[0]}"):
         wake(aws, SIGNAL)
@@ -131,7 +129,7 @@ def test_a_node_that_cannot_be_reached_keeps_nobody_else_from_being_told(aws: Fa
     assert set(memory(aws).checkpoint_requests) == {NODES[1]}
 
 
-def test_more_nodes_than_a_command_takes_are_told_by_several(aws: FakeAws) -> None:
+def test_many_nodes_are_reached_by_several_commands(aws: FakeAws) -> None:
     aws.instances |= {f"i-{number:017x}": RESERVATION for number in range(100, 162)}
     wake(aws, SIGNAL)
     assert [len(command["InstanceIds"]) for command in aws.commands] == [50, 14]
@@ -167,7 +165,7 @@ def test_drains_its_own_nodes_and_nothing_else(aws: FakeAws) -> None:
         ),
     ],
 )
-def test_the_queue_stays_open_for_what_serves_it_or_will(
+def test_queue_stays_open_while_another_environment_serves_it(
     aws: FakeAws, state: str, status: str, other: dict[str, object] | None, closes: bool
 ) -> None:
     now = drains(aws)
@@ -179,7 +177,7 @@ def test_the_queue_stays_open_for_what_serves_it_or_will(
 
 
 @pytest.mark.parametrize("further", ["", FURTHER_QUEUE])
-def test_jobs_of_a_further_queue_are_ended_like_all_others(aws: FakeAws, further: str) -> None:
+def test_jobs_of_further_queues_are_terminated_too(aws: FakeAws, further: str) -> None:
     now = drains(aws)
     aws.further_jobs = {"multi"}
     given = cluster(further_job_queues=tuple(filter(None, [further])))
@@ -188,7 +186,7 @@ def test_jobs_of_a_further_queue_are_ended_like_all_others(aws: FakeAws, further
     assert aws.calls.count("UpdateJobQueue") == 1  # the further queue itself stays as it is
 
 
-def test_waits_for_the_payment_of_an_extension(aws: FakeAws) -> None:
+def test_termination_waits_for_the_payment_of_an_extension(aws: FakeAws) -> None:
     now = drains(aws)
     aws.extensions = [{"CapacityBlockExtensionStatus": "payment-pending"}]
     wake(aws, now)
@@ -198,7 +196,7 @@ def test_waits_for_the_payment_of_an_extension(aws: FakeAws) -> None:
     assert list(aws.terminated) == ["multi"]
 
 
-def test_the_notice_says_what_an_extension_costs(aws: FakeAws) -> None:
+def test_notice_contains_the_extension_price(aws: FakeAws) -> None:
     aws.offers = [
         {
             "CapacityBlockExtensionDurationHours": 24,
@@ -213,7 +211,7 @@ def test_the_notice_says_what_an_extension_costs(aws: FakeAws) -> None:
     assert "24 h for 1716.52 USD, until 2026-12-03 11:30 UTC" in notice["Message"]
 
 
-def test_the_notice_is_sent_when_the_price_cannot_be_had(aws: FakeAws) -> None:
+def test_notice_is_sent_without_an_extension_price(aws: FakeAws) -> None:
     aws.denied = {"DescribeCapacityBlockExtensionOfferings"}
     wake(aws, END - timedelta(hours=2))
     (notice,) = aws.published
@@ -239,7 +237,7 @@ def test_a_block_that_ec2_has_forgotten_is_reported_and_raises_no_alarm(aws: Fak
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
-def test_a_second_wake_up_adds_nothing(scene: Scene, aws: FakeAws) -> None:
+def test_second_run_changes_nothing(scene: Scene, aws: FakeAws) -> None:
     now = scene(aws)
     wake(aws, now)
     done, published = state_of(aws), len(aws.published)
@@ -256,7 +254,7 @@ def test_a_second_wake_up_adds_nothing(scene: Scene, aws: FakeAws) -> None:
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
-def test_any_call_may_fail_in_any_way_and_the_next_wake_up_finishes(scene: Scene) -> None:
+def test_any_call_can_fail_in_any_way_and_the_next_run_completes(scene: Scene) -> None:
     undisturbed = FakeAws()
     wake(undisturbed, scene(undisturbed))
     reach = len(undisturbed.calls)
@@ -279,7 +277,7 @@ def test_any_call_may_fail_in_any_way_and_the_next_wake_up_finishes(scene: Scene
 
 
 @pytest.mark.parametrize("fault", sorted({*FAULTS} - {"more fields"}))
-def test_without_the_reservation_nothing_is_touched(fault: str, aws: FakeAws) -> None:
+def test_nothing_changes_if_the_reservation_cannot_be_read(fault: str, aws: FakeAws) -> None:
     now = drains(aws)
     aws.faults = {0: fault}
     with pytest.raises(LifecycleError):

@@ -11,12 +11,12 @@ pytestmark = pytest.mark.sweep
 
 
 @pytest.mark.parametrize("scenario", ALL_SCENARIOS, ids=lambda scenario: scenario.__name__)
-def test_the_life_cycle_holds_its_promises(scenario: Callable[[RunCycle | None], object]) -> None:
+def test_life_cycle_violates_nothing(scenario: Callable[[RunCycle | None], object]) -> None:
     scenario(None)
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_the_lives_find_a_bug(bug: Bug) -> None:
+def test_scenarios_detect_the_bug(bug: Bug) -> None:
     with cycle_with_bug(bug) as run_cycle, pytest.raises((Violation, ConnectionError, PermissionError)):
         _run_all(run_cycle, first=bug.found_by)
 

@@ -37,7 +37,7 @@ def test_drains_forty_minutes_before_the_end_and_ultraservers_seventy(
     assert of_kind(SetEnvironment, facts(drain, reservation=block)) == [SetEnvironment(enabled=False)]
 
 
-def test_tells_nodes_twenty_minutes_before_the_drain_until_when_they_live() -> None:
+def test_requests_checkpoints_twenty_minutes_before_the_drain() -> None:
     drain = END - timedelta(minutes=40)
     first = drain - timedelta(minutes=20)
     assert of_kind(RequestCheckpoint, facts(first - SECOND)) == []
@@ -46,7 +46,7 @@ def test_tells_nodes_twenty_minutes_before_the_drain_until_when_they_live() -> N
     assert of_kind(RequestCheckpoint, facts(first, checkpoint_lead=timedelta(minutes=19))) == []
 
 
-def test_a_job_that_was_told_ends_at_the_drain_and_not_a_second_earlier() -> None:
+def test_job_with_a_checkpoint_request_is_terminated_at_the_drain() -> None:
     drain = END - timedelta(minutes=40)
     told = replace(FRESH, checkpoint_requests={NODE: drain - timedelta(minutes=20)})
     assert of_kind(TerminateJob, facts(drain - SECOND), told) == []
@@ -55,7 +55,7 @@ def test_a_job_that_was_told_ends_at_the_drain_and_not_a_second_earlier() -> Non
     assert (end.job_id, ID in end.reason, "2026-12-15 10:50 UTC" in end.reason) == ("job", True, True)
 
 
-def test_a_job_that_was_told_late_has_eight_minutes_and_never_until_ec2_acts() -> None:
+def test_late_checkpoint_request_leaves_eight_minutes_but_never_until_ec2_terminates() -> None:
     drain = END - timedelta(minutes=40)
     late = replace(FRESH, checkpoint_requests={NODE: drain - timedelta(minutes=1)})
     assert of_kind(TerminateJob, facts(drain + timedelta(minutes=7) - SECOND), late) == []
@@ -66,7 +66,7 @@ def test_a_job_that_was_told_late_has_eight_minutes_and_never_until_ec2_acts() -
         assert of_kind(TerminateJob, facts(last), memory)
 
 
-def test_a_job_on_several_nodes_ends_when_all_of_them_were_told() -> None:
+def test_multi_node_job_is_terminated_once_all_nodes_got_the_request() -> None:
     drain = END - timedelta(minutes=40)
     other = "i-0123456789abcdef1"
     seen = facts(
@@ -79,7 +79,7 @@ def test_a_job_on_several_nodes_ends_when_all_of_them_were_told() -> None:
     assert of_kind(TerminateJob, seen, replace(FRESH, checkpoint_requests=told | {other: told[NODE]}))
 
 
-def test_jobs_wait_for_a_payment_that_can_still_move_the_end() -> None:
+def test_termination_waits_for_a_pending_extension_payment() -> None:
     told = replace(FRESH, checkpoint_requests={NODE: END - timedelta(hours=1)})
     last = END - timedelta(minutes=32)
     assert of_kind(TerminateJob, facts(last - SECOND, extension_pending=True), told) == []
@@ -104,7 +104,7 @@ def test_jobs_wait_for_a_payment_that_can_still_move_the_end() -> None:
         ("unavailable", Phase.UNKNOWN),
     ],
 )
-def test_every_state_that_ec2_has_is_placed(state: str, phase: Phase) -> None:
+def test_every_reservation_state_has_a_phase(state: str, phase: Phase) -> None:
     assert phase_of(facts(START + SECOND, reservation=reservation(state=state)), FRESH) is phase
 
 
@@ -118,28 +118,28 @@ def test_every_state_that_ec2_has_is_placed(state: str, phase: Phase) -> None:
         {"end": START},
     ],
 )
-def test_what_is_not_understood_is_left_alone_and_told_to_people(odd: dict[str, object]) -> None:
+def test_unexpected_states_are_left_alone_and_reported(odd: dict[str, object]) -> None:
     actions = plan_actions(
         facts(START + SECOND, reservation=reservation(**odd), environment_enabled=False), FRESH
     )
     assert [type(action) for action in actions] == [Notify]
 
 
-def test_a_reservation_that_ec2_never_knew_is_not_taken_for_an_ended_one() -> None:
+def test_unknown_reservation_is_not_treated_as_ended() -> None:
     actions = plan_actions(facts(START, reservation=None), FRESH)
     assert [type(action) for action in actions] == [Notify]
     past = replace(FRESH, end=START, start=START - timedelta(days=1), instances=4)
     assert of_kind(SetEnvironment, facts(START, reservation=None), past) == [SetEnvironment(enabled=False)]
 
 
-def test_before_the_start_the_queue_is_open_and_the_environment_is_not() -> None:
+def test_queue_is_open_and_environment_closed_before_the_start() -> None:
     waiting = reservation(state="scheduled", instances=0)
     closed = facts(START, reservation=waiting, queue=Queue(enabled=False, others_serve=False))
     assert plan_actions(closed, FRESH) == (SetEnvironment(enabled=False), SetQueue(enabled=True))
 
 
 @pytest.mark.parametrize("state", ["scheduled", "active"])
-def test_a_queue_that_a_budget_has_closed_is_opened_by_people_only(state: str) -> None:
+def test_queue_closed_by_a_budget_stays_closed(state: str) -> None:
     for by_budget in (True, False):
         queue = Queue(enabled=False, others_serve=False, closed_by_budget=by_budget)
         seen = facts(START + timedelta(hours=1), reservation=reservation(state=state), queue=queue)
@@ -147,7 +147,7 @@ def test_a_queue_that_a_budget_has_closed_is_opened_by_people_only(state: str) -
 
 
 @pytest.mark.parametrize(("others", "closes"), [(False, True), (True, False), (None, False)])
-def test_closes_the_queue_only_when_nothing_else_surely_serves_it(others: bool | None, closes: bool) -> None:
+def test_closes_the_queue_only_if_certainly_nothing_else_serves_it(others: bool | None, closes: bool) -> None:
     seen = facts(END - timedelta(minutes=40), queue=Queue(enabled=True, others_serve=others))
     assert of_kind(SetQueue, seen) == ([SetQueue(enabled=False)] if closes else [])
 
@@ -160,7 +160,7 @@ def test_closes_the_queue_only_when_nothing_else_surely_serves_it(others: bool |
         (timedelta(hours=2), frozenset({"T-168h", "T-24h"}), "T-2h"),
     ],
 )
-def test_notices_come_in_time_to_extend_and_never_twice(
+def test_notices_are_sent_in_time_to_extend_and_only_once(
     before: timedelta, sent: frozenset[str], due: str
 ) -> None:
     memory = replace(FRESH, notices=sent)
@@ -173,13 +173,13 @@ def test_notices_come_in_time_to_extend_and_never_twice(
     assert of_kind(Notify, facts(END - before), replace(FRESH, notices=sent | {due})) == []
 
 
-def test_one_message_stands_for_all_that_are_due_after_a_long_silence() -> None:
+def test_overdue_notices_are_combined_in_one_message() -> None:
     (notice,) = of_kind(Notify, facts(END - timedelta(hours=2)))
     assert isinstance(notice, Notify)
     assert notice.notices == {"T-168h", "T-24h", "T-2h"}
 
 
-def test_deciding_again_after_everything_is_done_does_nothing_more() -> None:
+def test_plan_is_empty_once_everything_is_done() -> None:
     done = facts(
         END,
         reservation=reservation(state="expired"),

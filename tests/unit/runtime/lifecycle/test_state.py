@@ -14,7 +14,7 @@ from tests.unit.runtime.lifecycle.block_observations import (
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 
-def test_the_memory_of_the_largest_block_fits_into_a_standard_parameter() -> None:
+def test_state_of_the_largest_block_fits_into_a_standard_parameter() -> None:
     nodes = frozenset(f"i-{number:017x}" for number in range(64))
     memory = replace(
         FRESH, start=START, end=END, instances=64, sampled_at=END, observed_seconds=10**9, busy_seconds=10**9
@@ -27,11 +27,11 @@ def test_the_memory_of_the_largest_block_fits_into_a_standard_parameter() -> Non
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", "{", '{"reservation_id":"' + ID + '"}'])
-def test_a_memory_that_cannot_be_read_is_a_new_one(text: str) -> None:
+def test_unreadable_state_becomes_a_new_state(text: str) -> None:
     assert LifecycleState.from_json(text, reservation_id=ID) == FRESH
 
 
-def test_the_memory_of_another_block_is_forgotten() -> None:
+def test_state_of_another_block_is_discarded() -> None:
     other = replace(FRESH, instances=16, notices=frozenset({"report"})).to_json()
     assert LifecycleState.from_json(other, reservation_id="cr-0123456789abcdef1") == LifecycleState(
         reservation_id="cr-0123456789abcdef1"
@@ -57,6 +57,6 @@ def test_hours_are_counted_inside_the_block_only_and_never_over_a_gap() -> None:
     assert report["unobserved_node_hours"] == pytest.approx(2 * 14 * 24 - 1 / 3, abs=0.01)
 
 
-def test_a_block_that_was_never_seen_cannot_be_reported() -> None:
+def test_report_requires_an_observed_block() -> None:
     with pytest.raises(ValueError, match="never observed"):
         FRESH.report(state="expired")

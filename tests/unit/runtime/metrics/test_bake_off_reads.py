@@ -26,7 +26,7 @@ def result(number: int, *points: tuple[int, float]) -> dict[str, Any]:
     }
 
 
-def test_days_of_a_week_are_one_whatever_page_they_are_on() -> None:
+def test_sums_days_of_a_week_across_pages() -> None:
     cloudwatch = client()
     asked = {
         "MetricDataQueries": ANY,
@@ -54,7 +54,7 @@ def test_days_of_a_week_are_one_whatever_page_they_are_on() -> None:
     }
 
 
-def test_contestants_are_those_of_this_bake_off() -> None:
+def test_finds_the_candidates_of_this_bake_off() -> None:
     cloudwatch = client()
     with Stubber(cloudwatch) as answers:
         answers.add_response(

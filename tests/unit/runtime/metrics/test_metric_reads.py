@@ -62,7 +62,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     return capsys.readouterr().out.splitlines()
 
 
-def test_a_line_of_a_run_becomes_a_series_of_its_job(
+def test_metrics_of_a_run_become_series_of_its_job(
     local_aws: LocalAws, printed: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     logs = local_aws.client("logs", REGION)
@@ -92,7 +92,7 @@ def test_a_line_of_a_run_becomes_a_series_of_its_job(
     assert recorded.values("Mfu", "Average", job="train") == [pytest.approx(8192 * 420e9 / 10_672e12)]
 
 
-def test_a_cluster_without_metrics_is_said_to_have_none(
+def test_cluster_without_metrics_has_no_series(
     local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     for name, value in local_aws.environment(REGION).items():

@@ -12,7 +12,7 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.metrics.recorded_metrics import read_recording, write_recording
 
 
-def test_what_is_written_is_read_and_written_alike(tmp_path: Path) -> None:
+def test_recording_survives_a_round_trip(tmp_path: Path) -> None:
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     write_recording(day(), first)
     recorded = read_recording(first)
@@ -21,7 +21,7 @@ def test_what_is_written_is_read_and_written_alike(tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_metrics_of_a_job_are_told_from_those_of_the_cluster() -> None:
+def test_distinguishes_metrics_of_a_job_from_those_of_the_cluster() -> None:
     recorded = recording(series("Loss", "Average", [1.0]), series("Loss", "Average", [2.0], job="train"))
     assert recorded.values("Loss", "Average") == [1]
     assert recorded.values("Loss", "Average", job="train") == [2]
@@ -59,7 +59,7 @@ def _with(value: Any, path: tuple[Any, ...]) -> Callable[[dict[str, Any]], None]
         (_with(None, ("series",)), ""),
     ],
 )
-def test_refuses_what_is_no_recording(
+def test_refuses_an_invalid_recording(
     tmp_path: Path, change: Callable[[dict[str, Any]], None], said: str
 ) -> None:
     path = tmp_path / "recording.json"

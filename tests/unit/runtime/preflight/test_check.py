@@ -9,7 +9,7 @@ from ultracluster_runtime.preflight.check import (
 )
 
 
-def test_the_gravest_outcome_of_several_counts() -> None:
+def test_most_severe_outcome_wins() -> None:
     together = worst(
         [skipped("a"), passed("b"), failed("c", "do c"), warned("d", "do d"), failed("e", "do c")]
     )

@@ -3,7 +3,7 @@
 from ultracluster_runtime.preflight.images import Reference, read_reference
 
 
-def test_references_are_read_by_tag_or_digest_and_only_those_of_ecr() -> None:
+def test_parses_ecr_references_by_tag_or_digest() -> None:
     host = "123456789012.dkr.ecr.us-east-2.amazonaws.com"
     digest = f"sha256:{'0' * 64}"
     expected = Reference(

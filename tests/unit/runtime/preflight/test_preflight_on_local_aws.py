@@ -37,7 +37,7 @@ def run_one(check: AnyCheck, requirements: RolloutRequirements, reader: AwsReade
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.code)
-def test_a_check_passes_on_an_account_that_is_right_and_asks_what_it_says(
+def test_check_passes_on_a_correct_account_and_makes_only_its_declared_calls(
     world: World, check: AnyCheck
 ) -> None:
     reader = world.reader()
@@ -273,13 +273,13 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
 }
 
 
-def test_every_check_has_a_case_that_breaks_it() -> None:
+def test_every_check_has_a_failing_case() -> None:
     assert BROKEN.keys() == BY_CODE.keys()
     assert len(CHECKS) == len(BY_CODE) > 50
 
 
 @pytest.mark.parametrize("code", BROKEN)
-def test_a_check_sees_what_is_wrong(world: World, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+def test_check_detects_its_problem(world: World, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     breaks, status, fragment = BROKEN[code]
     account = Account(world=world, patch=monkeypatch, requirements=world.requirements)
     breaks(account)
@@ -472,7 +472,7 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
 
 
 @pytest.mark.parametrize("other", OTHER_SIDES, ids=[f"{code}-{case}" for code, case, *_ in OTHER_SIDES])
-def test_a_check_tells_other_sides(
+def test_check_reports_other_outcomes(
     world: World, monkeypatch: pytest.MonkeyPatch, other: tuple[str, str, Break, Status, str]
 ) -> None:
     code, _, change, status, fragment = other

@@ -19,7 +19,7 @@ from ultracluster_runtime.preflight.quotas import Share, evaluate_shares
         (0.0, 768, 0, Status.SKIP),
     ],
 )
-def test_a_quota_holds_what_is_used_and_needed_together(
+def test_quota_must_cover_existing_and_added_usage(
     value: float | None, used: int, needed: int, status: Status
 ) -> None:
     share = Share(service="ec2", code="L-64569A79", name="vCPUs", value=value, used=used, needed=needed)

@@ -21,7 +21,7 @@ from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import run_checks
 
 
-def test_every_call_reads_only_and_exists() -> None:
+def test_every_call_exists_and_is_read_only() -> None:
     loader = Loader()
     for call in ALLOWED_CALLS:
         service, _, operation = call.partition(":")
@@ -30,11 +30,11 @@ def test_every_call_reads_only_and_exists() -> None:
         assert operation.startswith(("Describe", "Get", "List", "Head", "Simulate")), call
 
 
-def test_checks_ask_nothing_else_and_everything_that_is_listed() -> None:
+def test_checks_make_exactly_the_listed_calls() -> None:
     assert {call for check in CHECKS for call in check.calls} == ALLOWED_CALLS
 
 
-def test_a_call_that_is_not_listed_is_never_sent() -> None:
+def test_unlisted_calls_are_never_sent() -> None:
     client = Client({"terminate_instances": {}})
     with pytest.raises(KeyError, match="ec2:TerminateInstances"):
         reads_of(client).call("ec2", "us-east-2", "TerminateInstances")
@@ -56,7 +56,7 @@ def test_many_threads_ask_the_same_question_once_and_repetitions_are_counted() -
     assert reader.call_counts == {"sts:GetCallerIdentity": 3}
 
 
-def test_nothing_is_asked_after_the_deadline() -> None:
+def test_no_calls_are_made_after_the_deadline() -> None:
     client = Client({"get_caller_identity": {}})
     results = run_checks(ROLLOUT, reads_of(client, seconds=0.0), checks=CHECKS[:1])
     assert client.asked == []

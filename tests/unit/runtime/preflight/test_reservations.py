@@ -29,12 +29,12 @@ def test_a_block_that_has_not_started_shows_its_size_in_a_tag() -> None:
         (None, Status.PASS),
     ],
 )
-def test_a_window_that_is_over_fails_and_a_short_one_warns(end: datetime | None, status: Status) -> None:
+def test_past_window_fails_and_short_window_warns(end: datetime | None, status: Status) -> None:
     shown = {"StartDate": NOW - timedelta(days=1), "EndDate": end}
     assert evaluate_window(SOURCE, (shown, NOW)).status is status
 
 
-def test_a_time_of_the_rollout_may_be_off_by_less_than_a_minute() -> None:
+def test_times_in_the_rollout_may_differ_by_less_than_a_minute() -> None:
     start = NOW + timedelta(days=1)
     shown = {"StartDate": start, "EndDate": start + timedelta(days=1)}
     near, far = start + timedelta(seconds=59), start + timedelta(seconds=60)
@@ -54,5 +54,5 @@ def test_a_time_of_the_rollout_may_be_off_by_less_than_a_minute() -> None:
         ("a state of tomorrow", Status.FAIL),
     ],
 )
-def test_only_what_can_be_used_passes(state: str, status: Status) -> None:
+def test_only_usable_reservations_pass(state: str, status: Status) -> None:
     assert evaluate_state(SOURCE, {"State": state}).status is status

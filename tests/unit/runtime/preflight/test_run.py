@@ -28,7 +28,7 @@ from ultracluster_runtime.preflight.requirements import (
 from ultracluster_runtime.preflight.run import run_checks
 
 
-def test_what_waits_for_a_check_that_fails_is_skipped_down_the_line() -> None:
+def test_checks_after_a_failed_check_are_skipped() -> None:
     first = make("UC9401", failed("no", "do"))
     rest = (
         make("UC9404", passed("yes"), after=("UC9401",)),
@@ -40,12 +40,12 @@ def test_what_waits_for_a_check_that_fails_is_skipped_down_the_line() -> None:
     assert statuses(run(make("UC9401", warned("so", "do")), *rest)) == [Status.WARN, Status.PASS, Status.PASS]
 
 
-def test_a_check_that_is_left_out_holds_nothing_up() -> None:
+def test_skipped_checks_block_no_other_checks() -> None:
     first, second = make("UC9401", failed("no", "do")), make("UC9404", passed("yes"), after=("UC9401",))
     assert statuses(run(first, second, skip=("UC9401",))) == [Status.SKIP, Status.PASS]
 
 
-def test_a_failure_in_one_region_does_not_hold_up_another() -> None:
+def test_failure_in_one_region_does_not_block_another() -> None:
     other = replace(CLUSTER, region="us-east-1", name="other")
     rollout = RolloutRequirements(clusters=(CLUSTER, other))
     first: Check[Any, Any] = Check(
@@ -65,7 +65,7 @@ def test_a_failure_in_one_region_does_not_hold_up_another() -> None:
     }
 
 
-def test_a_refusal_fails_its_check_with_what_to_allow_and_a_surprise_fails_no_other() -> None:
+def test_refusal_names_the_permissions_and_an_unexpected_error_fails_one_check_only() -> None:
     refused = make("UC9401", error("AccessDenied"))
     surprised = make("UC9404", ZeroDivisionError("x"))
     first, second = (result.outcome for result in run(refused, surprised))
@@ -77,7 +77,7 @@ def test_a_refusal_fails_its_check_with_what_to_allow_and_a_surprise_fails_no_ot
     )
 
 
-def test_a_call_that_hangs_ends_at_the_deadline() -> None:
+def test_hanging_calls_end_at_the_deadline() -> None:
     never = threading.Event()
     hanging: Check[Any, Any] = replace(
         make("UC9401", passed("yes")), gather=lambda _, __: never.wait(30) and None

@@ -68,7 +68,7 @@ def buying(record: Record = APPROVED, **answers: Any) -> tuple[list[Any], Any]:
     return play(buy("december", nonce="mine"), answer)
 
 
-def test_sends_once_what_was_confirmed_and_tried_dry_and_written() -> None:
+def test_sends_once_after_confirmation_dry_run_and_ledger_write() -> None:
     asked, outcome = buying()
     (confirm,) = [effect for effect in asked if isinstance(effect, Confirm)]
     (send,) = [effect for effect in asked if isinstance(effect, Send)]
@@ -102,7 +102,7 @@ def test_sends_once_what_was_confirmed_and_tried_dry_and_written() -> None:
     assert outcome.findings == ()
 
 
-def test_a_request_may_not_leave_after_the_approval_expires() -> None:
+def test_request_is_not_sent_after_the_approval_expires() -> None:
     order = block_order(expires_at=START + timedelta(seconds=30))
     asked, _ = buying(replace(APPROVED, order=order, token=order_token(order)))
 
@@ -110,7 +110,7 @@ def test_a_request_may_not_leave_after_the_approval_expires() -> None:
     assert send.not_after == START + timedelta(seconds=30)
 
 
-def test_what_is_found_before_buying_is_written_and_not_bought_again() -> None:
+def test_evidence_found_before_buying_is_recorded_and_prevents_a_purchase() -> None:
     asked, outcome = buying(DescribeReservations=Page(items=(reservation(1),)))
 
     assert not [effect for effect in asked if isinstance(effect, Send)]
@@ -180,7 +180,7 @@ FAILED_WRITE = ConditionFailed(frozenset({"lock", "month"}))
         ({"Advance": [LOST, Committed()]}, "UC7035: the ledger did not confirm: no reply. Nothing was sent."),
     ],
 )
-def test_says_why_it_does_not_buy(answers: dict[str, Any], line: str) -> None:
+def test_explains_why_it_does_not_buy(answers: dict[str, Any], line: str) -> None:
     asked, said = buying(**answers)
 
     assert said == line
@@ -188,7 +188,7 @@ def test_says_why_it_does_not_buy(answers: dict[str, Any], line: str) -> None:
 
 
 @pytest.mark.parametrize("difference", [timedelta(minutes=5), -timedelta(minutes=5)])
-def test_a_clock_that_is_five_minutes_off_is_right_enough(difference: timedelta) -> None:
+def test_accepts_a_clock_skew_of_five_minutes(difference: timedelta) -> None:
     assert isinstance(buying(DryRun=DryRunPassed(START + difference))[1], Outcome)
 
 
@@ -207,7 +207,7 @@ def test_a_clock_that_is_five_minutes_off_is_right_enough(difference: timedelta)
         ),
     ],
 )
-def test_writes_down_what_may_have_happened_although_nothing_was_sent(
+def test_records_possible_outcomes_although_nothing_was_sent(
     answers: dict[str, Any], state: OrderState, reason: str
 ) -> None:
     asked, _ = buying(**answers)
@@ -216,7 +216,7 @@ def test_writes_down_what_may_have_happened_although_nothing_was_sent(
     assert (last.after.state, last.after.reason) == (state, reason)
 
 
-def test_a_refusal_by_aws_is_written_and_told() -> None:
+def test_refusal_by_aws_is_recorded_and_reported() -> None:
     _, outcome = buying(Send=Refused("Unavailable", "gone"))
 
     assert (outcome.record.state, outcome.record.reason) == (
@@ -227,7 +227,7 @@ def test_a_refusal_by_aws_is_written_and_told() -> None:
     assert outcome.quote.offering_id == "cb-good"
 
 
-def test_a_purchase_that_the_ledger_did_not_confirm_is_told_with_its_ids() -> None:
+def test_unconfirmed_purchase_is_reported_with_its_ids() -> None:
     _, outcome = buying(Advance=[Committed(), LOST, LOST, LOST])
 
     assert outcome.record.state is OrderState.SENDING
@@ -240,7 +240,7 @@ def test_a_purchase_that_the_ledger_did_not_confirm_is_told_with_its_ids() -> No
     assert outcome.quote is not None
 
 
-def test_when_nobody_knows_and_nothing_can_be_read_the_order_stays_sending() -> None:
+def test_order_stays_sending_if_nothing_can_be_read() -> None:
     asked, outcome = buying(ReadRecord=[APPROVED, DENIED], Send=OutcomeUnknown("time-out"))
 
     assert asked[-1] == ReadRecord("december")
@@ -249,7 +249,7 @@ def test_when_nobody_knows_and_nothing_can_be_read_the_order_stays_sending() -> 
     assert outcome.quote.offering_id == "cb-good"
 
 
-def test_what_reading_finds_after_a_lost_answer_is_told_with_the_quote() -> None:
+def test_evidence_after_a_lost_reply_is_reported_with_the_quote() -> None:
     nothing: Page[Any] = Page(items=())
     under_way = replace(APPROVED, state=OrderState.SENDING, sent_at=START, region="us-east-2", nonce="mine")
 
@@ -264,7 +264,7 @@ def test_what_reading_finds_after_a_lost_answer_is_told_with_the_quote() -> None
 
 
 @pytest.mark.parametrize("state", [OrderState.REVOKED, OrderState.CLOSED, OrderState.CANCELLED])
-def test_an_order_that_is_over_is_not_bought(state: OrderState) -> None:
+def test_final_order_is_not_bought(state: OrderState) -> None:
     asked, line = buying(replace(APPROVED, state=state, reason="a person said so"))
 
     assert line == (

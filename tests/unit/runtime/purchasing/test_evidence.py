@@ -90,7 +90,7 @@ def test_a_tag_on_either_the_block_or_a_reservation_is_enough() -> None:
     assert by_reservation.block_ids == by_block.block_ids == ("cb-1",)
 
 
-def test_a_block_may_be_seen_before_its_reservations() -> None:
+def test_a_block_can_be_visible_before_its_reservations() -> None:
     mine = block(1, "cr-1", "cr-2", order_name="december", state="payment-pending")
 
     assert found(sent(), [reservation(1, order_name=None)], [mine]) == Evidence(
@@ -122,7 +122,7 @@ def test_a_block_may_be_seen_before_its_reservations() -> None:
         (["payment-failed", "scheduled"], OrderState.PURCHASED),
     ],
 )
-def test_the_states_of_all_reservations_say_how_it_stands(states: list[str], verdict: OrderState) -> None:
+def test_verdict_depends_on_the_states_of_all_reservations(states: list[str], verdict: OrderState) -> None:
     listed = [reservation(number, state=state) for number, state in enumerate(states)]
 
     assert found(sent(), listed).verdict is verdict
@@ -162,7 +162,7 @@ def test_lookalikes_of_all_regions_are_named() -> None:
     assert play(find_evidence(sent(order, region=None)), answer)[1].lookalikes == ("cr-1", "cr-2")
 
 
-def test_the_history_of_an_extension_is_asked_of_its_block() -> None:
+def test_extension_history_is_read_for_the_block() -> None:
     asked, _ = play(find_evidence(sent(extension_order())), pages())
 
     assert asked == [
@@ -182,7 +182,7 @@ def test_the_history_of_an_extension_is_asked_of_its_block() -> None:
         ({"purchased_at": START - MINUTES_5 - timedelta(seconds=1)}, False),
     ],
 )
-def test_an_extension_is_known_by_offering_block_beginning_and_time(
+def test_extension_is_identified_by_offering_block_start_and_time(
     changes: dict[str, Any], *, mine: bool
 ) -> None:
     evidence = found(sent(extension_order()), extensions=[extension(**changes)])
@@ -194,7 +194,7 @@ def test_an_extension_is_known_by_offering_block_beginning_and_time(
     )
 
 
-def test_every_state_of_an_extension_is_told() -> None:
+def test_every_state_of_an_extension_has_a_verdict() -> None:
     listed = [extension(status="payment-succeeded"), extension(status="payment-failed")]
 
     evidence = found(sent(extension_order()), extensions=listed)
@@ -224,7 +224,7 @@ def test_an_extension_that_was_not_sent_has_no_evidence(changes: dict[str, Any])
         (extension_order(), DescribeExtensionHistory, "the history of extensions"),
     ],
 )
-def test_a_listing_that_cannot_be_read_is_named(order: Order, listing: type, what: str) -> None:
+def test_unreadable_listing_is_named(order: Order, listing: type, what: str) -> None:
     def answer(effect: Any) -> Any:
         if isinstance(effect, listing):
             return ReadFailed(code="Denied", message="no", transient=False)

@@ -24,7 +24,7 @@ def said(order: Order) -> str:
 @pytest.mark.parametrize(
     "order", [block_order(), extension_order(), on_demand_order()], ids=lambda order: order.kind
 )
-def test_accepts_a_sound_order(order: Order) -> None:
+def test_accepts_a_valid_order(order: Order) -> None:
     assert codes(order) == []
 
 
@@ -213,7 +213,7 @@ def test_refuses_a_block_order(changes: dict[str, Any], line: str) -> None:
         {"instance_type": None, "ultraserver_type": "u-trn2x64"},
     ],
 )
-def test_accepts_the_last_value_that_is_right(changes: dict[str, Any]) -> None:
+def test_accepts_the_last_valid_value(changes: dict[str, Any]) -> None:
     assert codes(block_order(**changes)) == []
 
 
@@ -251,11 +251,11 @@ def test_refuses_an_extension_order(changes: dict[str, Any], line: str) -> None:
 
 
 @pytest.mark.parametrize("end", [START + timedelta(hours=1), START + timedelta(days=57)])
-def test_accepts_an_extension_on_the_first_and_the_last_moment(end: datetime) -> None:
+def test_accepts_an_extension_at_the_first_and_last_possible_time(end: datetime) -> None:
     assert codes(extension_order(expected_end=end)) == []
 
 
-def test_says_that_an_offering_is_no_reservation() -> None:
+def test_explains_that_an_offering_is_not_a_reservation() -> None:
     (finding,) = check_order(extension_order(reservation_id="cb-0123456789abcdef0"), now=START)
     assert "offering" in str(finding)
 
@@ -280,7 +280,7 @@ def test_refuses_an_on_demand_order(changes: dict[str, Any], line: str) -> None:
     assert line in said(on_demand_order(**changes))
 
 
-def test_an_on_demand_order_costs_until_an_hour_after_its_end_at_most() -> None:
+def test_on_demand_order_costs_at_most_until_one_hour_after_its_end() -> None:
     # 4 instances, 5 days and EC2's hour, $21.50 each hour.
     order = on_demand_order(max_fee=Decimal("10406.00"))
     assert order.max_cost(START) == Decimal(4) * 121 * Decimal("21.50") == Decimal("10406.00")
@@ -292,7 +292,7 @@ def test_shows_all_problems_at_once() -> None:
     assert {"UC7001", "UC7002", "UC7006", "UC7011", "UC7101"} <= set(codes(order))
 
 
-def test_another_zone_of_utc_is_no_utc() -> None:
+def test_time_zones_other_than_utc_are_refused() -> None:
     assert "UC7008" in codes(extension_order(expected_end=OWNED_END.astimezone(ZoneInfo("Europe/Berlin"))))
 
 
@@ -317,10 +317,10 @@ REGION_NAME = "got 'Ohio'. Allowed: the name of a Region, such as us-east-2."
         ),
     ],
 )
-def test_names_the_term_that_is_wrong(order: Order, line: str) -> None:
+def test_reports_the_invalid_term(order: Order, line: str) -> None:
     assert line in said(order)
 
 
-def test_judges_every_zone_and_takes_a_block_of_an_hour() -> None:
+def test_checks_every_zone_and_accepts_a_block_of_one_hour() -> None:
     assert codes(block_order(zone_ids=("us-east-2a", "usw2-az1"))) == ["UC3003", "UC7004"]
     assert codes(block_order(min_hours=1)) == []

@@ -53,7 +53,7 @@ def test_the_token_is_the_same_in_every_process_and_release() -> None:
     assert order_token(block_order()) == "b02bfb715d41316e"
 
 
-def test_the_order_of_zones_and_the_zone_of_a_time_are_no_terms() -> None:
+def test_token_ignores_the_order_of_zones_and_time_zones() -> None:
     east = timezone(timedelta(hours=-5))
     ours = block_order(zone_ids=("use2-az1", "use2-az3"))
     theirs = block_order(zone_ids=("use2-az3", "use2-az1"), expires_at=ours.expires_at.astimezone(east))
@@ -61,7 +61,7 @@ def test_the_order_of_zones_and_the_zone_of_a_time_are_no_terms() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"kind":"capacity-block"}', '{"kind":"spot"}'])
-def test_refuses_what_are_no_terms(text: str) -> None:
+def test_refuses_invalid_terms(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_terms(text)
 
@@ -73,7 +73,7 @@ def test_no_state_leads_back_to_approved_and_only_approved_leads_to_sending() ->
     ]
 
 
-def test_every_state_has_its_edges() -> None:
+def test_every_state_has_transitions() -> None:
     assert set(TRANSITIONS) == set(OrderState)
 
 

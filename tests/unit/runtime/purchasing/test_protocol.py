@@ -51,14 +51,14 @@ def test_two_buyers_buy_at_most_once_when_a_write_fails_in_every_schedule(scenar
     assert fault_exploration.sweep_schedules_with_a_fault(make, (name, name)) >= FEWEST_SCHEDULES
 
 
-def test_two_orders_of_one_cluster_are_never_under_way_together() -> None:
+def test_two_orders_of_one_cluster_never_run_concurrently() -> None:
     assert (
         fault_exploration.sweep_schedules(two_orders_of_one_cluster, ("december", "january"))
         >= FEWEST_SCHEDULES
     )
 
 
-def test_two_orders_never_pass_the_cap_of_the_month_together() -> None:
+def test_two_orders_never_exceed_the_monthly_cap() -> None:
     assert (
         fault_exploration.sweep_schedules(two_orders_over_the_month, ("december", "january"))
         >= FEWEST_SCHEDULES
@@ -72,16 +72,16 @@ def test_two_orders_never_extend_one_block_twice() -> None:
     )
 
 
-def test_nothing_is_sent_in_lives_that_must_not_buy() -> None:
+def test_nothing_is_sent_in_scenarios_that_must_not_buy() -> None:
     run_special_scenarios()
 
 
-def test_random_lives_buy_at_most_once() -> None:
+def test_random_scenarios_buy_at_most_once() -> None:
     for seed in range(RANDOM_LIVES):
         fault_exploration.random_life(seed)
 
 
-def test_every_fault_can_strike_some_call() -> None:
+def test_every_fault_applies_to_some_call() -> None:
     struck: set[str] = set()
     for make in SCENARIOS.values():
         simulation = make()

@@ -11,12 +11,12 @@ pytestmark = pytest.mark.sweep
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_the_sweeps_find(bug: Bug) -> None:
+def test_fault_exploration_detects_the_bug(bug: Bug) -> None:
     with with_bug(bug), pytest.raises(Violation):
         fault_exploration.find_violation(random_runs=300)
 
 
-def test_a_change_that_is_no_bug_is_not_found() -> None:
+def test_unchanged_protocol_violates_nothing() -> None:
     # That nothing at all is found in the protocol itself is what test_protocol.py says, by the same sweeps.
     for bug in BUGS:
         with with_bug(Bug(bug.name, bug.module, bug.old, bug.old)):
@@ -26,6 +26,6 @@ def test_a_change_that_is_no_bug_is_not_found() -> None:
         fault_exploration.sweep_single_faults(make)
 
 
-def test_there_are_enough_bugs_and_each_has_its_own_name() -> None:
+def test_bugs_have_unique_names() -> None:
     names = [bug.name for bug in BUGS]
     assert len(set(names)) == len(names) >= 12

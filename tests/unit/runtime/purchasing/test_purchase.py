@@ -56,7 +56,7 @@ def reconciled(simulation: Simulation, name: str = "december") -> Outcome:
     return result
 
 
-def test_buys_the_lowest_fee_that_keeps_the_terms() -> None:
+def test_buys_the_lowest_fee_that_meets_the_terms() -> None:
     outcome = bought(SCENARIOS["block"]())
     assert outcome.record.offering_id == "cb-good"
     assert outcome.record.state is OrderState.PURCHASED
@@ -64,14 +64,14 @@ def test_buys_the_lowest_fee_that_keeps_the_terms() -> None:
     assert outcome.quote.fee == Decimal("192241.66")
 
 
-def test_buys_by_another_ranking_when_the_order_says_so() -> None:
+def test_buys_by_the_ranking_of_the_order() -> None:
     simulation = simulate([block_order(prefer="start")])
     sooner = offering(offering_id="cb-sooner", start=START + timedelta(days=1), fee=Decimal(199999))
     simulation.offerings += (sooner,)
     assert bought(simulation).record.offering_id == "cb-sooner"
 
 
-def test_the_record_says_what_a_rollout_needs() -> None:
+def test_record_contains_what_a_rollout_needs() -> None:
     record = bought(SCENARIOS["block"]()).record
     assert (record.region, record.zone_ids) == ("us-east-2", ("use2-az3",))
     assert (record.start, record.end) == (START + timedelta(days=10), START + timedelta(days=24))
@@ -103,13 +103,13 @@ def test_refuses_to_buy(simulation: Simulation, code: str) -> None:
     assert simulation.sends == {}
 
 
-def test_a_clock_just_within_five_minutes_buys() -> None:
+def test_buys_with_a_clock_skew_just_within_five_minutes() -> None:
     assert bought(
         simulate([block_order()], clock_ahead=timedelta(minutes=4, seconds=59))
     ).record.reservation_ids
 
 
-def test_a_cap_of_the_month_that_just_holds_buys() -> None:
+def test_buys_when_the_monthly_cap_is_just_met() -> None:
     simulation = simulate([block_order()], months={"123456789012#USD#2026-11": Decimal("57758.34")})
     assert bought(simulation).record.reservation_ids
 
@@ -148,7 +148,7 @@ def test_extends_until_an_hour_before_the_end(before_end: timedelta, *, sold: bo
         assert refused(simulation, "longer") == "UC7028"
 
 
-def test_refuses_a_second_extension_while_the_first_waits_for_its_payment() -> None:
+def test_refuses_a_second_extension_while_a_payment_is_pending() -> None:
     simulation = simulate([extension_order(), extension_order(name="longer-too")])
     bought(simulation, "longer")
     simulation.extension_end = OWNED_END  # as EC2 shows it until the payment has cleared
@@ -167,7 +167,7 @@ def test_lists_all_reservations_while_the_payment_is_pending() -> None:
     assert {state.partition("=")[2] for state in record.ec2_states} == {"payment-pending"}
 
 
-def test_sees_the_payment_clear_and_frees_the_lock() -> None:
+def test_confirmed_payment_releases_the_lock() -> None:
     simulation = SCENARIOS["block"]()
     bought(simulation)
     assert simulation.locks == {"cluster/ohio": "december"}
@@ -177,7 +177,7 @@ def test_sees_the_payment_clear_and_frees_the_lock() -> None:
     assert list(simulation.months.values()) == [Decimal("192241.66")]
 
 
-def test_a_failed_payment_is_final_and_gives_the_money_back() -> None:
+def test_failed_payment_is_final_and_releases_the_fee() -> None:
     simulation = SCENARIOS["payment-fails"]()
     bought(simulation)
     simulation.pass_time(PAYMENT)
@@ -199,9 +199,7 @@ def test_a_refusal_is_final() -> None:
 
 
 @pytest.mark.parametrize(("minutes", "state"), [(29, OrderState.SENDING), (31, OrderState.UNKNOWN)])
-def test_gives_an_order_without_a_trace_to_a_person_after_thirty_minutes(
-    minutes: int, state: OrderState
-) -> None:
+def test_order_without_evidence_becomes_unknown_after_thirty_minutes(minutes: int, state: OrderState) -> None:
     simulation = simulate([block_order()], choose_fault=strike(Send, "lost-request"))
     outcome = bought(simulation)
     assert outcome.record.state is OrderState.SENDING
@@ -235,15 +233,15 @@ def test_a_person_closes_an_unknown_order_on_evidence() -> None:
     assert set(simulation.months.values()) == {Decimal(0)}
 
 
-def test_nobody_closes_an_order_without_evidence() -> None:
+def test_closing_an_order_requires_evidence() -> None:
     assert refused(unknown(), steps=close("december", evidence="  ")) == "UC7044"
 
 
-def test_nobody_closes_an_order_that_is_not_unknown() -> None:
+def test_only_unknown_orders_can_be_closed() -> None:
     assert refused(SCENARIOS["block"](), steps=close("december", evidence="x")) == "UC7023"
 
 
-def test_a_closed_order_that_turns_up_after_all_is_written_down() -> None:
+def test_late_evidence_reopens_a_closed_order() -> None:
     simulation = unknown()
     Process(simulation, "december", close("december", evidence="none seen")).run()
     request = next(effect.request for effect in simulation.calls if isinstance(effect, Send))
@@ -252,7 +250,7 @@ def test_a_closed_order_that_turns_up_after_all_is_written_down() -> None:
     assert list(simulation.months.values()) == [Decimal("192241.66")]
 
 
-def test_an_approval_can_be_taken_back_before_it_is_used() -> None:
+def test_unused_approval_can_be_revoked() -> None:
     simulation = SCENARIOS["block"]()
     assert Process(simulation, "december", cancel("december")).run().record.state is OrderState.REVOKED
     assert refused(simulation) == "UC7023"
@@ -265,7 +263,7 @@ def test_a_capacity_block_cannot_be_cancelled() -> None:
     assert refused(simulation, steps=cancel("december")) == "UC7040"
 
 
-def test_an_order_under_way_cannot_be_cancelled() -> None:
+def test_order_in_progress_cannot_be_cancelled() -> None:
     assert refused(unknown(), steps=cancel("december")) == "UC7023"
 
 
@@ -273,7 +271,7 @@ def test_an_order_under_way_cannot_be_cancelled() -> None:
     ("reply", "code"),
     [(Refused("UnauthorizedOperation", "no"), "UC7031"), (OutcomeUnknown("lost"), "UC7035")],
 )
-def test_a_cancellation_that_aws_did_not_confirm_is_no_cancellation(reply: Any, code: str) -> None:
+def test_unconfirmed_cancellation_is_not_recorded(reply: Any, code: str) -> None:
     simulation = simulate([on_demand_order()])
     bought(simulation, "reserve")
     steps = cancel("reserve")
@@ -282,7 +280,7 @@ def test_a_cancellation_that_aws_did_not_confirm_is_no_cancellation(reply: Any, 
     assert simulation.records["reserve"].state is OrderState.PURCHASED
 
 
-def test_a_reservation_on_demand_can_be_given_back() -> None:
+def test_on_demand_reservation_can_be_cancelled() -> None:
     simulation = simulate([on_demand_order()])
     bought(simulation, "reserve")
     outcome = _answer(cancel("reserve"), simulation, Committed())

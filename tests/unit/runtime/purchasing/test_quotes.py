@@ -118,7 +118,7 @@ def test_quotes_the_best_of_all_regions_and_durations() -> None:
     )
 
 
-def test_an_offer_of_a_region_is_not_forgotten_for_those_of_the_next() -> None:
+def test_offerings_of_all_regions_are_compared() -> None:
     def answer(effect: Any) -> Any:
         listed = [offering()] if effect.region == "us-east-2" else []
         return pages((DescribeOfferings, listed))(effect)
@@ -128,7 +128,7 @@ def test_an_offer_of_a_region_is_not_forgotten_for_those_of_the_next() -> None:
     assert quote.offering_id == "cb-good"
 
 
-def test_the_request_says_whether_ultraservers_are_bought() -> None:
+def test_request_states_whether_ultraservers_are_bought() -> None:
     order = block_order(instance_type=None, ultraserver_type="u-trn2x64", count=2)
     offered = offering(
         ultraserver_type="u-trn2x64", ultraserver_count=2, instance_count=8, instance_type=None
@@ -190,13 +190,13 @@ def test_the_request_says_whether_ultraservers_are_bought() -> None:
         ({}, {"duration": timedelta(hours=361)}, ["it lasts 15 days, 1:00:00"]),
     ],
 )
-def test_names_each_term_that_an_offer_breaks(
+def test_reports_each_term_that_an_offering_violates(
     order: dict[str, Any], offer: dict[str, Any], broken: list[str]
 ) -> None:
     assert violated_terms(block_order(**order), offering(**offer)) == broken
 
 
-def test_says_what_the_first_five_offers_break() -> None:
+def test_reports_the_violations_of_the_first_five_offerings() -> None:
     offers = [offering(offering_id=f"cb-{index}", currency="EUR", instance_count=8) for index in range(6)]
 
     _, lines = play(choose_quote(block_order(), now=START), pages((DescribeOfferings, offers)))
@@ -207,7 +207,7 @@ def test_says_what_the_first_five_offers_break() -> None:
     assert nothing == f"UC7027: no offering meets the terms: AWS offered none. {LOOK}"
 
 
-def test_an_extension_is_asked_for_after_the_block_and_its_history() -> None:
+def test_extension_offerings_are_read_after_the_block_and_its_history() -> None:
     asked, quote = extending(
         reservations=[owned(reservation_id=ANOTHER), owned()],
         history=[extension(reservation_id=ANOTHER), extension(status="payment-succeeded")],
@@ -256,7 +256,7 @@ def test_an_extension_of_a_block_without_a_zone_names_none() -> None:
         ),
     ],
 )
-def test_says_why_a_block_is_not_extended(changes: dict[str, Any] | None, problem: str) -> None:
+def test_explains_why_a_block_cannot_be_extended(changes: dict[str, Any] | None, problem: str) -> None:
     asked, lines = extending(reservations=[] if changes is None else [owned(**changes)], offered=[longer()])
 
     assert lines == f"UC7028: {OWNED} in us-east-2 {problem}. Nothing was bought."
@@ -280,13 +280,13 @@ def test_an_extension_is_sold_from_57_days_to_an_hour_before_the_end(now: Any, *
         assert "ends at 2026-11-30T09:00:00+00:00; extensions are sold from 57 days to 1 hour" in found
 
 
-def test_a_block_may_become_182_days_long() -> None:
+def test_a_block_can_be_extended_to_182_days() -> None:
     longest = owned(start=OWNED_END + timedelta(days=1) - LONGEST_BLOCK)
 
     assert isinstance(extending(reservations=[longest], offered=[longer()])[1], Quote)
 
 
-def test_an_extension_that_waits_for_its_payment_stops_the_next_one() -> None:
+def test_pending_extension_blocks_the_next_one() -> None:
     _, lines = extending(history=[extension()], offered=[longer()])
 
     assert lines == (
@@ -295,7 +295,7 @@ def test_an_extension_that_waits_for_its_payment_stops_the_next_one() -> None:
     )
 
 
-def test_says_what_each_extension_breaks() -> None:
+def test_reports_the_terms_that_each_extension_violates() -> None:
     wrong = longer(
         currency="EUR",
         reservation_id=ANOTHER,
@@ -346,7 +346,7 @@ def test_quotes_an_on_demand_reservation_by_what_it_can_cost() -> None:
         ({"end": START}, "its end 2026-11-20T09:00:00+00:00 is in the past"),
     ],
 )
-def test_says_why_an_on_demand_reservation_is_not_made(changes: dict[str, Any], broken: str) -> None:
+def test_explains_why_an_on_demand_reservation_is_not_created(changes: dict[str, Any], broken: str) -> None:
     _, lines = play(choose_quote(on_demand_order(**changes), now=START), pages())
 
     assert lines == f"UC7027: no reservation meets the terms: {broken}. {LOOK}"

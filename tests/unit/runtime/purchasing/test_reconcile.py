@@ -76,7 +76,7 @@ def test_writes_the_new_state_with_all_that_was_seen() -> None:
     assert asked == [Now(), Advance(before=held, after=result)]
 
 
-def test_what_was_known_stays_when_nothing_new_is_seen() -> None:
+def test_known_evidence_is_kept() -> None:
     held = replace(
         BOUGHT, ec2_states=("cr-1=active",), zone_ids=("use2-az3",), state=OrderState.PURCHASED, version=7
     )
@@ -91,14 +91,14 @@ def test_what_was_known_stays_when_nothing_new_is_seen() -> None:
     assert (asked, same) == ([Now()], held)
 
 
-def test_tries_three_times_and_then_leaves_it_to_the_next_reconciliation() -> None:
+def test_gives_up_after_three_attempts() -> None:
     asked, result = settling([LOST, LOST, LOST])
 
     assert result == BOUGHT
     assert [effect for effect in asked if isinstance(effect, Sleep)] == [Sleep(1.0), Sleep(2.0), Sleep(3.0)]
 
 
-def test_what_another_process_wrote_of_the_same_attempt_is_built_upon() -> None:
+def test_concurrent_write_of_the_same_attempt_is_merged() -> None:
     theirs = sent(nonce="mine", holds_lock=True, version=5, reservation_ids=("cr-1",))
     theirs = replace(theirs, token=order_token(theirs.order))
 
@@ -108,14 +108,14 @@ def test_what_another_process_wrote_of_the_same_attempt_is_built_upon() -> None:
     assert (result.version, result.reservation_ids) == (6, ("cr-1", "cr-2"))
 
 
-def test_the_attempt_of_another_process_is_left_alone() -> None:
+def test_attempt_of_another_process_is_left_alone() -> None:
     theirs = sent(nonce="theirs")
     theirs = replace(theirs, token=order_token(theirs.order))
 
     assert settling([ConditionFailed(frozenset({"state"}))], read=theirs)[1] == theirs
 
 
-def test_a_ledger_that_cannot_be_read_again_changes_nothing() -> None:
+def test_unreadable_ledger_changes_nothing() -> None:
     assert settling([ConditionFailed(frozenset({"state"}))], read=DENIED)[1] == BOUGHT
 
 
@@ -153,7 +153,7 @@ def test_an_order_without_a_trace_is_unknown_after_thirty_minutes(
     assert (record.state, record.reason) == (state, reason)
 
 
-def test_what_ec2_shows_is_written_with_its_ground() -> None:
+def test_evidence_in_ec2_is_recorded_with_its_reason() -> None:
     record = reconciling(BOUGHT, now=LATER, listed=[reservation(1)]).record
 
     assert (record.state, record.reason) == (OrderState.PAID, "found in EC2")
@@ -192,7 +192,7 @@ def test_an_order_that_ended_without_evidence_stays_as_it_is() -> None:
         ),
     ],
 )
-def test_tells_a_person_what_to_do(changes: dict[str, Any], line: str) -> None:
+def test_findings_explain_what_to_do(changes: dict[str, Any], line: str) -> None:
     (finding,) = findings_for(replace(BOUGHT, **changes), lookalikes=("cr-1", "cr-2"))
 
     assert str(finding).startswith(line)

@@ -87,14 +87,14 @@ def test_waits_longer_each_time_when_there_were_too_many_searches() -> None:
     assert len(slept) == 2
 
 
-def test_says_which_region_gave_no_answer_in_the_end() -> None:
+def test_reports_regions_without_an_answer() -> None:
     result = search(lambda effect: LIMITED if effect.region == "us-west-2" else one_each(effect))
     assert [item.region for item in result.offerings] == ["us-east-2"]
     (finding,) = result.findings
     assert (finding.code, finding.path) == ("UC7042", "us-west-2")
 
 
-def test_tells_a_missing_quota_from_a_rate_limit_and_gives_the_command() -> None:
+def test_distinguishes_a_missing_quota_from_throttling_and_prints_the_command() -> None:
     slept: list[float] = []
     result = search(lambda _: NO_QUOTA, slept, regions=("us-east-2",))
     (finding,) = result.findings
@@ -117,7 +117,7 @@ def test_asks_for_the_quota_of_whole_ultraservers() -> None:
     assert "u-trn2x64" in finding.problem
 
 
-def test_a_region_that_does_not_sell_it_is_no_problem() -> None:
+def test_region_that_does_not_sell_is_not_a_problem() -> None:
     said = "The instance type 'trn2.48xlarge' is not supported for Capacity Blocks in 'us-west-2'"
     refusal = ReadFailed(code="InvalidParameterValue", message=said, transient=False)
     result = search(lambda effect: refusal if effect.region == "us-west-2" else one_each(effect))

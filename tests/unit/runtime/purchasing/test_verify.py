@@ -8,7 +8,7 @@ OURS = {"cr-1": 2}
 RIGHT = LaunchedInstance(instance_id="i-1", lifecycle="capacity-block", reservation_id="cr-1")
 
 
-def test_is_quiet_when_all_instances_run_in_the_block() -> None:
+def test_reports_nothing_if_all_instances_run_in_the_block() -> None:
     proof = check_consumption([RIGHT, RIGHT], reserved=OURS)
     assert (proof.reserved, proof.inside, proof.outside, proof.findings) == (2, 2, 0, ())
 
@@ -23,7 +23,9 @@ def test_is_quiet_when_all_instances_run_in_the_block() -> None:
         ("", "cr-1", "on-demand"),
     ],
 )
-def test_is_loud_about_an_instance_elsewhere(lifecycle: str, reservation_id: str | None, said: str) -> None:
+def test_reports_an_instance_outside_the_reservation(
+    lifecycle: str, reservation_id: str | None, said: str
+) -> None:
     stray = LaunchedInstance(instance_id="i-2", lifecycle=lifecycle, reservation_id=reservation_id)
     proof = check_consumption([RIGHT, stray], reserved=OURS)
     (finding,) = proof.findings
@@ -32,12 +34,12 @@ def test_is_loud_about_an_instance_elsewhere(lifecycle: str, reservation_id: str
     assert (proof.inside, proof.outside) == (1, 1)
 
 
-def test_is_loud_about_a_paid_block_that_nobody_uses() -> None:
+def test_reports_an_unused_block() -> None:
     (finding,) = check_consumption([], reserved=OURS).findings
     assert finding.code == "UC7046"
 
 
-def test_instances_of_an_on_demand_reservation_have_no_lifecycle_of_their_own() -> None:
+def test_instances_of_an_on_demand_reservation_have_no_lifecycle_value() -> None:
     plain = LaunchedInstance(instance_id="i-1", lifecycle="", reservation_id="cr-1")
     assert check_consumption([plain], reserved=OURS, is_block=False).findings == ()
     assert check_consumption([plain], reserved=OURS).findings != ()

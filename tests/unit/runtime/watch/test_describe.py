@@ -21,7 +21,7 @@ from ultracluster_runtime.watch.metrics import (
 )
 
 
-def test_sees_what_aws_answers(stubs: Any) -> None:
+def test_reads_the_responses_of_aws(stubs: Any) -> None:
     clients, stubbers = stubs
     shown = {
         "State": "active",
@@ -49,7 +49,7 @@ def test_sees_what_aws_answers(stubs: Any) -> None:
     )
 
 
-def test_a_reservation_that_ec2_has_forgotten_is_none_and_another_refusal_is_not_hidden(stubs: Any) -> None:
+def test_forgotten_reservation_is_skipped_and_other_errors_are_raised(stubs: Any) -> None:
     clients, stubbers = stubs
     stubbers["ec2"].add_client_error(
         "describe_capacity_reservations", "InvalidCapacityReservationId.NotFound"

@@ -36,7 +36,7 @@ def test_a_job_waits_from_when_it_could_run() -> None:
     assert compute_metrics(seen())["WaitSeconds"] == 0
 
 
-def test_what_waits_for_its_block_is_neither_late_nor_blocked() -> None:
+def test_jobs_that_wait_for_a_block_are_neither_late_nor_blocked() -> None:
     waiting = (WaitingJob(since=NOW - 10 * HOUR, reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - no"),)
     to_come = compute_metrics(seen(waiting=waiting, reservations=((block(state="scheduled"), 0),)))
     assert (to_come["WaitSeconds"], to_come["BlockedJobs"], to_come["RunnableJobs"]) == (0, 0, 1)
@@ -46,7 +46,7 @@ def test_what_waits_for_its_block_is_neither_late_nor_blocked() -> None:
     )
 
 
-def test_the_drain_that_comes_first_is_counted_down_to_nothing() -> None:
+def test_counts_down_to_the_first_drain() -> None:
     blocks = ((block(), 4), (block(end=NOW + 2 * HOUR), 4), (block(is_block=False), 1))
     assert compute_metrics(seen(reservations=blocks))["SecondsToDrain"] == (120 - 40) * 60
     assert compute_metrics(seen(reservations=((block(end=NOW + MINUTE), 4),)))["SecondsToDrain"] == 0
@@ -61,7 +61,7 @@ def test_lateness_is_the_time_since_the_last_step_in_medians_and_not_below_five_
     assert compute_metrics(seen(steps=slow_once))["StepLateness"] == 10
 
 
-def test_a_job_that_has_made_no_step_is_not_late() -> None:
+def test_job_without_steps_is_not_late() -> None:
     assert "StepLateness" not in compute_metrics(seen())
     assert "StepLateness" not in compute_metrics(seen(running=(), steps=steps(last=NOW - HOUR)))
     compiles = compute_metrics(seen(running=(NOW - 10 * MINUTE,), steps=steps(last=NOW - 20 * MINUTE)))
