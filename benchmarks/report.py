@@ -15,25 +15,23 @@ def write_report(results: dict[str, Any], directory: Path, *, docs: Path | None)
 
     Args:
         results: What was measured.
-        directory: Where JSON, table and plot go.
-        docs: Folder of performance.md, whose figures are replaced. None leaves it alone.
+        directory: Folder for the results as JSON, tables and a plot.
+        docs: Folder of performance.md, whose table of promises is replaced. None leaves it alone.
 
     Returns:
         What was written.
     """
-    table = _markdown(results)
+    head = _head(results)
     written = [directory / "results.json", directory / "results.md", directory / "growth.svg"]
     written[0].write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    written[1].write_text(table, encoding="utf-8")
+    written[1].write_text(f"{head}\n{_tables(results)}", encoding="utf-8")
     _plot(results, written[2])
     if docs is not None:
         page = docs / "performance.md"
         before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
         after = rest.partition(_END)[2]
-        page.write_text(f"{before}{_BEGIN}\n\n{table}\n{_END}{after}", encoding="utf-8")
-        (docs / "performance.json").write_text(written[0].read_text(encoding="utf-8"), encoding="utf-8")
-        (docs / "performance.svg").write_text(written[2].read_text(encoding="utf-8"), encoding="utf-8")
-        written += [page, docs / "performance.json", docs / "performance.svg"]
+        page.write_text(f"{before}{_BEGIN}\n\n{head}\n{_END}{after}", encoding="utf-8")
+        written.append(page)
     return written
 
 
@@ -99,8 +97,7 @@ def _local(results: dict[str, Any]) -> list[tuple[int, list[float]]]:
     return [(int(name.rpartition(" ")[2]), spent) for name, spent in found]
 
 
-def _markdown(results: dict[str, Any]) -> str:
-    hello = results["cases"]["hello"]["cpu"]
+def _head(results: dict[str, Any]) -> str:
     lines = [
         f"Measured on {results['date']}: {results['machine']}. Rounds, in which all commands ran in turn: {results['rounds']};",
         f"hello world, our quick start and the app by hand in Python ran {results['cases']['hello']['runs']} times in all;",
@@ -112,7 +109,14 @@ def _markdown(results: dict[str, Any]) -> str:
             f"| {what} | {value} | {bound} | {'yes' if holds else '**no**'} |"
             for what, value, bound, holds in shows(results)
         ),
-        "",
+    ]
+    lines += ["", *(f"Without {peer}: {reason}." for peer, reason in results["missing"].items())]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _tables(results: dict[str, Any]) -> str:
+    hello = results["cases"]["hello"]["cpu"]
+    lines = [
         "Processor seconds count all processes, user and system.",
         "",
         "| what | CPU s | of hello world | of it Node | wall s | Python MiB | Node MiB | resources | CPU ms each |",
@@ -135,9 +139,8 @@ def _markdown(results: dict[str, Any]) -> str:
     lines += ["", "| local AWS | CPU s | stacks | CPU ms each |", "|---|---|---|---|"]
     for size, (spent, stacks) in _local(results):
         lines.append(f"| {size} clusters | {spent:.2f} | {stacks:.0f} | {spent / stacks * 1000:.0f} |")
-    lines += ["", "![Growth over clusters, and one cluster beside its peers](performance.svg)"]
-    lines += ["", *(f"Without {peer}: {reason}." for peer, reason in results["missing"].items())]
-    return "\n".join(lines).rstrip() + "\n"
+    lines += ["", "![Growth over clusters, and one cluster beside its peers](growth.svg)"]
+    return "\n".join(lines) + "\n"
 
 
 def _plot(results: dict[str, Any], path: Path) -> None:

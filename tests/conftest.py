@@ -2,7 +2,6 @@
 
 import functools
 import gc
-import ipaddress
 import os
 import re
 import sys
@@ -19,6 +18,7 @@ _ASKED_FOR = {
     "deep": "takes minutes; run with: make check-deep",
 }
 _MARKS_OF_A_FILE = re.compile(r"^pytestmark = .*", re.MULTILINE)
+_THIS_MACHINE = re.compile(r"(.+\.)?localhost|127(\.\d+){3}|0\.0\.0\.0|::1?")
 _LEAVES_OUT = re.compile(r"not \w+( and not \w+)*")
 
 # Before anything imports aws_cdk, whose own error ("No module named 'constructs._jsii'") would not name the cause.
@@ -38,6 +38,7 @@ os.environ.setdefault("CDK_VALIDATION", "false")
 def pytest_configure(config: pytest.Config) -> None:
     """Close every way out of this machine, unless exactly the live tests were asked for."""
     if config.option.markexpr == _LIVE:
+        config.option.allow_hosts = None  # of pytest-socket
         return
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
@@ -50,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     }
     # As the Makefile says: once unpacked, jsii's packages serve every process of every test. It takes six seconds.
     os.environ.setdefault("JSII_RUNTIME_PACKAGE_CACHE_ROOT", str(_ROOT / ".ultracluster" / "cache" / "jsii"))
-    sys.addaudithook(_refuse_to_leave)
+    sys.addaudithook(_refuse_look_up)
     # Thousands of small tests make the collector look again and again at what will stay for the whole run.
     gc.set_threshold(100_000, 50, 50)
 
@@ -93,24 +94,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                     item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def _refuse_to_leave(event: str, arguments: tuple[Any, ...]) -> None:
-    # An audit hook sees every look-up and connection of this process, whichever library makes it. It also runs while
-    # the interpreter shuts down, so it touches nothing but its arguments and what is imported above.
-    if event == "socket.getaddrinfo":
-        host = arguments[0]
-    elif event == "socket.connect" and isinstance(arguments[1], tuple):  # else a Unix socket
-        host = arguments[1][0]
-    else:
+def _refuse_look_up(event: str, arguments: tuple[Any, ...]) -> None:
+    # pytest-socket refuses connections, but would first look up the name on a server elsewhere, and only guards what runs
+    # inside a test. An audit hook also runs while the interpreter shuts down, so it uses nothing but its arguments.
+    if event != "socket.getaddrinfo" or not arguments[0]:
         return
-    if not _is_this_machine(host.decode() if isinstance(host, bytes) else host):
-        raise ConnectionRefusedError(f"a test tried to reach {host}; tests use the local AWS only")
-
-
-def _is_this_machine(host: str | None) -> bool:
-    if not host or host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
+    host = arguments[0].decode() if isinstance(arguments[0], bytes) else arguments[0]
+    if not _THIS_MACHINE.fullmatch(host):
+        raise ConnectionRefusedError(f"a test tried to look up {host}; tests use the local AWS only")

@@ -4,7 +4,6 @@
 """
 
 from ultracluster_checks.check import CheckReport, LeftOut, check_templates
-from ultracluster_checks.guard import guard_rules
 from ultracluster_checks.template import Source
 
-__all__ = ["CheckReport", "LeftOut", "Source", "check_templates", "guard_rules"]
+__all__ = ["CheckReport", "LeftOut", "Source", "check_templates"]

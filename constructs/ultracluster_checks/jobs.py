@@ -7,6 +7,7 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.names.identifiers import ECR_DOMAIN
 from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_checks.machines import compute_environments, environment_types
@@ -31,8 +32,8 @@ JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 
 _RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")
 _ECR: Final = re.compile(
-    r"(?P<account>\d{12}|\$\{[^{}]*\})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
-)
+    rf"(?:[0-9]{{12}}|\$\{{[^{{}}]*\}})\.{ECR_DOMAIN}/"
+)  # the account may be a reference
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
 _MOST_ATTEMPTS: Final = 10
 _SHORTEST_TIMEOUT_SECONDS: Final = 60

@@ -2,15 +2,13 @@
 
 The form of a line is fixed, so that people can search for it and tools can read it::
 
-    UC4003: rollout.yaml:12: waves[0].clusters[0].nodes: got 0. Allowed: 1 to 1000. Set the nodes of the block.
+    UC4101: rollout.yaml:12: waves[0].clusters[0].nodes: got 0. Allowed: 1 to 1000. Set the nodes of the block.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
-
-from ultracluster_rules.rules import RULES
 
 __all__ = ["Finding", "FindingsError", "Severity", "quote"]
 
@@ -42,7 +40,7 @@ class Finding:
     """One problem: where it is, what was got, what is allowed and what to do.
 
     Attributes:
-        code: A code of `ultracluster_rules.rules`, such as ``UC4003``.
+        code: A code of `ultracluster_rules.rules`, such as ``UC4101``.
         problem: What is wrong, with the value got.
         allowed: What would be right. Default: not said.
         remedy: What to do. Default: not said, where `allowed` says it already.
@@ -57,13 +55,18 @@ class Finding:
     path: str = ""
     location: str = ""
 
-    def __post_init__(self) -> None:
-        if self.code not in RULES:
-            raise KeyError(f"{self.code} is not registered in ultracluster_rules.rules")
-
     @property
     def severity(self) -> Severity:
-        """Whether the rule behind this finding stops the work."""
+        """Whether the rule behind this finding stops the work.
+
+        Raises:
+            KeyError: If the code is not registered.
+        """
+        # Lambda functions import this module, and carry no texts of rules.
+        from ultracluster_rules.rules import RULES  # noqa: PLC0415
+
+        if self.code not in RULES:
+            raise KeyError(f"{self.code} is not registered in ultracluster_rules.rules")
         return Severity(RULES[self.code].severity)
 
     def __str__(self) -> str:

@@ -93,6 +93,7 @@ RULES: dict[str, Rule] = {
     "UC3107": Rule("A subnet is an existing one, named with its VPC, or a new one."),
     "UC3108": Rule("A placement is auto, none, or the name of a placement group."),
     "UC3109": Rule("A security group that exists is given by its id, with its subnet."),
+    "UC3110": Rule("The layout of network interfaces is that of the network, which is sized for it."),
     # UC32, networks of templates
     "UC3201": Rule("The security groups of EFA interfaces let all traffic from and to themselves."),
     "UC3202": Rule("A node with several network interfaces gets no public address."),

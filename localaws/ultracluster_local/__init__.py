@@ -1,4 +1,4 @@
-"""A local AWS on moto: for the demo, for our tests and for users' own tests.
+"""A local AWS for tests and demos, based on moto.
 
 Importing this package is cheap: moto and boto3 are loaded when a local AWS starts.
 """

@@ -1,4 +1,4 @@
-"""Deploys a cloud assembly (`cdk.out`) to a local AWS without the CDK CLI: for tests, where seconds count."""
+"""Deploy a cloud assembly (`cdk.out`) to a local AWS without the CDK CLI, which would cost tests seconds."""
 
 import io
 import json
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ultracluster_local.errors import LocalAwsError, quote
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.server.local_aws import LocalAws
-from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["AssemblyStack", "StackResult", "deploy_assembly", "destroy_assembly", "read_assembly"]
 
@@ -24,14 +24,14 @@ class AssemblyStack:
     """One stack of an assembly.
 
     Attributes:
-        name: Name that it is deployed under.
-        region: Region that it is deployed to.
-        template: Its template.
-        directory: Assembly that it is in: the top one, or that of its stage.
-        parameters: Values for the template's parameters.
+        name: Stack name.
+        region: Region to deploy to.
+        template: Template file.
+        directory: Assembly that contains it: the root, or that of its stage.
+        parameters: Parameter values.
         tags: Tags of the stack.
-        needs: Names of the stacks that must be there before.
-        assets: Manifest of the files to publish before; None if there are none.
+        needs: Names of the stacks it depends on.
+        assets: Asset manifest; None without assets.
     """
 
     name: str
@@ -46,15 +46,15 @@ class AssemblyStack:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackResult:
-    """How the deployment of one stack ended.
+    """Result of deploying one stack.
 
     Attributes:
         name: Name of the stack.
         region: Region of the stack.
-        status: State of the stack, such as ``CREATE_COMPLETE``.
-        reason: Why it failed: the first failed resource and what its service said; else empty.
-        outputs: Its outputs.
-        resources: Physical id of each resource by its logical id.
+        status: Stack status, such as ``CREATE_COMPLETE``.
+        reason: Failure reason: the first failed resource and its service's message; empty on success.
+        outputs: Stack outputs.
+        resources: Physical IDs by logical ID.
     """
 
     name: str
@@ -66,13 +66,13 @@ class StackResult:
 
 
 def read_assembly(directory: Path) -> list[AssemblyStack]:
-    """Read the stacks of an assembly and of its stages, each after those that it needs.
+    """Read the stacks of an assembly and of its stages in deployment order.
 
     Args:
         directory: The assembly, such as ``cdk.out``.
 
     Raises:
-        FindingsError: If this is no assembly (UC8007).
+        LocalAwsError: If it is not a cloud assembly (UC8007).
     """
     stacks = list(_stacks(directory))
     done: dict[str, AssemblyStack] = {}
@@ -82,7 +82,9 @@ def read_assembly(directory: Path) -> list[AssemblyStack]:
             one for one in waiting.values() if all(need in done or need not in waiting for need in one.needs)
         ]
         if not ready:
-            raise _error(f"stacks of {directory} need each other in a circle: {', '.join(sorted(waiting))}")
+            raise _error(
+                f"stacks of {directory} depend on each other in a cycle: {', '.join(sorted(waiting))}"
+            )
         for one in ready:
             done[one.name] = waiting.pop(one.name)
     return list(done.values())
@@ -126,19 +128,19 @@ def _stacks(directory: Path) -> Iterator[AssemblyStack]:
 
 
 def deploy_assembly(local: LocalAws, directory: Path) -> list[StackResult]:
-    """Deploy every stack of an assembly, in order; stop after the first that fails.
+    """Deploy the stacks of an assembly in order, stopping at the first failure.
 
-    A stack that exists is updated; one without changes keeps its state.
+    Existing stacks are updated; unchanged ones keep their status.
 
     Args:
         local: A started local AWS.
         directory: The assembly, such as ``cdk.out``.
 
     Returns:
-        A result for each stack that was tried; the last one may be a failure.
+        A result for each attempted stack; the last one may be a failure.
 
     Raises:
-        FindingsError: If this is no assembly, or it holds container images, which need Docker (UC8007).
+        LocalAwsError: If it is not a cloud assembly, or contains container images, which need Docker (UC8007).
     """
     results: list[StackResult] = []
     for stack in read_assembly(directory):
@@ -151,14 +153,14 @@ def deploy_assembly(local: LocalAws, directory: Path) -> list[StackResult]:
 
 
 def destroy_assembly(local: LocalAws, directory: Path) -> list[StackResult]:
-    """Delete every stack of an assembly that exists, in reverse order; published assets stay, as with `cdk destroy`.
+    """Delete the deployed stacks of an assembly in reverse order; as with `cdk destroy`, published assets stay.
 
     Args:
         local: A started local AWS.
         directory: The assembly, such as ``cdk.out``.
 
     Raises:
-        FindingsError: If this is no assembly (UC8007).
+        LocalAwsError: If it is not a cloud assembly (UC8007).
     """
     results = []
     for stack in reversed(read_assembly(directory)):
@@ -209,9 +211,7 @@ def _deploy(local: LocalAws, stack: AssemblyStack) -> StackResult:
 
 def _result(cloudformation: Any, stack: AssemblyStack, name: str) -> StackResult:
     found = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
-    while found["StackStatus"].endswith(
-        "_IN_PROGRESS"
-    ):  # only what takes longer than the server waits itself
+    while found["StackStatus"].endswith("_IN_PROGRESS"):  # the server itself waits for short operations
         time.sleep(0.2)
         found = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
     resources = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
@@ -239,17 +239,17 @@ def _first_failure(cloudformation: Any, name: str) -> str:
 
 
 def _publish(local: LocalAws, stack: AssemblyStack) -> None:
-    """Upload the files of a stack, as `cdk deploy` would."""
+    """Upload the file assets of a stack as `cdk deploy` does."""
     if stack.assets is None:
         return
     manifest = json.loads(stack.assets.read_text("utf-8"))
     if manifest.get("dockerImages"):
-        raise _error(f"{stack.name} holds container images, which the local AWS cannot build")
+        raise _error(f"{stack.name} contains container images, which the local AWS cannot build")
     s3 = local.client("s3", stack.region)
     for asset in (manifest.get("files") or {}).values():
         source = asset["source"]
         if "path" not in source:
-            raise _error(f"{stack.name} has an asset that a command makes: {quote(source)}")
+            raise _error(f"{stack.name} has an asset built by a command: {quote(source)}")
         body = _packed(stack.directory / source["path"], packaging=source.get("packaging", "file"))
         for destination in asset["destinations"].values():
             bucket = _filled(destination["bucketName"], stack.region)
@@ -275,13 +275,7 @@ def _packed(path: Path, *, packaging: str) -> bytes:
     return buffer.getvalue()
 
 
-def _error(problem: str) -> FindingsError:
-    return FindingsError(
-        [
-            Finding(
-                code="UC8007",
-                problem=problem,
-                remedy="Synthesize it with `cdk synth`, and see docs/local-aws.md",
-            )
-        ]
+def _error(problem: str) -> LocalAwsError:
+    return LocalAwsError(
+        "UC8007", problem, remedy="Synthesize it with `cdk synth`, and see docs/local-aws.md"
     )

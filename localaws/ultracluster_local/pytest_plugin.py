@@ -1,4 +1,4 @@
-"""The fixtures `local_aws` and `local_aws_server` for tests of your own: an empty local AWS for each test, or one for all."""
+"""The pytest fixtures `local_aws`, empty for each test, and `local_aws_server`, shared by the session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["local_aws", "local_aws_server"]
 
 @pytest.fixture(scope="session")
 def local_aws_server() -> Iterator[LocalAws]:
-    """Give the local AWS of the whole session, as it is: for fixtures of modules, which reset it themselves."""
+    """Provide the local AWS of the session without a reset, for module-scoped fixtures that reset it themselves."""
     from ultracluster_local.server.local_aws import LocalAws  # noqa: PLC0415 - moto costs a second; most runs need none
 
     with LocalAws() as local:
@@ -24,6 +24,6 @@ def local_aws_server() -> Iterator[LocalAws]:
 
 @pytest.fixture
 def local_aws(local_aws_server: LocalAws) -> LocalAws:
-    """Give an empty, seeded local AWS; its server is shared by the session, its state is not."""
+    """Provide an empty, bootstrapped local AWS; the session shares its server, not its state."""
     local_aws_server.reset()
     return local_aws_server

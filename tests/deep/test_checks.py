@@ -25,7 +25,6 @@ def test_the_page_says_what_each_judge_finds(tried: Tried) -> None:
     rows.append(_row("**all**", everything))
     tried("template defects", f"{everything[-1]} of {len(DEFECTS)} found, {everything[1]} by our rules")
 
-    assert caught["Guard rules"] <= caught["our rules"]
     assert "\n".join(rows) in PAGE.read_text(encoding="utf-8"), "\n".join(rows)
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from tests.cfn_lint import lint
 from tests.fuzz.many import judged, run, sources, tried
@@ -17,7 +16,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, read_assembly
 from ultracluster_rules.findings import Severity
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.rollout import define_rollout
+from ultracluster_stacks.synthesis.in_process import synthesize_here
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
@@ -117,8 +116,5 @@ def linted(stacks: Sequence[AssemblyStack]) -> list[str]:
 def synthesize(chosen: list[dict[str, Any]], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(folder / "rollout.yaml", chosen)
     monkeypatch.setenv("CDK_VALIDATION", "false")  # cfn-lint judges here
-    app = cdk.App(
-        analytics_reporting=False, outdir=str(folder / "cdk.out"), tree_metadata=False, stack_traces=False
-    )
-    define_rollout(app, load_rollout(folder / "rollout.yaml").config)
-    return Path(app.synth().directory)
+    synthesize_here(load_rollout(folder / "rollout.yaml").config.clusters(), folder / "cdk.out")
+    return folder / "cdk.out"

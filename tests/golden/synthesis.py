@@ -1,26 +1,27 @@
-"""What configurations give today: every rollout of a version in one app, every app of one's own by itself."""
+"""Templates of the configurations today: rollouts through app.py, as `cdk deploy` runs it, and the examples' own apps."""
 
-import functools
 import json
 import runpy
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from tests.golden.configurations import EXPORTED
+from tests.unit.stacks.conftest import synthesize_rollout
 
-from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli.export.run import export_assembly
 from ultracluster_cli.plan.stacks import assembled_stacks
-from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate
-from ultracluster_stacks.rollout import define_rollout
 
 __all__ = ["synthesize"]
 
 _CONTEXT = json.loads((Path(__file__).parents[2] / "cdk.json").read_text())["context"]
+_AT_ONCE = 2
 
 
 def synthesize(sources: Mapping[str, Path], folder: Path) -> dict[str, list[StackTemplate]]:
@@ -40,25 +41,21 @@ def synthesize(sources: Mapping[str, Path], folder: Path) -> dict[str, list[Stac
 
 
 def _rollouts(sources: Mapping[str, Path], folder: Path) -> dict[str, list[StackTemplate]]:
-    if not sources:
-        return {}
-    app = _new_app(outdir=str(folder / "cdk.out"))
-    clusters: dict[str, list[ClusterConfig]] = {}
-    for name, path in sources.items():
-        config = load_rollout(path).config
-        clusters[name] = clusters_of(config, None)
-        define_rollout(app, config)
-    _synthesized(app)
-    stacks = [one.stack for one in assembled_stacks(folder / "cdk.out")]
-    found = {}
-    for name, own in clusters.items():
-        stages = {f"{each.name}-{each.region}" for each in own}
-        if name.endswith(EXPORTED):
-            export_assembly(folder / "cdk.out", own, output=folder / name, bucket=None)
-            found[name] = _exported(folder / name)
-        else:
-            found[name] = [stack for stack in stacks if stack.cluster in stages]
-    return found
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return dict(zip(sources, pool.map(partial(_rollout, folder=folder), sources.values()), strict=True))
+
+
+def _rollout(path: Path, *, folder: Path) -> list[StackTemplate]:
+    own = folder / path.name
+    own.mkdir(parents=True)
+    done = synthesize_rollout(path.resolve(), own / "cdk.out", cached=False)
+    if done.returncode:
+        raise ValueError(done.stderr)
+    if path.name.endswith(EXPORTED):
+        clusters = load_rollout(path).config.clusters()
+        export_assembly(own / "cdk.out", clusters, output=own / "exported", bucket=None)
+        return _exported(own / "exported")
+    return [one.stack for one in assembled_stacks(own / "cdk.out")]
 
 
 def _exported(folder: Path) -> list[StackTemplate]:
@@ -76,7 +73,7 @@ def _exported(folder: Path) -> list[StackTemplate]:
 def _app(path: Path, outdir: Path) -> list[StackTemplate]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CDK_VALIDATION", "false")
-        patch.setattr(cdk, "App", functools.partial(_new_app, outdir=str(outdir)))
+        patch.setattr(cdk, "App", partial(_new_app, outdir=str(outdir)))
         runpy.run_path(str(path))
     return [one.stack for one in assembled_stacks(outdir)]
 
@@ -86,9 +83,3 @@ _App = cdk.App  # before it is replaced by what apps shall find
 
 def _new_app(**settings: Any) -> cdk.App:
     return _App(analytics_reporting=False, tree_metadata=False, context=_CONTEXT, **settings)
-
-
-def _synthesized(app: cdk.App) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CDK_VALIDATION", "false")  # others judge the templates
-        app.synth()

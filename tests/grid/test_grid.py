@@ -9,7 +9,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from tests.grid import inventory, lint, requests
 from tests.grid.dimensions import DIMENSIONS, REFUSED, ROWS, cluster, name_of
@@ -20,7 +19,7 @@ from ultracluster_local.cloudformation.resource_types import unsupported_types
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.rollout import define_rollout
+from ultracluster_stacks.synthesis.in_process import synthesize_here
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
@@ -58,14 +57,8 @@ def grid(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -
     before = {region: inventory.inventory(local_aws_server, region) for region in REGIONS}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CDK_VALIDATION", "false")  # cfn-lint and botocore judge here
-        app = cdk.App(
-            analytics_reporting=False,
-            outdir=str(directory / "cdk.out"),
-            tree_metadata=False,
-            stack_traces=False,
-        )
-        define_rollout(app, load_rollout(path).config)
-        assembly = Path(app.synth().directory)
+        assembly = directory / "cdk.out"
+        synthesize_here(load_rollout(path).config.clusters(), assembly)
     yield Grid(local=local_aws_server, assembly=assembly, stacks=read_assembly(assembly), before=before)
     local_aws_server.reset()
 

@@ -24,8 +24,8 @@ pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
 # is answered only when there is no file `withhold`, so that a test can kill the buyer after EC2 has sold.
 COUNTING = """
 import os, pathlib, sys, time
-from ultracluster_local.instance.environment import set_profiles_aside
-profiles = set_profiles_aside()  # as the local AWS does while it imports moto
+from ultracluster_local.instance.environment import remove_profiles
+profiles = remove_profiles()  # as the local AWS does while it imports moto
 from ultracluster_local.services.ec2 import capacity_blocks as ec2_capacity_blocks
 from ultracluster_local.services.ec2 import capacity_extensions as ec2_capacity_extensions
 os.environ.update(profiles)

@@ -230,7 +230,7 @@ def test_a_stack_set_reaches_several_regions_and_stops_at_the_first_failure(
         ("us-east-2", "CURRENT"),
         ("us-west-2", "OUTDATED"),
     ]
-    with pytest.raises(ClientError, match="no service-managed"):
+    with pytest.raises(ClientError, match="not support service-managed"):
         admin.create_stack_set(
             StackSetName="other", TemplateBody=templates["network"], PermissionModel="SERVICE_MANAGED"
         )

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import aws_cdk as cdk
 import pytest
 from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART
@@ -12,7 +11,7 @@ from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, read_assembly
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.rollout import define_rollout
+from ultracluster_stacks.synthesis.in_process import synthesize_here
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
@@ -27,11 +26,8 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = QUICKSTART.read_text()
     assert LINE in text
     (directory / "rollout.yaml").write_text(text.replace(LINE, LINE + GATES, 1))
-    app = cdk.App(
-        analytics_reporting=False, outdir=str(directory / "cdk.out"), tree_metadata=False, stack_traces=False
-    )
-    define_rollout(app, load_rollout(directory / "rollout.yaml").config)
-    return Path(app.synth().directory)
+    synthesize_here(load_rollout(directory / "rollout.yaml").config.clusters(), directory / "cdk.out")
+    return directory / "cdk.out"
 
 
 def test_the_templates_are_clean(assembly: Path) -> None:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ultracluster_cli._aws import targets
+from ultracluster_cli._aws import local_target
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 
@@ -29,7 +29,7 @@ Preflight = Callable[..., int]
 @pytest.fixture
 def preflight(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Preflight:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(targets, "status", lambda _: SimpleNamespace(endpoint=local_aws.endpoint))
+    monkeypatch.setattr(local_target, "status", lambda _: SimpleNamespace(endpoint=local_aws.endpoint))
     return lambda *options: main(["preflight", str(QUICKSTART), "--local", "--json", *options])
 
 

@@ -91,7 +91,7 @@ def test_a_resource_type_without_a_provider_is_named(assembly: Path) -> None:
 def test_deploys_again_without_a_change_and_leaves_what_holds_data(
     rollout: Path, assembly: Path, local_aws: LocalAws
 ) -> None:
-    clusters = [cluster for wave in load_rollout(rollout).config.waves for cluster in wave.clusters]
+    clusters = load_rollout(rollout).config.clusters()
     first = deploy_assembly(local_aws, assembly)
     assert [(each.status, each.reason) for each in first] == [("CREATE_COMPLETE", "")] * 3 * len(clusters)
     again = deploy_assembly(local_aws, assembly)

@@ -1,9 +1,10 @@
-"""The library as somebody else gets it: a wheel, installed elsewhere, used by an app in another folder."""
+"""The library as users get it: two wheels, installed elsewhere, used by an app in another folder."""
 
 import json
 import subprocess
 import sys
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ PACKAGES = {
     "ultracluster_checks",
     "ultracluster_rules",
     "ultracluster_cli",
-    "ultracluster_local",
     "ultracluster_runtime",
     "ultracluster_stacks",
 }
@@ -42,12 +42,20 @@ def uv(*arguments: str | Path) -> None:
     )
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("wheel")
-    uv("build", "--wheel", "--no-build-isolation", "--out-dir", directory, ROOT)
+def build(source: Path, directory: Path) -> Path:
+    uv("build", "--wheel", "--no-build-isolation", "--out-dir", directory, source)
     (built,) = directory.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def local_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(ROOT / "localaws", tmp_path_factory.mktemp("local_wheel"))
 
 
 def test_the_wheel_holds_our_packages_and_nothing_called_constructs(wheel: Path) -> None:
@@ -58,11 +66,84 @@ def test_the_wheel_holds_our_packages_and_nothing_called_constructs(wheel: Path)
     assert "ultracluster_stacks/plan/replacement.json" in names
 
 
+def test_the_local_wheel_holds_its_package_and_its_pytest_plugin_alone(local_wheel: Path) -> None:
+    archive = zipfile.ZipFile(local_wheel)
+    names = [name for name in archive.namelist() if ".dist-info/" not in name]
+    (entry_points,) = (name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt"))
+    assert {name.split("/")[0] for name in names} == {"ultracluster_local"}
+    assert {
+        "ultracluster_local/py.typed",
+        "ultracluster_local/functions/lambda_harness/node_harness.js",
+    } <= set(names)
+    assert "ultracluster_local = ultracluster_local.pytest_plugin" in archive.read(entry_points).decode()
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in archive.namelist())
+
+
+def test_the_extra_local_requires_the_local_wheel_in_its_version(wheel: Path, local_wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    requirements = message_from_bytes(archive.read(metadata)).get_all("Requires-Dist") or []
+    version = local_wheel.name.split("-")[1]
+    assert f"ultracluster-local=={version}; extra == 'local'" in requirements
+    assert not [line for line in requirements if line.startswith("moto")]
+
+
 @pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(wheel: Path, local_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("site")
-    uv("pip", "install", "--no-deps", "--target", directory, wheel)
+    uv("pip", "install", "--no-deps", "--target", directory, wheel, local_wheel)
     return directory
+
+
+def test_the_local_aws_deploys_without_the_rest_of_us(
+    local_wheel: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    site = tmp_path_factory.mktemp("local_site")
+    uv("pip", "install", "--no-deps", "--target", site, local_wheel)
+    template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}
+    (tmp_path / "Topics.template.json").write_text(json.dumps(template))
+    stack = {
+        "type": "aws:cloudformation:stack",
+        "environment": "aws://123456789012/us-east-2",
+        "properties": {"templateFile": "Topics.template.json"},
+    }
+    (tmp_path / "manifest.json").write_text(json.dumps({"version": "1", "artifacts": {"Topics": stack}}))
+    (tmp_path / "test_topics.py").write_text(
+        """
+import sys
+from pathlib import Path
+
+from ultracluster_local.deploy import deploy_assembly
+
+
+def test_topics(local_aws):
+    (result,) = deploy_assembly(local_aws, Path(__file__).parent)
+    assert result.status == "CREATE_COMPLETE"
+    assert len(local_aws.client("sns", "us-east-2").list_topics()["Topics"]) == 1
+    ours = {name.partition(".")[0] for name in sys.modules if name.startswith("ultracluster")}
+    assert ours == {"ultracluster_local"}
+"""
+    )
+    # The environment of this run may hold an editable installation: only the plugin of the wheel is loaded.
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "ultracluster_local.pytest_plugin",
+        ],
+        cwd=tmp_path,
+        env=bare_environment(PYTHONPATH=str(site), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
 
 
 @pytest.mark.synth

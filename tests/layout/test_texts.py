@@ -60,5 +60,22 @@ def test_every_error_code_is_used_and_tested(texts: Mapping[str, str]) -> None:
     assert sorted(defined - tested) == []
 
 
+def test_every_error_code_of_a_finding_is_defined(root: Path, texts: Mapping[str, str]) -> None:
+    defined = set(CODE.findall(texts[RULES]))
+    given = {
+        keyword.value.value
+        for path in texts
+        if path.endswith(".py") and not path.startswith("tests/")
+        for node in ast.walk(ast.parse((root / path).read_text()))
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg == "code" and isinstance(keyword.value, ast.Constant)
+        if CODE.fullmatch(str(keyword.value.value))
+    }
+
+    assert len(given) > 100
+    assert sorted(given - defined) == []
+
+
 def _codes(texts: Mapping[str, str], wanted: Callable[[str], bool]) -> set[str]:
     return {code for name, text in texts.items() if wanted(name) for code in CODE.findall(text)}

@@ -11,7 +11,7 @@ from aws_cdk import aws_logs as logs
 import ultracluster as uc
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.rollout import define_rollout
+from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
 __all__ = ["ACCOUNT", "BOUNDARY", "KEY", "PATH", "REGION", "SUBMITTERS", "define_everything", "rollout"]
 
@@ -80,7 +80,8 @@ def define_everything(app: cdk.App, *, directory: Path) -> None:
     """
     path = directory / "rollout.yaml"
     path.write_text(json.dumps(rollout()))
-    define_rollout(app, load_rollout(path).config)
+    for cluster in load_rollout(path).config.clusters():
+        ClusterStage(app, config=cluster)
     _stand_alone(cdk.Stack(app, "Others", env=cdk.Environment(account=ACCOUNT, region=REGION)))
 
 

@@ -34,7 +34,7 @@ def clusters_of(config: "RolloutConfig", wave: str | None) -> "list[ClusterConfi
     if wave is not None and wave not in names:
         problem = f"got the wave {quote(wave)}, which the rollout does not have"
         raise FindingsError([Finding(code="UC9008", problem=problem, allowed=", ".join(names))])
-    return [cluster for each in config.waves if wave in (None, each.name) for cluster in each.clusters]
+    return config.clusters(wave)
 
 
 def called(clusters: Sequence[_Cluster], names: Sequence[str], *, rollout: Path) -> list[_Cluster]:

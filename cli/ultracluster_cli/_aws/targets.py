@@ -1,12 +1,10 @@
 """Where a rollout is deployed: a real account, or the local AWS with the rollout's fakes in it."""
 
 import os
-import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,20 +12,13 @@ from typing import Any
 import botocore.exceptions
 
 from ultracluster_cli._aws.call_counts import CallCounts
-from ultracluster_cli._cdk.timing import timed
-from ultracluster_cli.deploy.verification import Client
-from ultracluster_local import LocalAws
-from ultracluster_local.instance.clients import Clients
-from ultracluster_local.instance.environment import ACCOUNT, child_environment
-from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
-from ultracluster_local.server.daemon import status
+from ultracluster_cli._aws.clients import Client
+from ultracluster_cli._aws.local_errors import local_aws_findings
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session
-from ultracluster_stacks.config import ClusterConfig, sources
+from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["Target", "account", "local_aws", "running_local_aws"]
-
-_FAKE_BLOCK = timedelta(days=14)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,98 +101,41 @@ def local_aws(
     steps: dict[str, float],
     seed_blocks: bool = True,
 ) -> Iterator[Target]:
-    """Give the local AWS, with the reservations and images of the clusters in it as fakes.
+    """Open the local AWS, seeded with fakes of the clusters' reservations and images.
 
-    Takes the one that `ultracluster local up` has started; else starts one that ends with this context.
+    Uses the one that `ultracluster local up` has started, or starts one that ends with this context.
 
     Args:
-        clusters: What will be deployed.
-        background: Folder of the one that may run in the background.
-        temporary: Folder for one that ends with this context.
+        clusters: Clusters to deploy.
+        background: Directory of the one that may run in the background.
+        temporary: Directory for one that ends with this context.
         steps: Receives the seconds that starting takes.
-        seed_blocks: Put the Capacity Blocks of the clusters there too. Default: yes; no is for who buys them there.
+        seed_blocks: Whether to seed the clusters' Capacity Blocks too. Default: True.
 
     Raises:
-        FindingsError: If it cannot start (UC8002 to UC8004), or does not take the reservations (UC8006).
+        FindingsError: If it is not installed (UC8004), cannot start (UC8002, UC8003), or does not take the
+            reservations (UC8006).
     """
-    with ExitStack() as stack:
-        with timed(steps, "starting the local AWS"):
-            running = status(background)
-            endpoint = (
-                running.endpoint
-                if running
-                else stack.enter_context(LocalAws(directory=temporary / "local")).endpoint
-            )
-            seed(
-                endpoint=endpoint,
-                regions={cluster.region for cluster in clusters},
-                images=[SeedImage(image_id=cluster.image_id, region=cluster.region) for cluster in clusters],
-                container_images={fake for cluster in clusters for fake in _container_images(cluster)},
-                reservations=[
-                    fake for cluster in clusters for fake in _fakes(cluster) if seed_blocks or not fake.block
-                ],
-            )
-        fakes = "the reservations and images" if seed_blocks else "the images"
-        calls = CallCounts()
-        yield Target(
-            name=f"the local AWS at {endpoint}: a fake, with fakes of {fakes}",
-            local=True,
-            environment=child_environment(endpoint=endpoint, region=clusters[0].region),
-            client=calls.counted(Clients(endpoint=endpoint).get),
-            calls=calls,
-        )
+    with local_aws_findings():
+        from ultracluster_cli._aws import local_target  # noqa: PLC0415 - needs an optional distribution
+
+        with local_target.local_aws(
+            clusters, background=background, temporary=temporary, steps=steps, seed_blocks=seed_blocks
+        ) as target:
+            yield target
 
 
 def running_local_aws(*, background: Path, region: str) -> Target:
-    """Give the local AWS that `ultracluster local up` has started, as it is.
+    """Return the local AWS that `ultracluster local up` has started, as it is.
 
     Args:
-        background: Its folder.
+        background: Its directory.
         region: Region that its environment names.
 
     Raises:
-        FindingsError: If none runs (UC9206).
+        FindingsError: If it is not installed (UC8004), or none runs (UC9206).
     """
-    running = status(background)
-    if running is None:
-        remedy = "Start one with `ultracluster local up`, and deploy to it with `ultracluster deploy --local`"
-        problem = "no local AWS runs in the background here, so nothing is deployed in it"
-        raise FindingsError([Finding(code="UC9206", problem=problem, remedy=remedy)])
-    return Target(
-        name=f"the local AWS at {running.endpoint}",
-        local=True,
-        environment=child_environment(endpoint=running.endpoint, region=region),
-        client=Clients(endpoint=running.endpoint).get,
-    )
+    with local_aws_findings():
+        from ultracluster_cli._aws import local_target  # noqa: PLC0415 - needs an optional distribution
 
-
-_LOCAL_IMAGE = re.compile(
-    rf"{ACCOUNT}\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com/(?P<name>[^:@]+):(?P<tag>[^@]+)"
-)
-
-
-def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:
-    """The images of jobs that are in registries of the fake account, and have a tag."""
-    for job in cluster.jobs:
-        if found := _LOCAL_IMAGE.fullmatch(job.image):
-            yield SeedContainerImage(repository=found["name"], tag=found["tag"], region=found["region"])
-
-
-def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
-    now = datetime.now(UTC)
-    return [
-        SeedReservation(
-            reservation_id=capacity.reservation_id,
-            region=cluster.region,
-            zone_id=cluster.zone_id,
-            instance_type=cluster.instance_type,
-            count=capacity.max_nodes or cluster.nodes,
-            # A rollout need not name the times; a block that is running now is what one deploys to.
-            start=capacity.start or now,
-            end=capacity.end or (now + _FAKE_BLOCK if block else None),
-            block=block,
-        )
-        for _, capacity in sources(cluster)
-        if capacity.reservation_id is not None
-        for block in (capacity.market_type == "capacity-block",)
-    ]
+        return local_target.running_local_aws(background=background, region=region)

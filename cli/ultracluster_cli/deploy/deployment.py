@@ -21,7 +21,7 @@ from ultracluster_cli.deploy.summary import print_summary
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import print_findings, say
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_stacks.config import load_rollout, machine_of
+from ultracluster_stacks.config import load_rollout
 
 __all__ = ["Deployed", "deploy_rollout", "deploy_to"]
 
@@ -148,7 +148,7 @@ def deploy_to(
         clusters = read_clusters(
             [one for one in read_assembly(directory / "cdk.out") if not only or one.cluster in only],
             client=target.client,
-            own_types={each.instance_type: machine_of(each) for each in own},
+            own_types={each.instance_type: each.machine for each in own},
         )
     return Deployed(clusters=tuple(clusters), stacks=tuple(progress.deployed))
 

@@ -1,6 +1,6 @@
 """What a deployment has really made, asked of AWS after it: nothing here is taken from the rollout file."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import botocore.exceptions
@@ -10,14 +10,12 @@ from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._cdk.assembly import AssemblyStack
 from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
 from ultracluster_rules.findings import Finding, FindingsError
 
-__all__ = ["Client", "read_clusters"]
-
-Client = Callable[[str, str], Any]
-"""Gives the boto3 client of a service in a Region."""
+__all__ = ["read_clusters"]
 
 _EFA = {"efa", "efa-only"}
 

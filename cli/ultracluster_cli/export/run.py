@@ -14,7 +14,7 @@ from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_d
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_stacks.config import ClusterConfig, load_rollout, sources
+from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of
 
 __all__ = ["export_assembly", "export_rollout"]
@@ -123,7 +123,7 @@ def export_assembly(
 def _values(cluster: ClusterConfig) -> dict[str, str]:
     """What becomes a parameter; the first source of capacity gives ReservationId, the next ReservationId2."""
     values = {cluster.image_id: "ImageId", cluster.zone_id: "ZoneId"}
-    reservations = (each.reservation_id for _, each in sources(cluster) if each.reservation_id)
+    reservations = (each.reservation_id for _, each in cluster.sources() if each.reservation_id)
     for number, reservation in enumerate(dict.fromkeys(reservations), start=1):
         values[reservation] = "ReservationId" + (str(number) if number > 1 else "")
     return values

@@ -6,8 +6,7 @@ from typing import Any
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node, network_interfaces
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, cluster_addresses
-from ultracluster_stacks.config import ClusterConfig, machine_of
-from ultracluster_stacks.config.models.capacity import most_nodes
+from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["expected_network", "network_row"]
 
@@ -18,7 +17,7 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
     Args:
         cluster: A cluster without mistakes.
     """
-    machine, nodes = machine_of(cluster), most_nodes(cluster)
+    machine, nodes = cluster.machine, cluster.most_nodes
     interfaces = network_interfaces(machine, cluster.network.layout)
     per_node = addresses_per_node(interfaces)
     if cluster.network.subnet_id is None:

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
-from ultracluster_stacks.config import ClusterConfig, machine_of
-from ultracluster_stacks.config.models.capacity import most_nodes
+from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["expected_file_system", "file_system_row"]
 
@@ -20,7 +19,7 @@ def expected_file_system(cluster: ClusterConfig) -> dict[str, Any] | None:
         return None
     settings = cluster.file_system.settings
     figures = file_system_figures(
-        settings, instance_type=machine_of(cluster), nodes=most_nodes(cluster), region=cluster.region
+        settings, instance_type=cluster.machine, nodes=cluster.most_nodes, region=cluster.region
     )
     amount, price = figures.usd_per_month, figures.price
     return {

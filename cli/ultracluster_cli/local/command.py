@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ultracluster_cli._aws.local_errors import local_aws_findings
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table, say
 
@@ -26,6 +27,7 @@ _Region = Annotated[str, typer.Option(help="Region that the environment names.")
 
 
 @app.command()
+@local_aws_findings()
 def up(
     *,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port. Default: a free one.")] = None,
@@ -46,6 +48,7 @@ def up(
 
 
 @app.command()
+@local_aws_findings()
 def env(*, region: _Region = "us-east-2") -> None:
     """Print only the environment of the running local AWS: eval "$(ultracluster local env)"."""
     from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
@@ -57,6 +60,7 @@ def env(*, region: _Region = "us-east-2") -> None:
 
 
 @app.command()
+@local_aws_findings()
 def status(*, as_json: JsonOption = False) -> None:
     """Say whether a local AWS runs, and where; exits with 1 if none does."""
     from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
@@ -71,6 +75,7 @@ def status(*, as_json: JsonOption = False) -> None:
 
 
 @app.command()
+@local_aws_findings()
 def reset(*, region: _Region = "us-east-2") -> None:
     """Empty the running local AWS; only the Region's bootstrap for the CDK is there again."""
     from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help
@@ -82,6 +87,7 @@ def reset(*, region: _Region = "us-east-2") -> None:
 
 
 @app.command()
+@local_aws_findings()
 def down() -> None:
     """Stop the local AWS; everything in it is gone."""
     from ultracluster_local.server import daemon  # noqa: PLC0415 - not for the help

@@ -102,10 +102,9 @@ def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
     Raises:
         FindingsError: If there is none (UC9012).
     """
-    found: dict[Loc, ClusterConfig] = {
-        ("waves", w, "clusters", c): cluster
-        for w, wave in enumerate(config.waves)
-        for c, cluster in enumerate(wave.clusters)
+    found = {
+        loc: cluster
+        for loc, cluster in config.located_clusters()
         if cluster.capacity.market_type == "capacity-block"
     }
     if not found:

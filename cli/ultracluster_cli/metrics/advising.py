@@ -16,7 +16,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
-from ultracluster_stacks.config import ClusterConfig, load_rollout, machine_of
+from ultracluster_stacks.config import ClusterConfig, load_rollout
 
 __all__ = ["AdviceInput", "give_advice"]
 
@@ -103,7 +103,7 @@ def _chosen(clusters: list[ClusterConfig], name: str, region: str | None, rollou
 
 
 def _subject(cluster: ClusterConfig, node_hour: float | None) -> Subject:
-    machine = machine_of(cluster)
+    machine = cluster.machine
     if node_hour is None:
         price = _PRICES[cluster.capacity.market_type](machine.name, cluster.region)
     else:

@@ -8,10 +8,10 @@ from typing import Any
 
 import botocore.exceptions
 
+from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli._cdk.assembly import artifacts, inside
-from ultracluster_cli.deploy.verification import Client
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_given_file, read_given_json
 from ultracluster_stacks.plan import StackTemplate, read_template

@@ -22,7 +22,7 @@ from ultracluster_runtime.preflight.requirements import (
     SourceRequirements,
     SubnetRequirements,
 )
-from ultracluster_stacks.config import CapacityConfig, ClusterConfig, machine_of, most_nodes, sources
+from ultracluster_stacks.config import CapacityConfig, ClusterConfig
 
 __all__ = ["rollout_needs"]
 
@@ -44,7 +44,7 @@ def rollout_needs(
 
 
 def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterRequirements:
-    machine = machine_of(config)
+    machine = config.machine
     compilers = tuple(_compilers(config, machine))
     storage = config.file_system
     new = storage.file_system_id is None
@@ -60,10 +60,10 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterRe
         instance_type=config.instance_type,
         image_id=config.image_id,
         neuron=machine.is_neuron,
-        sources=tuple(_source(config, machine, each) for _, each in sources(config)),
+        sources=tuple(_source(config, machine, each) for _, each in config.sources()),
         compilers=compilers,
         interfaces=_interfaces(config, machine),
-        compute_environments=len(list(sources(config))) + len(compilers),
+        compute_environments=len(list(config.sources())) + len(compilers),
         queues=1 + len(config.further_queues) + len(compilers),
         new_vpc=config.network.subnet_id is None,
         storage_quota=quota,
@@ -83,7 +83,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterRe
                 reservation_id=each.reservation_id,
                 ledger=ledger,
             )
-            for _, each in sources(config)
+            for _, each in config.sources()
             if each.order is not None
         ),
         stacks=(f"{stage}-Network", f"{stage}-Storage", f"{stage}-Cluster"),
@@ -97,7 +97,7 @@ def _source(config: ClusterConfig, machine: InstanceType, given: CapacityConfig)
         machine,
         key=(config.region, config.name, name),
         zone_id=config.zone_id,
-        nodes=given.max_nodes or config.nodes,
+        nodes=config.nodes_from(given),
         given=given,
     )
 
@@ -146,7 +146,7 @@ def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceR
 def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:
     per_node = len(network_interfaces(machine, config.network.layout)) + 1  # and that of its task
     endpoints = len(NODE_SERVICES) if config.network.subnet_id is None else 0
-    return most_nodes(config) * per_node + endpoints + config.file_system.subnet_addresses
+    return config.most_nodes * per_node + endpoints + config.file_system.subnet_addresses
 
 
 def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> SubnetRequirements | None:
@@ -154,7 +154,7 @@ def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> Subn
     if given.subnet_id is None or given.vpc_id is None:
         return None
     addresses = subnet_addresses(
-        nodes=most_nodes(config),
+        nodes=config.most_nodes,
         addresses_per_node=addresses_per_node(network_interfaces(machine, given.layout)),
         file_system_interfaces=config.file_system.subnet_addresses,
     )

@@ -11,10 +11,10 @@ from typing import Any
 
 from botocore.config import Config
 
+from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.selection import called, clusters_of
 from ultracluster_cli._aws.targets import local_aws
 from ultracluster_cli._cdk.workspace import run_directory, state_directory
-from ultracluster_cli.deploy.verification import Client
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.preflight.requirements import rollout_needs
 from ultracluster_rules.findings import Finding, FindingsError, quote

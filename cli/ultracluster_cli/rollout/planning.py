@@ -21,7 +21,6 @@ from ultracluster_runtime.rollout.plan import (
     RolloutPlan,
 )
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig
-from ultracluster_stacks.config.models.gates import gate_names
 
 __all__ = ["plan_forward", "plan_rollback", "rollout_digest", "stacks_of"]
 
@@ -33,7 +32,7 @@ def rollout_digest(config: RolloutConfig) -> str:
 
 def steps_of(cluster: ClusterConfig) -> tuple[str, ...]:
     """Give the steps of a cluster: looking at the account, deploying it, then its gates."""
-    jobs = [f"{JOB}{gate}" for job in cluster.jobs for gate in gate_names(job)]
+    jobs = [f"{JOB}{gate}" for job in cluster.jobs for gate in job.gate_names]
     return (PREFLIGHT, DEPLOY, STACKS, *jobs, ALARMS)
 
 
@@ -61,7 +60,7 @@ def plan_forward(
     Raises:
         FindingsError: If somebody else is changing a stack (UC9602).
     """
-    waves = [each for each in config.waves if wave in (None, each.name)]
+    waves = config.select_waves(wave)
     clusters = []
     busy: list[str] = []
     for each in waves:

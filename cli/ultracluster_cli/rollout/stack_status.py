@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracluster_catalog.observability.alarms import REMINDING_ALARMS
+from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.deployed_template import EMPTY_STATES, read_deployed
-from ultracluster_cli.deploy.verification import Client
 from ultracluster_runtime.rollout.plan import PlannedCluster, PlannedStack
 
 __all__ = ["SeenStack", "alarms_of", "changing", "differing", "look", "template_digest", "unhealthy"]

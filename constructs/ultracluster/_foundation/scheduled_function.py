@@ -1,65 +1,48 @@
-"""What holds for every Lambda function of ours: its own log and role, Python, the cheap processor, no dependency twice."""
+"""Lambda functions that run every minute or at events."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
+from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
-from aws_cdk import aws_kms as kms
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster._foundation.log_group import KeptLogGroup, write_log
-from ultracluster._foundation.private_topic import PrivateTopic, let_publish
-from ultracluster._foundation.service_role import ServiceRole
-from ultracluster._foundation.statement import Statement
+from ultracluster._foundation.log_group import write_statement
+from ultracluster._foundation.private_topic import grant_publish
 
-__all__ = ["SmallFunction", "tell"]
+__all__ = ["ScheduledFunction"]
 
-_EVERY_MINUTE = "rate(1 minute)"
 _MINUTE = 60
 
 
-def tell(sid: str, topic: sns.ITopic | PrivateTopic, kms_key: kms.IKey | None) -> list[Statement]:
-    """Give the statements that let a function publish to a topic.
+class ScheduledFunction(lambda_.Function):
+    """A function with the defaults that ours share: a role and a log group of its own, Python, arm64.
 
-    Args:
-        sid: What to call the statement.
-        topic: The topic.
-        kms_key: Key that the topic is encrypted with. None for one without.
+    The function and its role are the children ``Function`` and ``Role`` of another construct, as are its rules and its alarm. Those
+    are L1: the modules of L2 targets and actions import half of the CDK.
     """
-    publish = Statement(["sns:Publish"], [topic.topic_arn], sid=sid)
-    if kms_key is None:
-        return [publish]
-    uses = ["kms:Decrypt", "kms:GenerateDataKey"]
-    return [publish, Statement(uses, [kms_key.key_arn], sid=f"{sid}Encrypted")]
-
-
-class SmallFunction(Construct):
-    """A function and its role, as the children ``Function`` and ``Role`` of another construct.
-
-    Of L1 constructs: the L2 ones, with what they load and look up, take a tenth of the time in which a cluster is synthesized.
-    """
-
-    _imported: lambda_.IFunction | None = None
 
     def __init__(
         self,
         scope: Construct,
         *,
-        log_group: KeptLogGroup,
+        log_group: logs.ILogGroup,
         description: str,
         role_description: str,
         policy_name: str,
-        statements: Sequence[Statement],
+        statements: Sequence[iam.PolicyStatement],
         handler: str,
-        code: lambda_.CfnFunction.CodeProperty,
+        code: lambda_.Code,
         environment: Mapping[str, str],
-        timeout_seconds: int,
-        memory_mib: int | None = None,
-        one_at_a_time: bool = False,
-        tried_again: bool = True,
+        timeout: Duration,
+        memory_size: int | None = None,
+        reserved_concurrent_executions: int | None = None,
+        retries: bool = True,
     ) -> None:
         """Define the function.
 
@@ -69,109 +52,80 @@ class SmallFunction(Construct):
             description: What the function does.
             role_description: What the role may do.
             policy_name: Name of the role's policy.
-            statements: What it may do beside writing its log.
+            statements: Permissions besides writing the log.
             handler: What Lambda calls.
             code: Its code.
             environment: Its environment variables.
-            timeout_seconds: When it is ended.
-            memory_mib: Its memory. Default: 128 MiB.
-            one_at_a_time: Whether a second one never runs beside it. Default: it may.
-            tried_again: Whether Lambda repeats a failed call. Not when the next minute calls it anyway: a call of before
-                is worth nothing then. Default: it does, twice.
+            timeout: When it is ended.
+            memory_size: Its memory in MiB. Default: 128.
+            reserved_concurrent_executions: How often it may run at the same time. Default: not limited.
+            retries: Whether Lambda repeats a failed asynchronous call. Not where the next minute calls it anyway: an older call is
+                worth nothing then. Default: twice.
         """
-        super().__init__(scope, "Function")
-        self._scope = scope
-        self._role = ServiceRole(
+        role = iam.Role(
             scope,
             "Role",
-            service="lambda.amazonaws.com",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
             description=role_description,
-            policy_name=policy_name,
-            statements=[write_log(log_group.log_group_arn), *statements],
+            inline_policies={
+                policy_name: iam.PolicyDocument(statements=[write_statement(log_group), *statements])
+            },
         )
-        self._variables = dict(environment)
-        self._resource = lambda_.CfnFunction(
-            self,
-            "Resource",
+        super().__init__(
+            scope,
+            "Function",
             description=description,
-            runtime="python3.13",
-            architectures=["arm64"],
+            runtime=lambda_.Runtime.PYTHON_3_13,
+            architecture=lambda_.Architecture.ARM_64,
             handler=handler,
             code=code,
-            role=self._role.arn,
-            logging_config=lambda_.CfnFunction.LoggingConfigProperty(log_group=log_group.log_group_name),
-            memory_size=memory_mib,
-            timeout=timeout_seconds,
-            reserved_concurrent_executions=1 if one_at_a_time else None,
-            environment=lambda_.CfnFunction.EnvironmentProperty(variables=self._variables),
+            role=role,
+            log_group=log_group,
+            environment=environment,
+            timeout=timeout,
+            memory_size=memory_size,
+            reserved_concurrent_executions=reserved_concurrent_executions,
         )
-        self._arn = self._resource.attr_arn
-        self._name = self._resource.ref
-        if not tried_again:
-            lambda_.CfnEventInvokeConfig(
-                Construct(self, "EventInvokeConfig"),
-                "Resource",
-                function_name=self._name,
-                qualifier="$LATEST",
-                maximum_retry_attempts=0,
-                maximum_event_age_in_seconds=_MINUTE,
-            )
-
-    def set_variable(self, name: str, value: str) -> None:
-        """Set one of the environment variables.
-
-        Args:
-            name: Its name.
-            value: Its value.
-        """
-        self._variables[name] = value
-        self._resource.environment = lambda_.CfnFunction.EnvironmentProperty(variables=self._variables)
-
-    def let_call(self, construct_id: str, *, principal: str, source_arn: str) -> None:
-        """Let a service call the function.
-
-        Args:
-            construct_id: Id of the permission.
-            principal: The service, such as ``events.amazonaws.com``.
-            source_arn: On behalf of what.
-        """
-        lambda_.CfnPermission(
-            self,
-            construct_id,
-            action="lambda:InvokeFunction",
-            function_name=self._arn,
-            principal=principal,
-            source_arn=source_arn,
+        self._scope = scope
+        # The L2 function depends on its role also by DependsOn, which waits for policies that are added to the role.
+        cast("lambda_.CfnFunction", self.node.default_child).add_metadata(
+            "cfn-lint", {"config": {"ignore_checks": ["W3005"]}}
         )
+        if not retries:
+            self.configure_async_invoke(retry_attempts=0, max_event_age=Duration.seconds(_MINUTE))
 
-    def wake_up(
+    def add_schedule(
         self, construct_id: str, *, description: str, event_pattern: Mapping[str, Any] | None = None
     ) -> None:
-        """Wake it up every minute or at events.
+        """Call the function every minute or at events.
 
         Args:
             construct_id: Id of the rule in the other construct.
-            description: What wakes up.
+            description: Description of the rule.
             event_pattern: The events, in the JSON of Amazon EventBridge. Default: none, but every minute.
         """
         rule = events.CfnRule(
             self._scope,
             construct_id,
             description=description,
-            schedule_expression=_EVERY_MINUTE if event_pattern is None else None,
+            schedule_expression="rate(1 minute)" if event_pattern is None else None,
             event_pattern=event_pattern,
             state="ENABLED",
             targets=[
                 events.CfnRule.TargetProperty(
                     id="Target0",
-                    arn=self._arn,
+                    arn=self.function_arn,
                     retry_policy=events.CfnRule.RetryPolicyProperty(
                         maximum_retry_attempts=0, maximum_event_age_in_seconds=_MINUTE
                     ),
                 )
             ],
         )
-        self.let_call(f"By{construct_id}", principal="events.amazonaws.com", source_arn=rule.attr_arn)
+        self.add_permission(
+            f"By{construct_id}",
+            principal=iam.ServicePrincipal("events.amazonaws.com"),
+            source_arn=rule.attr_arn,
+        )
 
     def alarm_on_errors(
         self,
@@ -180,11 +134,11 @@ class SmallFunction(Construct):
         description: str,
         minutes: int,
         treat_missing_data: str,
-        topic: sns.ITopic | PrivateTopic,
+        topic: sns.ITopic,
     ) -> None:
-        """Tell a topic when each of some minutes has an error.
+        """Publish to a topic when each of some minutes has an error.
 
-        The policy of a topic from elsewhere has to let CloudWatch publish already.
+        The policy of an imported topic must let CloudWatch publish already.
 
         Args:
             construct_id: Id of the alarm in the other construct.
@@ -199,7 +153,7 @@ class SmallFunction(Construct):
             alarm_description=description,
             namespace="AWS/Lambda",
             metric_name="Errors",
-            dimensions=[cloudwatch.CfnAlarm.DimensionProperty(name="FunctionName", value=self._name)],
+            dimensions=[cloudwatch.CfnAlarm.DimensionProperty(name="FunctionName", value=self.function_name)],
             period=_MINUTE,
             statistic="Sum",
             threshold=1,
@@ -209,18 +163,4 @@ class SmallFunction(Construct):
             alarm_actions=[topic.topic_arn],
         )
         source = {"ArnEquals": {"aws:SourceArn": alarm.attr_arn}}
-        let_publish(topic, sid="Alarm", service="cloudwatch.amazonaws.com", source=source)
-
-    @property
-    def arn(self) -> str:
-        """ARN of the function."""
-        return self._arn
-
-    @property
-    def function(self) -> lambda_.IFunction:
-        """The function, for what only an L2 construct can do."""
-        if self._imported is None:
-            self._imported = lambda_.Function.from_function_attributes(
-                self, "Imported", function_arn=self._arn, role=self._role.role, same_environment=True
-            )
-        return self._imported
+        grant_publish(topic, sid="Alarm", service="cloudwatch.amazonaws.com", source=source)

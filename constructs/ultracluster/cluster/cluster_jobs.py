@@ -215,4 +215,4 @@ class ClusterJobs(ClusterGates):
 
     def _grant_checkpoints(self, job: Job) -> None:
         if self._checkpoint_bucket is not None:
-            job.allow(self._checkpoint_bucket.statements)
+            self._checkpoint_bucket.grant_use(job)

@@ -60,7 +60,7 @@ class UltraCluster(ClusterJobs):
         checkpoint_bucket: CheckpointBucket | None = None,
         file_system: SharedFileSystem | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,
-        nic_layout: NicLayout = "batch",
+        nic_layout: NicLayout | None = None,
         placement: ClusterPlacement | Literal["auto", "none"] = "auto",
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
@@ -89,8 +89,8 @@ class UltraCluster(ClusterJobs):
             checkpoint_bucket: Bucket for checkpoints. Default: a new one, or none when a file system is given.
             file_system: File system to use. Default: a new one of 4,800 GiB, joined to the checkpoint bucket.
             compile_cache: Compile cache to use. Default: a new one.
-            nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
-                themselves. Default: ``batch``.
+            nic_layout: Network interface layout of a new network: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
+                themselves. Not with `network`, which has one. Default: ``batch``.
             placement: ``auto``, ``none``, or a cluster placement group. Default: ``auto``: what the capacity can
                 use, so none for a Capacity Block and a new one for on-demand nodes. Where there are
                 several sources, a group that is given is for those that can be in it: not for blocks, for Spot, or for
@@ -114,7 +114,8 @@ class UltraCluster(ClusterJobs):
                 replaces the file system. Default: keys of AWS.
 
         Raises:
-            FindingsError: If neither capacity, network nor zone_id says where the nodes are (UC4022), two sources
+            FindingsError: If neither capacity, network nor zone_id says where the nodes are (UC4022), a network is given with a
+                layout (UC3110), two sources
                 are one reservation (UC4127), the own queue leaves out a Capacity Block (UC6314), or a part refuses its arguments.
         """
         sources = sources_of(capacity)
@@ -135,6 +136,10 @@ class UltraCluster(ClusterJobs):
                     )
                 ]
             )
+        if network is not None and nic_layout is not None:
+            problem = "the layout of network interfaces is that of the given network, which was sized for it"
+            remedy = "Give nic_layout to the network"
+            raise FindingsError([Finding(code="UC3110", problem=problem, remedy=remedy, path="nic_layout")])
         super().__init__(scope, construct_id)
         for finding in check_whole_ultraservers(get_instance_type(instance_type), node_count):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
@@ -144,7 +149,7 @@ class UltraCluster(ClusterJobs):
             zone_id=zone,
             instance_type=instance_type,
             node_count=sum((each.max_nodes if each else None) or node_count for each in sources),
-            nic_layout=nic_layout,
+            nic_layout="batch" if nic_layout is None else nic_layout,
         )
         if file_system is None:
             checkpoint_bucket = checkpoint_bucket or CheckpointBucket(self, "Checkpoints", kms_key=kms_key)
@@ -174,7 +179,6 @@ class UltraCluster(ClusterJobs):
                 image_id=image_id,
                 capacity=source,
                 placement=placement_of(self, source, placement, alone=len(sources) == 1),
-                nic_layout=nic_layout,
                 file_system=file_system,
                 scratch_path=scratch_path,
                 tags=tags,

@@ -117,7 +117,6 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAnswers]] = {
         }
     },
     Job: {
-        "Role/Resource": {"UseCheckpoints": _ITS_OBJECTS, "UseCompileCache": _ITS_OBJECTS},
         f"Role/{_POLICY}": {**_OBJECTS},
         "ExecutionRole/Resource": {"Login": _LOGIN, "Log": "The streams of one log group."},
         f"ExecutionRole/{_POLICY}": {**_TOKENS},

@@ -3,19 +3,16 @@
 import re
 
 from aws_cdk import Annotations, Aws, Token
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster._foundation.statement import Statement
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 
 __all__ = ["pull_image"]
 
-_ECR_IMAGE = re.compile(
-    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(?P<repository>[^:@]+)"
-)
 
-
-def pull_image(scope: Construct, image: str) -> list[Statement]:
-    """Give the statements that let a role pull an image of Amazon ECR; warn of an image that is elsewhere, or may be.
+def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
+    """Return the statements with which a role pulls an image of Amazon ECR; warn of an image that is or may be elsewhere.
 
     Args:
         scope: The job, for the warning.
@@ -28,7 +25,7 @@ def pull_image(scope: Construct, image: str) -> list[Statement]:
             "ContainerImage, such as TrainingImageRepository.image gives, or grant its pull to execution_role",
         )
         return []
-    repository = _ECR_IMAGE.match(image)
+    repository = re.fullmatch(ECR_IMAGE, image)
     if repository is None:
         Annotations.of(scope).add_warning_v2(
             "ultracluster:imageNotInEcr",
@@ -38,10 +35,10 @@ def pull_image(scope: Construct, image: str) -> list[Statement]:
         return []
     place = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
     return [
-        Statement(["ecr:GetAuthorizationToken"], ["*"], sid="Login"),
-        Statement(
-            ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
-            [f"arn:{Aws.PARTITION}:ecr:{place}"],
+        iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
+        iam.PolicyStatement(
             sid="Pull",
+            actions=["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+            resources=[f"arn:{Aws.PARTITION}:ecr:{place}"],
         ),
     ]

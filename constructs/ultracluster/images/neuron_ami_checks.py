@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import EFA_INSTALLERS, NeuronImage
 from ultracluster_rules.findings import Finding, quote
 
@@ -15,18 +16,15 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{1,62}[A-Za-z0-9]")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _EFA_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]")
-_ECR_IMAGE = re.compile(
-    r"(?P<account>[0-9]{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/"
-    r"(?P<repository>[a-z0-9._/-]+)(?::[A-Za-z0-9._-]+|@sha256:[0-9a-f]{64})"
-)
 _SYSTEM = "Amazon Linux 2023"
 _LONGEST_DATA = 16_000  # characters: registry schema of AWS::ImageBuilder::Component
 _LEAST_DISK_GIB = 30  # the ECS Neuron AMI starts with as much
 
 
 def private_image(image: str) -> re.Match[str] | None:
-    """Take the reference of a private image apart: account, region, repository. None for others and for tokens."""
-    return None if Token.is_unresolved(image) else _ECR_IMAGE.fullmatch(image)
+    """Return account, region and repository of a private image with a tag or digest; None for others and tokens."""
+    found = None if Token.is_unresolved(image) else re.fullmatch(ECR_IMAGE, image)
+    return found if found and (found["tag"] or found["digest"]) else None
 
 
 def check_sources(
@@ -60,7 +58,7 @@ def check_sources(
             path=f"container_images[{index}]",
         )
         for index, image in enumerate(images)
-        if not (Token.is_unresolved(image) or _ECR_IMAGE.fullmatch(image))
+        if not (Token.is_unresolved(image) or private_image(image))
     ]
     return findings
 

@@ -10,9 +10,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name
-from ultracluster._foundation.log_group import write_log
-from ultracluster._foundation.service_role import ServiceRole
-from ultracluster._foundation.statement import Statement
+from ultracluster._foundation.log_group import write_statement
 from ultracluster.images.container_image import ContainerImage
 from ultracluster.images.image_pull import pull_image
 from ultracluster.jobs.job_checks import check_job
@@ -28,8 +26,6 @@ from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, FindingsError, Severity
 
 __all__ = ["Job"]
-
-_TASKS = "ecs-tasks.amazonaws.com"
 
 
 @jsii.implements(iam.IGrantable)
@@ -99,30 +95,24 @@ class Job(Construct):
         self._image = image.reference if isinstance(image, ContainerImage) else image
         self._attempts = attempts
         self._after = tuple(after)
-        own_account = {"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
-        self._role = ServiceRole(
-            self,
-            "Role",
-            service=_TASKS,
-            description="What the training program may do",
-            policy_name="Job",
-            statements=compile_cache.statements if compile_cache else [],
-            conditions=own_account,
+        tasks = iam.ServicePrincipal(
+            "ecs-tasks.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
         )
-        self._execution_role = ServiceRole(
+        self._role = iam.Role(self, "Role", assumed_by=tasks, description="What the training program may do")
+        if compile_cache is not None:
+            compile_cache.grant_use(self._role)
+        execution = [write_statement(queue.log_group)]
+        if isinstance(image, str):
+            execution += pull_image(self, image)
+        self._execution_role = iam.Role(
             self,
             "ExecutionRole",
-            service=_TASKS,
+            assumed_by=tasks,
             description="What AWS Batch does for the job: pull its image, write its logs",
-            policy_name="Execution",
-            statements=[
-                write_log(queue.log_group_arn),
-                *(pull_image(self, image) if isinstance(image, str) else ()),
-            ],
-            conditions=own_account,
+            inline_policies={"Execution": iam.PolicyDocument(statements=execution)},
         )
         if isinstance(image, ContainerImage):
-            image.grant_pull(self._execution_role.role)
+            image.grant_pull(self._execution_role)
         devices = _devices(queue, neuron)
         processes = devices if processes_per_node is None else processes_per_node
         self._workers = node_count * (processes if launcher == "torchrun" else devices)
@@ -182,19 +172,11 @@ class Job(Construct):
             image=self._image,
             command=command,
             environment=self._environment,
-            role_arn=self._role.arn,
-            execution_role_arn=self._execution_role.arn,
+            role_arn=self._role.role_arn,
+            execution_role_arn=self._execution_role.role_arn,
             log_stream_prefix=self.node.id,
             instance_type=instance_type,
         )
-
-    def allow(self, statements: Sequence[Statement]) -> None:
-        """Let the training program do more, without an L2 role.
-
-        Args:
-            statements: What.
-        """
-        self._role.allow(statements)
 
     def doubts_about(self, job: "Job") -> list[Finding]:  # noqa: ARG002 - kinds of jobs that have doubts override it
         """Find what is doubtful when another job waits for this one.
@@ -217,12 +199,12 @@ class Job(Construct):
     @property
     def execution_role(self) -> iam.IRole:
         """Role that pulls the image and writes the logs."""
-        return self._execution_role.role
+        return self._execution_role
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """The job role."""
-        return self._role.role
+        return self._role
 
     @property
     def image(self) -> str:
@@ -242,7 +224,7 @@ class Job(Construct):
     @property
     def role(self) -> iam.IRole:
         """Role of the training program."""
-        return self._role.role
+        return self._role
 
     @property
     def workers(self) -> int:

@@ -4,17 +4,16 @@ import re
 import sys
 
 import jsii
-from aws_cdk import Annotations, Names, Stack
+from aws_cdk import Annotations, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster._foundation.security_group import ClosedSecurityGroup
 from ultracluster.network.efa_rules import add_efa_rules
 from ultracluster.network.nat_gateway import define_nat_gateway
 from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import get_instance_type
-from ultracluster_catalog.machines.nic_layouts import NicLayout
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout, network_interfaces
 from ultracluster_catalog.places.cluster_subnet import (
     FILE_SYSTEM_ADDRESSES,
     NODE_SERVICES,
@@ -38,10 +37,6 @@ class ClusterNetwork(Construct):
     gateway endpoint.
     """
 
-    # Made only when somebody asks: an L2 VPC is much to load, and nothing of ours needs more than its id.
-    _vpc: ec2.IVpc | None = None
-    _security_group: ec2.ISecurityGroup | ClosedSecurityGroup
-
     @takes_plain_numbers
     def __init__(
         self,
@@ -64,23 +59,24 @@ class ClusterNetwork(Construct):
             zone_id: Zone id of the Availability Zone of the capacity, such as ``use2-az3``.
             instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
             node_count: Most nodes at one time.
-            nic_layout: Network interface layout of the nodes. Default: ``batch``, one address per node and
-                one per multi-node task.
+            nic_layout: Network interface layout of the nodes: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
+                themselves. Default: ``batch``, one address per node and one per multi-node task.
             cidr: Addresses of the VPC, /16 to /28. Default: ``10.0.0.0/16``.
             prefix: Prefix length of the subnet. Default: /20, or larger where the nodes need more addresses.
             nat_gateway: Whether the nodes reach the internet over HTTPS, through one NAT gateway in a public /28
                 at the end of the VPC. Default: they do not.
 
         Raises:
-            FindingsError: If the type or layout is unknown, the CIDR is no network address (UC3103), or the
-                nodes do not fit (UC3105).
+            FindingsError: If the type or layout is unknown, EC2 would refuse the interfaces (UC4010 to UC4015), the CIDR is no
+                network address (UC3103), or the nodes do not fit (UC3105).
         """
-        needed = cluster_addresses(
-            instance_type=get_instance_type(instance_type), nodes=node_count, nic_layout=nic_layout
-        )
+        machine = get_instance_type(instance_type)
+        needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
         nodes_cidr = subnet_cidr(cidr, needed, prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
         self._zone_id = zone_id
+        self._instance_type = machine
+        self._nic_layout = nic_layout
 
         vpc = ec2.CfnVPC(self, "Vpc", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True)
         self._vpc_id = vpc.ref
@@ -97,25 +93,21 @@ class ClusterNetwork(Construct):
         ec2.CfnSubnetRouteTableAssociation(
             self, "RouteTableAssociation", route_table_id=route_table_id, subnet_id=self._subnet_id
         )
-        self._security_group = nodes = self._define_security_group()
-        self._security_group_id = nodes.group_id
+        ids, tables = [self._subnet_id], [route_table_id]
+        self._vpc = ec2.Vpc.from_vpc_attributes(
+            self,
+            "ImportedVpc",
+            vpc_id=self._vpc_id,
+            vpc_cidr_block=cidr,
+            availability_zones=[subnet.attr_availability_zone],
+            isolated_subnet_ids=None if nat_gateway else ids,
+            isolated_subnet_route_table_ids=None if nat_gateway else tables,
+            private_subnet_ids=ids if nat_gateway else None,
+            private_subnet_route_table_ids=tables if nat_gateway else None,
+        )
+        nodes = self._define_security_group()
+        self._security_group: ec2.ISecurityGroup = nodes
         self._define_endpoints(route_table_id, nodes)
-
-        def import_vpc() -> ec2.IVpc:
-            ids, tables = [self._subnet_id], [route_table_id]
-            return ec2.Vpc.from_vpc_attributes(
-                self,
-                "ImportedVpc",
-                vpc_id=self._vpc_id,
-                vpc_cidr_block=cidr,
-                availability_zones=[subnet.attr_availability_zone],
-                isolated_subnet_ids=None if nat_gateway else ids,
-                isolated_subnet_route_table_ids=None if nat_gateway else tables,
-                private_subnet_ids=ids if nat_gateway else None,
-                private_subnet_route_table_ids=tables if nat_gateway else None,
-            )
-
-        self._import_vpc = import_vpc
         if nat_gateway:
             define_nat_gateway(
                 self,
@@ -167,7 +159,8 @@ class ClusterNetwork(Construct):
                 refuses a rule that exists already. Default: they are expected there, with a warning.
 
         Raises:
-            FindingsError: If the type or layout is unknown, or the free addresses are too few (UC3002).
+            FindingsError: If the type or layout is unknown, EC2 would refuse the interfaces (UC4010 to UC4015), or the free
+                addresses are too few (UC3002).
         """
         machine = get_instance_type(instance_type)
         findings = check_free_addresses(
@@ -185,29 +178,26 @@ class ClusterNetwork(Construct):
             vpc=vpc,
             subnet_id=subnet.subnet_id,
             zone_id=zone_id,
+            instance_type=machine,
+            nic_layout=nic_layout,
             security_group=security_group,
             efa_rules=add_efa_rules,
         )
 
-    def _define_security_group(self) -> ClosedSecurityGroup:
-        group = ClosedSecurityGroup(
+    def _define_security_group(self) -> ec2.SecurityGroup:
+        group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
-            vpc_id=self._vpc_id,
+            vpc=self._vpc,
             description="Nodes of the cluster: EFA among themselves, HTTPS to AWS services",
-            # Without a NAT gateway the route table knows the VPC and S3 only, so "anywhere" ends there.
-            egress=ec2.CfnSecurityGroup.EgressProperty(
-                ip_protocol="tcp",
-                from_port=_HTTPS,
-                to_port=_HTTPS,
-                cidr_ip="0.0.0.0/0",
-                description="AWS services through endpoints",
-            ),
+            allow_all_outbound=False,
         )
-        add_efa_rules(self, security_group_id=group.group_id)
+        # Without a NAT gateway the route table knows the VPC and S3 only, so "anywhere" ends there.
+        group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "AWS services through endpoints")
+        add_efa_rules(self, security_group_id=group.security_group_id)
         return group
 
-    def _define_endpoints(self, route_table_id: str, nodes: ClosedSecurityGroup) -> None:
+    def _define_endpoints(self, route_table_id: str, nodes: ec2.SecurityGroup) -> None:
         region = Stack.of(self).region
         ec2.CfnVPCEndpoint(
             self,
@@ -217,23 +207,14 @@ class ClusterNetwork(Construct):
             vpc_endpoint_type="Gateway",
             route_table_ids=[route_table_id],
         )
-        group = ClosedSecurityGroup(
+        group = ec2.SecurityGroup(
             self,
             "EndpointSecurityGroup",
-            vpc_id=self._vpc_id,
+            vpc=self._vpc,
             description="Interface endpoints of the cluster: HTTPS from its nodes",
+            allow_all_outbound=False,
         )
-        ec2.CfnSecurityGroupIngress(
-            group,
-            # As an L2 group names it: EC2 refuses a rule of another name that says the same.
-            f"from {Names.unique_id(nodes)}:{_HTTPS}",
-            group_id=group.group_id,
-            source_security_group_id=nodes.group_id,
-            ip_protocol="tcp",
-            from_port=_HTTPS,
-            to_port=_HTTPS,
-            description="HTTPS from the nodes",
-        )
+        group.add_ingress_rule(nodes, ec2.Port.tcp(_HTTPS), "HTTPS from the nodes")
         for service in NODE_SERVICES:
             ec2.CfnVPCEndpoint(
                 self,
@@ -242,9 +223,23 @@ class ClusterNetwork(Construct):
                 service_name=f"com.amazonaws.{region}.{service}",
                 vpc_endpoint_type="Interface",
                 subnet_ids=[self._subnet_id],
-                security_group_ids=[group.group_id],
+                security_group_ids=[group.security_group_id],
                 private_dns_enabled=True,
             )
+
+    def interfaces_of(self, instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
+        """Return the network interfaces of nodes of a type, for which the subnet has addresses.
+
+        A named layout holds for every type. Interfaces that were given one by one are for the type that the network was sized for;
+        nodes of other types beside it get the layout ``batch``, which takes the fewest addresses.
+
+        Args:
+            instance_type: Type of the nodes.
+        """
+        layout = self._nic_layout
+        if not isinstance(layout, str) and instance_type != self._instance_type:
+            layout = "batch"
+        return network_interfaces(instance_type, layout)
 
     @property
     def connections(self) -> ec2.Connections:
@@ -254,13 +249,12 @@ class ClusterNetwork(Construct):
     @property
     def security_group(self) -> ec2.ISecurityGroup:
         """Security group of the nodes, of their tasks and of every EFA interface."""
-        own = self._security_group
-        return own.group if isinstance(own, ClosedSecurityGroup) else own
+        return self._security_group
 
     @property
     def security_group_id(self) -> str:
         """Id of that security group."""
-        return self._security_group_id
+        return self._security_group.security_group_id
 
     @property
     def subnet_id(self) -> str:
@@ -270,8 +264,6 @@ class ClusterNetwork(Construct):
     @property
     def vpc(self) -> ec2.IVpc:
         """The VPC."""
-        if self._vpc is None:
-            self._vpc = self._import_vpc()
         return self._vpc
 
     @property
@@ -296,6 +288,8 @@ class _ExistingNetwork(ClusterNetwork):
         vpc: ec2.IVpc,
         subnet_id: str,
         zone_id: str,
+        instance_type: InstanceType,
+        nic_layout: NicLayout,
         security_group: ec2.ISecurityGroup | None,
         efa_rules: bool,
     ) -> None:
@@ -304,14 +298,14 @@ class _ExistingNetwork(ClusterNetwork):
         self._vpc_id = vpc.vpc_id
         self._subnet_id = subnet_id
         self._zone_id = zone_id
+        self._instance_type = instance_type
+        self._nic_layout = nic_layout
         if security_group is None:
-            self._security_group = nodes = self._define_security_group()
-            self._security_group_id = nodes.group_id
+            self._security_group = self._define_security_group()
             return
         self._security_group = security_group
-        self._security_group_id = security_group.security_group_id
         if efa_rules:
-            add_efa_rules(self, security_group_id=self._security_group_id)
+            add_efa_rules(self, security_group_id=security_group.security_group_id)
             return
         finding = Finding(
             code="UC3106",

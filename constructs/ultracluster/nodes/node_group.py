@@ -21,9 +21,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import get_instance_type, unsourced
 from ultracluster_catalog.machines.nic_layouts import (
     NetworkInterface,
-    NicLayout,
     check_network_interfaces,
-    network_interfaces,
 )
 from ultracluster_catalog.machines.scratch import check_scratch
 from ultracluster_rules.findings import FindingsError
@@ -55,7 +53,6 @@ class NodeGroup(Construct):
         image_id: str,
         capacity: Capacity | None = None,
         placement: ClusterPlacement | None = None,
-        nic_layout: NicLayout = "batch",
         file_system: SharedFileSystem | None = None,
         root_volume_gib: int = 200,
         scratch_path: str | None = None,
@@ -68,14 +65,12 @@ class NodeGroup(Construct):
         Args:
             scope: Where to add them.
             construct_id: Their id there.
-            network: Network the nodes join.
+            network: Network the nodes join. Its layout of network interfaces is that of the nodes.
             instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
             image_id: Id of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client. An id,
                 because a parameter that resolves at each deployment replaces all nodes when it moves.
             capacity: Where the nodes come from. Default: on-demand.
             placement: Cluster placement group. Default: none. Not with a Capacity Block.
-            nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
-                themselves. Default: ``batch``.
             file_system: File system to mount at boot. Default: none.
             root_volume_gib: Root volume, encrypted gp3, 30 to 65,536 GiB, and not less than the AMI has. Default: 200.
             scratch_path: Where the instance-store disks are mounted as one, on nodes and in their jobs, such as
@@ -90,13 +85,12 @@ class NodeGroup(Construct):
                 Batch, as that of `ClusterKey` does: else no node starts. Default: the key of EBS in the account.
 
         Raises:
-            FindingsError: If the type or layout is unknown, EC2 would refuse the interfaces (UC4010 to UC4015), a
-                Capacity Block is combined with a placement group (UC4020), a reservation was made inside another
+            FindingsError: If the type is unknown, a Capacity Block is combined with a placement group (UC4020), a reservation was made inside another
                 group (UC4023), the image is not an AMI id (UC4110), the zones differ (UC4021), or the type has no
                 disks for scratch or its path is taken (UC4026, UC4027).
         """
         machine = get_instance_type(instance_type)
-        interfaces = network_interfaces(machine, nic_layout)
+        interfaces = network.interfaces_of(machine)
         findings = check_nodes(
             network=network,
             image_id=image_id,
@@ -121,9 +115,11 @@ class NodeGroup(Construct):
         self._file_system = file_system
         self._scratch_path = scratch_path
         self._kms_key = kms_key
-        self._role = define_node_role(self, metrics.statements if metrics else [])
+        self._role = define_node_role(self)
+        if metrics is not None:
+            metrics.grant_publish(self._role)
         self._instance_profile = iam.CfnInstanceProfile(
-            self, "InstanceProfile", roles=[self._role.name]
+            self, "InstanceProfile", roles=[self._role.role_name]
         ).attr_arn
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
         self._efa_devices = machine.efa_devices[:efa_devices]
@@ -186,7 +182,7 @@ class NodeGroup(Construct):
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """The instance role."""
-        return self._role.role
+        return self._role
 
     @property
     def efa_devices(self) -> tuple[str, ...]:
@@ -246,7 +242,7 @@ class NodeGroup(Construct):
     @property
     def role(self) -> iam.IRole:
         """The instance role: the ECS agent and Session Manager, nothing of the jobs."""
-        return self._role.role
+        return self._role
 
     @property
     def scratch_path(self) -> str | None:

@@ -9,8 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster._foundation.log_group import KeptLogGroup, write_log
-from ultracluster._foundation.statement import Statement, grant
+from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
@@ -63,15 +62,15 @@ class NodeMetrics(Construct):
             )
         super().__init__(scope, construct_id)
         self._cluster_name = cluster_name
-        self._log_group = KeptLogGroup(self, retention=log_retention, kms_key=kms_key)
+        self._log_group = RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
 
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let somebody write metrics.
+        """Grant writing metrics.
 
         Args:
-            grantee: The role of nodes.
+            grantee: Principal to grant permissions to, such as the role of nodes.
         """
-        return grant(grantee, self.statements)
+        return self._log_group.grant_write(grantee)
 
     def metric(
         self, name: str, *, statistic: str = "Average", period: Duration | None = None
@@ -113,7 +112,7 @@ class NodeMetrics(Construct):
     @property
     def log_group(self) -> logs.ILogGroup:
         """Log group of the metrics."""
-        return self._log_group.log_group
+        return self._log_group
 
     @property
     def settings(self) -> dict[str, str]:
@@ -125,8 +124,3 @@ class NodeMetrics(Construct):
             "UC_LOGS_URL": f"https://logs.{region}.{Aws.URL_SUFFIX}",
             "UC_REGION": region,
         }
-
-    @property
-    def statements(self) -> list[Statement]:
-        """What lets nodes write metrics, as plain data."""
-        return [write_log(self._log_group.log_group_arn)]

@@ -1,12 +1,8 @@
 """The role of a node, with no action by wildcard."""
 
-from collections.abc import Sequence
-
 from aws_cdk import Aws
+from aws_cdk import aws_iam as iam
 from constructs import Construct
-
-from ultracluster._foundation.service_role import ServiceRole
-from ultracluster._foundation.statement import Statement
 
 __all__ = ["define_node_role"]
 
@@ -34,42 +30,41 @@ _CONNECTION_ACTIONS = [
 ]
 
 
-def define_node_role(scope: Construct, further: Sequence[Statement]) -> ServiceRole:
+def define_node_role(scope: Construct) -> iam.Role:
     """Define the instance role: the ECS agent and Session Manager, nothing of the jobs.
 
     Args:
         scope: The node group; the role is its child ``Role``.
-        further: What else a node may do.
     """
     # This account and Region only: with `*`, stolen credentials of a node could join clusters of other Regions.
     partition = Aws.PARTITION
     place = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
     ecs = f"arn:{partition}:ecs:{place}"
-    return ServiceRole(
+    statements = [
+        iam.PolicyStatement(sid="EcsAgent", actions=_ECS_AGENT_ACTIONS, resources=[f"{ecs}:*"]),
+        # The agent tags the node while it registers it, and may tag nothing else.
+        iam.PolicyStatement(
+            sid="TagAtRegistration",
+            actions=["ecs:TagResource"],
+            resources=[f"{ecs}:container-instance/*"],
+            conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
+        ),
+        # The heartbeat of the agent of Systems Manager, whose node has one of two kinds of ARN.
+        iam.PolicyStatement(
+            sid="SystemsManager",
+            actions=["ssm:UpdateInstanceInformation"],
+            resources=[
+                f"arn:{partition}:ec2:{place}:instance/*",
+                f"arn:{partition}:ssm:{place}:managed-instance/*",
+            ],
+        ),
+        iam.PolicyStatement(sid="Connections", actions=_CONNECTION_ACTIONS, resources=["*"]),
+    ]
+    return iam.Role(
         scope,
         "Role",
-        service="ec2.amazonaws.com",
+        assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
         description="Nodes of the cluster: the ECS agent and Session Manager",
-        policy_name="Node",
-        statements=[
-            Statement(_ECS_AGENT_ACTIONS, [f"{ecs}:*"], sid="EcsAgent"),
-            # The agent tags the node while it registers it, and may tag nothing else.
-            Statement(
-                ["ecs:TagResource"],
-                [f"{ecs}:container-instance/*"],
-                sid="TagAtRegistration",
-                conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
-            ),
-            # The heartbeat of the agent of Systems Manager, whose node has one of two kinds of ARN.
-            Statement(
-                ["ssm:UpdateInstanceInformation"],
-                [
-                    f"arn:{partition}:ec2:{place}:instance/*",
-                    f"arn:{partition}:ssm:{place}:managed-instance/*",
-                ],
-                sid="SystemsManager",
-            ),
-            Statement(_CONNECTION_ACTIONS, ["*"], sid="Connections"),
-            *further,
-        ],
+        # Inline, so that no node starts before the role may do all of it.
+        inline_policies={"Node": iam.PolicyDocument(statements=statements)},
     )

@@ -1,6 +1,7 @@
 """The life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
 
 from aws_cdk import Aws, Duration
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
@@ -8,10 +9,9 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster._foundation.function_code import function_code
-from ultracluster._foundation.log_group import KeptLogGroup
-from ultracluster._foundation.private_topic import PrivateTopic, l2_topic
-from ultracluster._foundation.scheduled_function import SmallFunction, tell
-from ultracluster._foundation.statement import Statement
+from ultracluster._foundation.log_group import RetainedLogGroup
+from ultracluster._foundation.private_topic import publish_statements
+from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.capacity.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
 from ultracluster.scheduling.compute_environment import ComputeEnvironment
 from ultracluster.scheduling.training_queue import TrainingQueue
@@ -22,25 +22,6 @@ from ultracluster_catalog.capacity.capacity_blocks import (
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["BlockLifecycle"]
-
-# What the function runs, and nothing else.
-_MODULES = (
-    "ultracluster_catalog/limits/budgets.py",
-    "ultracluster_catalog/capacity/capacity_blocks.py",
-    "ultracluster_rules/findings.py",
-    "ultracluster_catalog/machines/instance_type.py",
-    "ultracluster_catalog/machines/instance_types.py",
-    "ultracluster_rules/plain_numbers.py",
-    "ultracluster_rules/rules.py",
-    "ultracluster_runtime/lifecycle/actions.py",
-    "ultracluster_runtime/lifecycle/driver.py",
-    "ultracluster_runtime/lifecycle/observations.py",
-    "ultracluster_runtime/lifecycle/handler.py",
-    "ultracluster_runtime/lifecycle/machine.py",
-    "ultracluster_runtime/lifecycle/state.py",
-    "ultracluster_runtime/lifecycle/reader.py",
-    "ultracluster_runtime/functions/window.py",
-)
 
 # None of these can be narrowed to a resource.
 _LOOK = (
@@ -113,17 +94,12 @@ class BlockLifecycle(Construct):
         self._further_queues: list[str] = []
         self._kms_key = kms_key
         self._topic_key = None if topic else kms_key
-        self._topic = topic or PrivateTopic(self, "Notices", kms_key=kms_key)
-        # L1: for the ARN of an L2 one the CDK loads its table of all Regions.
-        self._memory = ssm.CfnParameter(
-            Construct(self, "Memory"),
-            "Resource",
-            type="String",
-            value="{}",
-            description="What the life cycle of the block remembers",
-        ).ref
+        self._topic = topic or sns.Topic(self, "Notices", master_key=kms_key, enforce_ssl=True)
+        self._memory = ssm.StringParameter(
+            self, "Memory", string_value="{}", description="What the life cycle of the block remembers"
+        )
         self._function = self._define_function(lead)
-        self._wake_up()
+        self._add_schedules()
         self._function.alarm_on_errors(
             "Alarm",
             description=f"Nobody looks after the Capacity Block {block.reservation_id}: for "
@@ -133,76 +109,82 @@ class BlockLifecycle(Construct):
             topic=self._topic,
         )
 
-    def _define_function(self, lead: float) -> SmallFunction:
-        return SmallFunction(
+    def _define_function(self, lead: float) -> ScheduledFunction:
+        return ScheduledFunction(
             self,
-            log_group=KeptLogGroup(self, kms_key=self._kms_key),
+            log_group=RetainedLogGroup(self, kms_key=self._kms_key),
             description="Looks after one Capacity Block",
             role_description="Opens, drains and reports one Capacity Block; cannot buy",
             policy_name="Lifecycle",
             statements=self._statements(),
             handler="ultracluster_runtime.lifecycle.handler.handler",
-            code=function_code(self, _MODULES),
+            code=function_code(),
             environment={
                 "UC_RESERVATION_ID": self._block.reservation_id,
                 "UC_COMPUTE_ENVIRONMENT": self._environment.arn,
                 "UC_JOB_QUEUE": self._queue.job_queue_arn,
                 "UC_TOPIC": self._topic.topic_arn,
-                "UC_MEMORY": self._memory,
+                "UC_MEMORY": self._memory.parameter_name,
                 "UC_CHECKPOINT_LEAD_SECONDS": str(lead),
             },
-            timeout_seconds=_TIMEOUT,
-            memory_mib=_MEMORY_MIB,
-            one_at_a_time=True,  # its memory has one writer
-            tried_again=False,
+            timeout=Duration.seconds(_TIMEOUT),
+            memory_size=_MEMORY_MIB,
+            reserved_concurrent_executions=1,  # its memory has one writer
+            retries=False,
         )
 
-    def _statements(self) -> list[Statement]:
+    def _statements(self) -> list[iam.PolicyStatement]:
         partition, region = Aws.PARTITION, Aws.REGION
         here = f"{region}:{Aws.ACCOUNT_ID}"
         return [
-            Statement(_LOOK, ["*"], sid="Look"),
-            Statement(
-                ["ecs:DescribeContainerInstances"],
-                # AWS Batch names the ECS cluster of a compute environment only after it has made it.
-                [f"arn:{partition}:ecs:{here}:container-instance/*/*"],
+            iam.PolicyStatement(sid="Look", actions=list(_LOOK), resources=["*"]),
+            iam.PolicyStatement(
                 sid="FindNodesOfJobs",
+                actions=["ecs:DescribeContainerInstances"],
+                # AWS Batch names the ECS cluster of a compute environment only after it has made it.
+                resources=[f"arn:{partition}:ecs:{here}:container-instance/*/*"],
             ),
-            Statement(
-                ["batch:UpdateComputeEnvironment"], [self._environment.arn], sid="OpenAndCloseEnvironment"
+            iam.PolicyStatement(
+                sid="OpenAndCloseEnvironment",
+                actions=["batch:UpdateComputeEnvironment"],
+                resources=[self._environment.arn],
             ),
-            Statement(["batch:UpdateJobQueue"], [self._queue.job_queue_arn], sid="OpenAndCloseQueue"),
-            Statement(
-                ["batch:TerminateJob"],
-                # Ids of jobs are not known before, and they carry only the tags that a submission gives them.
-                [f"arn:{partition}:batch:{here}:job/*"],
+            iam.PolicyStatement(
+                sid="OpenAndCloseQueue",
+                actions=["batch:UpdateJobQueue"],
+                resources=[self._queue.job_queue_arn],
+            ),
+            iam.PolicyStatement(
                 sid="EndJobs",
+                actions=["batch:TerminateJob"],
+                # Ids of jobs are not known before, and they carry only the tags that a submission gives them.
+                resources=[f"arn:{partition}:batch:{here}:job/*"],
             ),
-            Statement(
-                ["ssm:SendCommand"],
-                [f"arn:{partition}:ssm:{region}::document/AWS-RunShellScript"],
+            iam.PolicyStatement(
                 sid="RunShellScript",
+                actions=["ssm:SendCommand"],
+                resources=[f"arn:{partition}:ssm:{region}::document/AWS-RunShellScript"],
             ),
-            Statement(
-                ["ssm:SendCommand"],
-                [f"arn:{partition}:ec2:{here}:instance/*"],
+            iam.PolicyStatement(
                 sid="OnNodesOfTheBlock",
+                actions=["ssm:SendCommand"],
+                resources=[f"arn:{partition}:ec2:{here}:instance/*"],
                 conditions={
                     "StringEquals": {f"ssm:resourceTag/{RESERVATION_TAG}": self._block.reservation_id}
                 },
             ),
-            Statement(
-                ["ssm:GetParameter", "ssm:PutParameter"],
-                [f"arn:{partition}:ssm:{here}:parameter/{self._memory}"],
+            iam.PolicyStatement(
                 sid="Remember",
+                actions=["ssm:GetParameter", "ssm:PutParameter"],
+                resources=[f"arn:{partition}:ssm:{here}:parameter/{self._memory.parameter_name}"],
             ),
-            *tell("Notify", self._topic, self._topic_key),
+            *publish_statements("Notify", self._topic, self._topic_key),
         ]
 
-    def _wake_up(self) -> None:
-        self._function.wake_up("EveryMinute", description="Wakes up what looks after a Capacity Block")
+    def _add_schedules(self) -> None:
+        self._function.add_schedule("EveryMinute", description="Wakes up what looks after a Capacity Block")
         # Events are best effort; they only make the function look earlier than within the minute.
-        self._function.wake_up(
+        self._function.add_schedule(
             "BlockEvents",
             description="EC2's events about a Capacity Block, under both names that AWS documents",
             event_pattern={
@@ -222,7 +204,7 @@ class BlockLifecycle(Construct):
             queue: The queue.
         """
         self._further_queues.append(queue.job_queue_arn)
-        self._function.set_variable("UC_FURTHER_JOB_QUEUES", ",".join(self._further_queues))
+        self._function.add_environment("UC_FURTHER_JOB_QUEUES", ",".join(self._further_queues))
 
     @property
     def block(self) -> CapacityBlock:
@@ -232,12 +214,12 @@ class BlockLifecycle(Construct):
     @property
     def function(self) -> lambda_.IFunction:
         """The function that looks after the block."""
-        return self._function.function
+        return self._function
 
     @property
     def topic(self) -> sns.ITopic:
         """Topic of the notices."""
-        return l2_topic(self._topic)
+        return self._topic
 
 
 def _environment_of(

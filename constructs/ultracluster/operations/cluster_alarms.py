@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster._foundation.private_topic import PrivateTopic, let_publish
+from ultracluster._foundation.private_topic import grant_publish
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.observability.alarms import AlarmThresholds
@@ -79,9 +79,8 @@ class ClusterAlarms(Construct):
         )
 
     def _new_topic(self, emails: Sequence[str], kms_key: kms.IKey | None) -> sns.Topic:
-        private = PrivateTopic(self, "Topic", kms_key=kms_key)
-        let_publish(private, sid="Alarms", service="cloudwatch.amazonaws.com")
-        topic = private.topic
+        topic = sns.Topic(self, "Topic", master_key=kms_key, enforce_ssl=True)
+        grant_publish(topic, sid="Alarms", service="cloudwatch.amazonaws.com")
         for number, address in enumerate(emails, start=1):
             sns.Subscription(
                 self,

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from aws_cdk import Aws, Stack
+from aws_cdk import Aws, Duration, Stack
 from aws_cdk import aws_budgets as budgets
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster._foundation.log_group import KeptLogGroup
-from ultracluster._foundation.private_topic import PrivateTopic, l2_topic, let_publish
-from ultracluster._foundation.scheduled_function import SmallFunction, tell
-from ultracluster._foundation.statement import Statement
+from ultracluster._foundation.log_group import RetainedLogGroup
+from ultracluster._foundation.private_topic import grant_publish, publish_statements
+from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG, check_budget
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
@@ -105,9 +105,13 @@ class ClusterBudget(Construct):
                 "Subscription",
                 topic_arn=closing.topic_arn,
                 protocol="lambda",
-                endpoint=self._function.arn,
+                endpoint=self._function.function_arn,
             )
-            self._function.let_call("ByClosing", principal="sns.amazonaws.com", source_arn=closing.topic_arn)
+            self._function.add_permission(
+                "ByClosing",
+                principal=iam.ServicePrincipal("sns.amazonaws.com"),
+                source_arn=closing.topic_arn,
+            )
             told["ACTUAL", close_at_percent] = closing
         self._budget = budgets.CfnBudget(
             self,
@@ -144,35 +148,37 @@ class ClusterBudget(Construct):
         )
         for to in {each.topic_arn: each for each in told.values()}.values():
             # Its policy must be there before AWS Budgets looks.
-            if policy := l2_topic(to).node.try_find_child("Policy"):
+            if policy := to.node.try_find_child("Policy"):
                 self._budget.node.add_dependency(policy)
 
-    def _define_topic(self, construct_id: str) -> PrivateTopic:
-        topic = PrivateTopic(self, construct_id, kms_key=self._kms_key)
+    def _define_topic(self, construct_id: str) -> sns.Topic:
+        topic = sns.Topic(self, construct_id, master_key=self._kms_key, enforce_ssl=True)
         source = {"ArnLike": {"aws:SourceArn": f"arn:{Aws.PARTITION}:budgets::{Aws.ACCOUNT_ID}:*"}}
-        let_publish(topic, sid="Budgets", service="budgets.amazonaws.com", source=source)
+        grant_publish(topic, sid="Budgets", service="budgets.amazonaws.com", source=source)
         return topic
 
-    def _define_closing(self, queues: Sequence[TrainingQueue]) -> SmallFunction:
+    def _define_closing(self, queues: Sequence[TrainingQueue]) -> ScheduledFunction:
         arns = [each.job_queue_arn for each in queues]
-        function = SmallFunction(
+        function = ScheduledFunction(
             self,
-            log_group=KeptLogGroup(self, kms_key=self._kms_key),
+            log_group=RetainedLogGroup(self, kms_key=self._kms_key),
             description="Closes job queues when a budget is spent",
             role_description="Closes job queues for new jobs when a budget is spent",
             policy_name="Close",
             statements=[
-                Statement(["batch:TagResource", "batch:UpdateJobQueue"], arns, sid="Close"),
-                *tell("Tell", self._topic, self._topic_key),
+                iam.PolicyStatement(
+                    sid="Close", actions=["batch:TagResource", "batch:UpdateJobQueue"], resources=arns
+                ),
+                *publish_statements("Tell", self._topic, self._topic_key),
             ],
             handler="index.handler",
-            code=lambda_.CfnFunction.CodeProperty(zip_file=_source()),
+            code=lambda_.Code.from_inline(_source()),
             environment={
                 "UC_JOB_QUEUES": ",".join(arns),
                 "UC_TOPIC": self._topic.topic_arn,
                 "UC_CLOSED_TAG": CLOSED_BY_BUDGET_TAG,
             },
-            timeout_seconds=_TIMEOUT,
+            timeout=Duration.seconds(_TIMEOUT),
         )
         function.alarm_on_errors(
             "NotClosed",
@@ -192,12 +198,12 @@ class ClusterBudget(Construct):
     @property
     def function(self) -> lambda_.IFunction | None:
         """The function that closes the queues; None where none is closed."""
-        return self._function.function if self._function else None
+        return self._function
 
     @property
     def topic(self) -> sns.ITopic:
         """Topic of the notifications."""
-        return l2_topic(self._topic)
+        return self._topic
 
 
 def _source() -> str:

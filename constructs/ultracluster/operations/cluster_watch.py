@@ -2,35 +2,21 @@
 
 from collections.abc import Sequence
 
+from aws_cdk import Duration
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from ultracluster._foundation.function_code import function_code
-from ultracluster._foundation.log_group import KeptLogGroup
-from ultracluster._foundation.scheduled_function import SmallFunction
-from ultracluster._foundation.statement import Statement
+from ultracluster._foundation.log_group import RetainedLogGroup
+from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.capacity.capacity import CapacityBlock, CapacityReservation
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.scheduling.training_queue import TrainingQueue
 
 __all__ = ["ClusterWatch"]
-
-_MODULES = (
-    "ultracluster_catalog/capacity/capacity_blocks.py",
-    "ultracluster_rules/findings.py",
-    "ultracluster_catalog/machines/instance_type.py",
-    "ultracluster_catalog/machines/instance_types.py",
-    "ultracluster_catalog/observability/metrics.py",
-    "ultracluster_rules/plain_numbers.py",
-    "ultracluster_rules/rules.py",
-    "ultracluster_runtime/lifecycle/observations.py",
-    "ultracluster_runtime/watch/metrics.py",
-    "ultracluster_runtime/watch/handler.py",
-    "ultracluster_runtime/watch/describe.py",
-    "ultracluster_runtime/functions/window.py",
-)
 
 _TIMEOUT = 50
 _MEMORY_MIB = 256
@@ -67,26 +53,26 @@ class ClusterWatch(Construct):
         self._queues = [queue.job_queue_arn]
         capacities = [each.capacity for each in node_groups]
         reserved = [each for each in capacities if isinstance(each, (CapacityBlock, CapacityReservation))]
-        self._function = SmallFunction(
+        self._function = ScheduledFunction(
             self,
-            log_group=KeptLogGroup(self, kms_key=kms_key),
+            log_group=RetainedLogGroup(self, kms_key=kms_key),
             description="Publishes what is seen of one cluster",
             role_description="Looks at one cluster; changes nothing",
             policy_name="Watch",
             statements=[
-                Statement(
-                    [
+                iam.PolicyStatement(
+                    sid="Look",
+                    actions=[
                         "batch:ListJobs",
                         "cloudwatch:GetMetricData",
                         "ec2:DescribeCapacityReservations",
                         "ec2:DescribeInstances",
                     ],
-                    ["*"],  # none of these can be narrowed to a resource
-                    sid="Look",
+                    resources=["*"],  # none of these can be narrowed to a resource
                 )
             ],
             handler="ultracluster_runtime.watch.handler.handler",
-            code=function_code(self, _MODULES),
+            code=function_code(),
             environment={
                 "UC_CLUSTER": metrics.cluster_name,
                 "UC_JOB_QUEUES": queue.job_queue_arn,
@@ -94,11 +80,11 @@ class ClusterWatch(Construct):
                 "UC_INSTANCE_PROFILES": ",".join(each.instance_profile_arn for each in node_groups),
                 "UC_WITHOUT_RESERVATION": "no" if len(reserved) == len(capacities) else "yes",
             },
-            timeout_seconds=_TIMEOUT,
-            memory_mib=_MEMORY_MIB,
-            tried_again=False,
+            timeout=Duration.seconds(_TIMEOUT),
+            memory_size=_MEMORY_MIB,
+            retries=False,
         )
-        self._function.wake_up("EveryMinute", description="Wakes up what looks at a cluster")
+        self._function.add_schedule("EveryMinute", description="Wakes up what looks at a cluster")
 
     def watch(self, queue: TrainingQueue) -> None:
         """Look at one more queue of the cluster.
@@ -107,9 +93,9 @@ class ClusterWatch(Construct):
             queue: The queue.
         """
         self._queues.append(queue.job_queue_arn)
-        self._function.set_variable("UC_JOB_QUEUES", ",".join(self._queues))
+        self._function.add_environment("UC_JOB_QUEUES", ",".join(self._queues))
 
     @property
     def function(self) -> lambda_.IFunction:
         """The function."""
-        return self._function.function
+        return self._function

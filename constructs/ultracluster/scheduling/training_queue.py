@@ -8,7 +8,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from ultracluster._foundation.log_group import KeptLogGroup, l2_log_group
+from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster.capacity.sources import check_names, named, used_by_queue
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.compute_environment import ComputeEnvironment, define_compute_environment
@@ -86,7 +86,7 @@ class TrainingQueue(Construct):
         behind = [*used, *(each.nodes for each in environments)]
         _check(groups, behind, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
-        self._log_group = log_group or KeptLogGroup(self, retention=log_retention, kms_key=kms_key)
+        self._log_group = log_group or RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
         self._own_environments = tuple(
             define_compute_environment(
                 self,
@@ -167,7 +167,7 @@ class TrainingQueue(Construct):
     @property
     def log_group(self) -> logs.ILogGroup:
         """Log group of the jobs."""
-        return l2_log_group(self._log_group)
+        return self._log_group
 
     @property
     def log_group_arn(self) -> str:

@@ -6,8 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster._foundation.statement import Statement, grant
-from ultracluster.storage.private_bucket import Lifecycle, PrivateBucket, l2_bucket, use_objects
+from ultracluster.storage.private_bucket import define_bucket, grant_objects
 
 __all__ = ["CheckpointBucket"]
 
@@ -44,18 +43,17 @@ class CheckpointBucket(Construct):
             removal_policy: What happens to it when it leaves the stack. Default: it is kept.
         """
         super().__init__(scope, construct_id)
-        self._bucket: s3.IBucket | PrivateBucket = PrivateBucket(
+        self._bucket: s3.IBucket = define_bucket(
             self,
             versioned=True,
-            lifecycle=Lifecycle(
-                name="replaced-and-removed-versions",
-                abort_upload_after=_ABORT_UPLOAD_DAYS,
-                replaced_after=(
-                    noncurrent_version_expiration.to_days()
-                    if noncurrent_version_expiration
-                    else _REPLACED_DAYS
-                ),
-            ),
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    id="replaced-and-removed-versions",
+                    abort_incomplete_multipart_upload_after=Duration.days(_ABORT_UPLOAD_DAYS),
+                    noncurrent_version_expiration=noncurrent_version_expiration
+                    or Duration.days(_REPLACED_DAYS),
+                )
+            ],
             removal_policy=removal_policy,
             kms_key=kms_key,
         )
@@ -75,7 +73,7 @@ class CheckpointBucket(Construct):
     @property
     def bucket(self) -> s3.IBucket:
         """The bucket."""
-        return l2_bucket(self._bucket)
+        return self._bucket
 
     @property
     def bucket_name(self) -> str:
@@ -83,20 +81,13 @@ class CheckpointBucket(Construct):
         return self._bucket.bucket_name
 
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let jobs list, read and write checkpoints; nobody may delete them.
+        """Grant listing, reading and writing checkpoints, without deleting them.
 
         Args:
-            grantee: The role of the jobs.
+            grantee: Principal to grant permissions to, such as a job.
         """
-        return grant(grantee, self.statements)
-
-    @property
-    def statements(self) -> list[Statement]:
-        """What lets jobs use it, as plain data."""
-        return use_objects(
-            self._bucket,
-            name="Checkpoints",
-            actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"],
+        return grant_objects(
+            self._bucket, grantee, actions=["s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"]
         )
 
 

@@ -10,14 +10,13 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster._foundation.statement import Statement, grant
 from ultracluster.storage.bucket_replication import (
     allow_replication,
     check_destinations,
     replication_role,
     replication_rules,
 )
-from ultracluster.storage.private_bucket import Lifecycle, PrivateBucket, l2_bucket, use_objects
+from ultracluster.storage.private_bucket import define_bucket, grant_objects
 from ultracluster_catalog.neuron.neuron import (
     RETRY_FAILED_COMPILATION_FLAG,
     XLA_CACHE_VARIABLE,
@@ -90,29 +89,35 @@ class CompileCache(Construct):
         versioned = versioned or bool(replicate_to)
         super().__init__(scope, construct_id)
         role = replication_role(self) if replicate_to else None
-        private = PrivateBucket(
+        bucket = define_bucket(
             self,
             versioned=versioned,
-            lifecycle=Lifecycle(
-                name="cache-entries",
-                expire_after=expire_after.to_days() if expire_after else None,
-                abort_upload_after=_ABORT_UPLOAD_DAYS,
-                replaced_after=_NONCURRENT_DAYS if versioned else None,
-            ),
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    id="cache-entries",
+                    expiration=expire_after,
+                    abort_incomplete_multipart_upload_after=Duration.days(_ABORT_UPLOAD_DAYS),
+                    noncurrent_version_expiration=Duration.days(_NONCURRENT_DAYS) if versioned else None,
+                ),
+                *(
+                    s3.LifecycleRule(
+                        id=f"compiler-{version}",
+                        prefix=f"{_PREFIX}/{_compiler_folder(version)}",
+                        expiration=age,
+                    )
+                    for version, age in versions.items()
+                ),
+            ],
             removal_policy=removal_policy,
             kms_key=kms_key,
             replication_role=role,
             replication_rules=replication_rules(replicate_to, prefix=f"{_PREFIX}/") if role else None,
         )
         if role:
-            allow_replication(role, source=private.bucket, destinations=replicate_to, prefix=f"{_PREFIX}/")
-        for version, age in versions.items():
-            private.bucket.add_lifecycle_rule(
-                id=f"compiler-{version}", prefix=f"{_PREFIX}/{_compiler_folder(version)}", expiration=age
-            )
+            allow_replication(role, source=bucket, destinations=replicate_to, prefix=f"{_PREFIX}/")
         if request_metrics:
-            private.bucket.add_metric(id=_METRICS_ID, prefix=f"{_PREFIX}/")
-        self._bucket: s3.IBucket | PrivateBucket = private
+            bucket.add_metric(id=_METRICS_ID, prefix=f"{_PREFIX}/")
+        self._bucket: s3.IBucket = bucket
         self._prefix = _PREFIX
         self._metrics_id = _METRICS_ID if request_metrics else None
 
@@ -140,7 +145,7 @@ class CompileCache(Construct):
     @property
     def bucket(self) -> s3.IBucket:
         """The bucket."""
-        return l2_bucket(self._bucket)
+        return self._bucket
 
     @property
     def url(self) -> str:
@@ -161,21 +166,13 @@ class CompileCache(Construct):
         }
 
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let jobs look up, fetch and store compiled graphs; nobody may delete them.
+        """Grant looking up, fetching and storing compiled graphs, without deleting them.
 
         Args:
-            grantee: The role of the jobs.
+            grantee: Principal to grant permissions to, such as a job.
         """
-        return grant(grantee, self.statements)
-
-    @property
-    def statements(self) -> list[Statement]:
-        """What lets jobs use it, as plain data."""
-        return use_objects(
-            self._bucket,
-            name="CompileCache",
-            prefix=f"{self._prefix}/",
-            actions=["s3:GetObject", "s3:PutObject"],
+        return grant_objects(
+            self._bucket, grantee, actions=["s3:GetObject", "s3:PutObject"], prefix=f"{self._prefix}/"
         )
 
     def metric_hits(self) -> cloudwatch.Metric:

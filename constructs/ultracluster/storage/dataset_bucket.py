@@ -6,8 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster._foundation.statement import grant
-from ultracluster.storage.private_bucket import Lifecycle, PrivateBucket, l2_bucket, use_objects
+from ultracluster.storage.private_bucket import define_bucket, grant_objects
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 
 __all__ = ["DatasetBucket"]
@@ -45,21 +44,21 @@ class DatasetBucket(Construct):
             removal_policy: What happens to it when it leaves the stack. Default: it is kept.
         """
         super().__init__(scope, construct_id)
-        self._bucket: s3.IBucket | PrivateBucket = PrivateBucket(
+        transition = infrequent_access_after and s3.Transition(
+            storage_class=s3.StorageClass.INFREQUENT_ACCESS, transition_after=infrequent_access_after
+        )
+        self._bucket: s3.IBucket = define_bucket(
             self,
             versioned=True,
-            lifecycle=Lifecycle(
-                name="training-data",
-                abort_upload_after=_ABORT_UPLOAD_DAYS,
-                replaced_after=(
-                    noncurrent_version_expiration.to_days()
-                    if noncurrent_version_expiration
-                    else _REPLACED_DAYS
-                ),
-                infrequent_access_after=infrequent_access_after.to_days()
-                if infrequent_access_after
-                else None,
-            ),
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    id="training-data",
+                    abort_incomplete_multipart_upload_after=Duration.days(_ABORT_UPLOAD_DAYS),
+                    noncurrent_version_expiration=noncurrent_version_expiration
+                    or Duration.days(_REPLACED_DAYS),
+                    transitions=[transition] if transition else None,
+                )
+            ],
             removal_policy=removal_policy,
             kms_key=kms_key,
         )
@@ -79,7 +78,7 @@ class DatasetBucket(Construct):
     @property
     def bucket(self) -> s3.IBucket:
         """The bucket."""
-        return l2_bucket(self._bucket)
+        return self._bucket
 
     def association(self, file_system_path: str) -> DataRepositoryAssociation:
         """Give the association that shows the data in a folder of a file system; nothing goes back to S3.
@@ -94,12 +93,12 @@ class DatasetBucket(Construct):
         )
 
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let jobs list and read the data; they may neither write nor delete it.
+        """Grant listing and reading the data, without writing or deleting it.
 
         Args:
-            grantee: The role of the jobs.
+            grantee: Principal to grant permissions to, such as a job.
         """
-        return grant(grantee, use_objects(self._bucket, name="Dataset", actions=["s3:GetObject"]))
+        return grant_objects(self._bucket, grantee, actions=["s3:GetObject"])
 
 
 class _ExistingDatasetBucket(DatasetBucket):

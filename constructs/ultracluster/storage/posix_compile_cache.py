@@ -5,7 +5,6 @@ from pathlib import PurePosixPath
 
 from aws_cdk import aws_iam as iam
 
-from ultracluster._foundation.statement import Statement
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.neuron.neuron import (
     JAX_CACHE_VARIABLE,
@@ -70,10 +69,5 @@ class PosixCompileCache:
         """Grant nothing: whoever mounts the file system may use it.
 
         Args:
-            grantee: The role of the jobs.
+            grantee: Principal to grant permissions to, such as a job.
         """
-
-    @property
-    def statements(self) -> list[Statement]:
-        """None: whoever mounts the file system may use it."""
-        return []

@@ -10,7 +10,6 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster._foundation.security_group import ClosedSecurityGroup
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.file_system_checks import (
@@ -31,9 +30,6 @@ __all__ = ["SharedFileSystem"]
 @jsii.implements(ec2.IConnectable)
 class SharedFileSystem(Construct):
     """An FSx for Lustre file system in the subnet of the cluster, kept when the stack goes."""
-
-    _security_group: ec2.ISecurityGroup | ClosedSecurityGroup | None
-    _connections: ec2.Connections | None = None
 
     @takes_plain_numbers
     def __init__(
@@ -136,16 +132,17 @@ class SharedFileSystem(Construct):
         self._mount_path = mount_path
         self._efa_enabled = settings.efa_enabled
         self._storage_capacity_gib = settings.storage_capacity_gib
-        security_group = ClosedSecurityGroup(
+        security_group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
-            vpc_id=network.vpc_id,
+            vpc=network.vpc,
             description="Lustre file system of the cluster: Lustre among itself and with the nodes",
+            allow_all_outbound=False,
         )
-        self._security_group = security_group
+        self._connections = _connections_of(security_group)
         rules = add_lustre_rules(
             self,
-            file_system_group=security_group.group_id,
+            file_system_group=security_group.security_group_id,
             node_group=network.security_group_id,
             efa=settings.efa_enabled,
             within_file_system=True,
@@ -158,7 +155,7 @@ class SharedFileSystem(Construct):
             storage_type=INTELLIGENT_TIERING if settings.storage_type == INTELLIGENT_TIERING else None,
             storage_capacity=settings.storage_capacity_gib,
             subnet_ids=[network.subnet_id],
-            security_group_ids=[security_group.group_id],
+            security_group_ids=[security_group.security_group_id],
             kms_key_id=kms_key.key_arn if kms_key else None,
             lustre_configuration=lustre_configuration(settings, data_compression=data_compression),
         )
@@ -230,13 +227,6 @@ class SharedFileSystem(Construct):
     @property
     def connections(self) -> ec2.Connections:
         """Connections of the file system's security group; the default port is Lustre's, TCP 988."""
-        if self._connections is None:
-            group = self._security_group
-            if isinstance(group, ClosedSecurityGroup):
-                group = group.group
-            self._connections = ec2.Connections(
-                security_groups=[group] if group else None, default_port=ec2.Port.tcp(LUSTRE_PORTS[0][0])
-            )
         return self._connections
 
     @property
@@ -294,7 +284,7 @@ class _ExistingFileSystem(SharedFileSystem):
         self._efa_enabled = efa_enabled
         self._storage_capacity_gib = None
         self._mount_path = mount_path
-        self._security_group = security_group
+        self._connections = _connections_of(security_group)
         for finding in warn_of_existing_file_system(
             network_zone_id=network.zone_id,
             zone_id=zone_id,
@@ -310,3 +300,10 @@ class _ExistingFileSystem(SharedFileSystem):
             efa=efa_enabled,
             within_file_system=False,
         )
+
+
+def _connections_of(security_group: ec2.ISecurityGroup | None) -> ec2.Connections:
+    return ec2.Connections(
+        security_groups=[security_group] if security_group else None,
+        default_port=ec2.Port.tcp(LUSTRE_PORTS[0][0]),
+    )

@@ -9,6 +9,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
+from ultracluster_catalog.names.identifiers import ZONE_ID
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = [
@@ -66,9 +67,6 @@ botocore names two Regions more, me-west-1 and sa-west-1, for which that guide l
 
 REGIONS: Final = tuple(sorted(ZONE_ID_PREFIXES.values()))
 """Every commercial Region with known zones, in alphabetical order."""
-
-# use2-az3, and for a Local Zone use1-atl2-az1.
-_ZONE_ID: Final = re.compile(r"(?P<prefix>[a-z]+[0-9]+)(-[a-z]+[0-9]+)?-az[0-9]+")
 
 OFFERED_ZONES_SOURCE: Final = "EC2 DescribeInstanceTypeOfferings by zone id (copy in moto 5.2.5)"
 """Where `OFFERED_ZONES` comes from."""
@@ -167,8 +165,8 @@ def region_of_zone_id(zone_id: str) -> str:
     Raises:
         FindingsError: UC3003 when that is no zone id or belongs to no Region of the catalogue.
     """
-    match = _ZONE_ID.fullmatch(zone_id)
-    region = ZONE_ID_PREFIXES.get(match["prefix"]) if match else None
+    is_zone_id = re.fullmatch(ZONE_ID, zone_id)
+    region = ZONE_ID_PREFIXES.get(zone_id.partition("-")[0]) if is_zone_id else None
     if region is None:
         raise FindingsError(
             [

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
@@ -22,10 +23,6 @@ Description = Mapping[str, Any]
 _EXISTS: Final = "UC9442"
 _REPOSITORY: Final = "UC9446"
 _ARCHITECTURE: Final = "x86_64"  # of all types in the catalog: Trainium, Inferentia and P instances
-_ECR: Final = re.compile(
-    r"(?P<account>[0-9]{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(?P<repository>[^:@]+)"
-    r"(?::(?P<tag>[^@]+))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
-)
 
 
 # AMIs
@@ -125,7 +122,7 @@ class Reference:
 
 def read_reference(image: str) -> Reference | None:
     """Parse an image reference; return None if it is not in a private registry of Amazon ECR."""
-    match = _ECR.fullmatch(image)
+    match = re.fullmatch(ECR_IMAGE, image)
     if match is None:
         return None
     digest, tag = match["digest"], match["tag"]

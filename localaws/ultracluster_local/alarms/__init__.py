@@ -1,3 +1,3 @@
-"""CloudWatch alarms: evaluated as CloudWatch documents it, from the metrics that the local AWS holds."""
+"""CloudWatch alarms, evaluated on the metrics of the local AWS as CloudWatch documents it."""
 
 __all__: list[str] = []

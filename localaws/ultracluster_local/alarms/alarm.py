@@ -1,10 +1,10 @@
-"""Alarms as CloudWatch keeps them, and one look at all of them."""
+"""CloudWatch alarms and the evaluation of all alarms of a Region."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ultracluster_local.alarms.alarm_rules import holds
+from ultracluster_local.alarms.alarm_rules import is_in_alarm
 from ultracluster_local.alarms.evaluation import COMPARISONS, FURTHER_PERIODS, State, next_state
 from ultracluster_local.alarms.metric_math import evaluate
 from ultracluster_local.alarms.series import Metric, Series
@@ -14,11 +14,11 @@ __all__ = ["Alarms", "CompositeAlarm", "Expression", "MetricAlarm", "Query", "Tr
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Query:
-    """A metric that an alarm looks at.
+    """A metric that an alarm evaluates.
 
     Attributes:
-        metric: The metric.
-        statistic: Its statistic.
+        metric: Metric.
+        statistic: Statistic.
     """
 
     metric: Metric
@@ -27,11 +27,11 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expression:
-    """What an alarm computes from metrics.
+    """A metric math expression that an alarm evaluates.
 
     Attributes:
-        text: The metric math.
-        queries: Its metrics by their ids.
+        text: Expression.
+        queries: Metrics by ID.
     """
 
     text: str
@@ -43,14 +43,14 @@ class MetricAlarm:
     """An alarm on a metric, or on an expression of metrics.
 
     Attributes:
-        name: Its name.
-        watched: What it looks at.
-        period: Seconds of a period.
-        comparison: Name of the comparison.
-        threshold: What is compared with.
-        evaluation_periods: N of M out of N.
-        to_alarm: M.
-        missing: How missing data is treated.
+        name: Alarm name.
+        watched: Metric or expression.
+        period: Period in seconds.
+        comparison: Comparison operator.
+        threshold: Threshold.
+        evaluation_periods: N in "M out of N".
+        to_alarm: M in "M out of N".
+        missing: Treatment of missing data.
     """
 
     name: str
@@ -63,13 +63,13 @@ class MetricAlarm:
     missing: str
 
     def state(self, series: Series, at: datetime, before: State) -> State:
-        """Give its state at a full minute; periods end there, as CloudWatch lets them slide by the minute.
+        """Return its state at a full minute, where its periods end: CloudWatch slides them by the minute.
 
         Raises:
-            ValueError: If it uses something that is not known here.
+            ValueError: If it uses an unsupported feature.
         """
         if self.comparison not in COMPARISONS:
-            raise ValueError(f"the local AWS does not know the comparison {self.comparison}")
+            raise ValueError(f"the local AWS does not support the comparison {self.comparison}")
         compare = COMPARISONS[self.comparison]
         points: list[bool | None] = []
         for back in range(self.evaluation_periods + FURTHER_PERIODS - 1, -1, -1):
@@ -96,11 +96,11 @@ class MetricAlarm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CompositeAlarm:
-    """An alarm on the states of others.
+    """A composite alarm.
 
     Attributes:
-        name: Its name.
-        rule: Its rule.
+        name: Alarm name.
+        rule: Alarm rule.
     """
 
     name: str
@@ -109,13 +109,13 @@ class CompositeAlarm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Transition:
-    """An alarm that changed its state; only then CloudWatch acts.
+    """A state change of an alarm, which triggers its actions.
 
     Attributes:
-        at: When.
-        name: Of the alarm.
-        before: Its state until then.
-        state: Its state from then on.
+        at: Time.
+        name: Alarm name.
+        before: Previous state.
+        state: New state.
     """
 
     at: datetime
@@ -137,21 +137,23 @@ class Alarms:
         self._alarms = list(alarms)
         self._composites = list(composites)
         known = states or {}
-        # A new alarm has looked at nothing yet.
+        # A new alarm has not been evaluated yet.
         names = [each.name for each in self._alarms] + [each.name for each in self._composites]
         self.states: dict[str, State] = {name: known.get(name, "INSUFFICIENT_DATA") for name in names}
 
-    def look(self, series: Series, at: datetime) -> list[Transition]:
-        """Evaluate all of them at a full minute.
+    def evaluate(self, series: Series, at: datetime) -> list[Transition]:
+        """Evaluate all alarms at a full minute.
 
         Raises:
-            ValueError: If one uses something that is not known here.
+            ValueError: If one uses an unsupported feature.
         """
         changed = []
         for alarm in self._alarms:
             changed += self._go(alarm.name, alarm.state(series, at, self.states[alarm.name]), at)
         for composite in self._composites:
-            changed += self._go(composite.name, "ALARM" if holds(composite.rule, self.states) else "OK", at)
+            changed += self._go(
+                composite.name, "ALARM" if is_in_alarm(composite.rule, self.states) else "OK", at
+            )
         return changed
 
     def _go(self, name: str, state: State, at: datetime) -> list[Transition]:

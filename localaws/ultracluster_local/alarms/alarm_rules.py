@@ -1,10 +1,10 @@
-"""The rule of a composite alarm: states of other alarms, joined by AND, OR and NOT."""
+"""Rules of composite alarms: states of other alarms combined with AND, OR and NOT."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-__all__ = ["holds"]
+__all__ = ["is_in_alarm"]
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:(?P<state>ALARM|OK|INSUFFICIENT_DATA)\s*\(\s*(?:"(?P<quoted>[^"]+)"|(?P<plain>[^\s()"]+))\s*\)"""
@@ -13,20 +13,20 @@ _TOKEN: Final = re.compile(
 )
 
 
-def holds(rule: str, states: Mapping[str, str]) -> bool:
-    """Say whether a composite alarm is in alarm.
+def is_in_alarm(rule: str, states: Mapping[str, str]) -> bool:
+    """Return whether a composite alarm is in the ALARM state.
 
     Args:
-        rule: Its rule, such as ``ALARM("a") OR (ALARM("b") AND NOT OK("c"))``.
-        states: State of each alarm by its name.
+        rule: Alarm rule, such as ``ALARM("a") OR (ALARM("b") AND NOT OK("c"))``.
+        states: Alarm states by name.
 
     Raises:
-        ValueError: If the rule cannot be read, or names an alarm that does not exist.
+        ValueError: If the rule is malformed or names an unknown alarm.
     """
     tokens = list(_tokens(rule, states))
     value, rest = _any_of(tokens)
     if rest:
-        raise ValueError(f"the rule of a composite alarm cannot be read: {rule}")
+        raise ValueError(f"malformed rule of a composite alarm: {rule}")
     return value
 
 
@@ -35,14 +35,14 @@ def _tokens(rule: str, states: Mapping[str, str]) -> Iterator[str | bool]:
     while position < len(rule):
         found = _TOKEN.match(rule, position)
         if found is None:
-            raise ValueError(f"the rule of a composite alarm cannot be read: {rule}")
+            raise ValueError(f"malformed rule of a composite alarm: {rule}")
         position = found.end()
         if found["word"]:
             yield found["word"].upper()
             continue
         name = (found["quoted"] or found["plain"]).rpartition(":alarm:")[2]
         if name not in states:
-            raise ValueError(f"a composite alarm names {name}, and there is no such alarm")
+            raise ValueError(f"a composite alarm refers to {name}, which does not exist")
         yield states[name] == found["state"].upper()
 
 
@@ -77,4 +77,4 @@ def _one(tokens: list[str | bool]) -> tuple[bool, list[str | bool]]:
             value, rest = _any_of(rest)
             if rest and rest[0] == ")":
                 return value, rest[1:]
-    raise ValueError("the rule of a composite alarm cannot be read")
+    raise ValueError("malformed rule of a composite alarm")

@@ -1,6 +1,6 @@
-"""How CloudWatch gets from data points to the state of an alarm: M out of N, and what is missing.
+"""From data points to the state of an alarm: "M out of N" and missing data.
 
-After the CloudWatch User Guide, "Configuring how CloudWatch alarms treat missing data" and "Avoiding premature transitions to
+Source: CloudWatch User Guide, "Configuring how CloudWatch alarms treat missing data" and "Avoiding premature transitions to
 alarm state", read 2026-11-21. How far back CloudWatch looks beyond the evaluation periods is not documented; in all examples
 of the guide it is two periods, and so it is here.
 """
@@ -15,7 +15,7 @@ __all__ = ["COMPARISONS", "FURTHER_PERIODS", "State", "next_state"]
 State = Literal["OK", "ALARM", "INSUFFICIENT_DATA"]
 
 FURTHER_PERIODS: Final = 2
-"""Periods before the evaluation periods that are looked at when some of these have no data."""
+"""Periods before the evaluation periods that are considered when some of these have no data."""
 
 COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyType(
     {
@@ -25,21 +25,21 @@ COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyT
         "LessThanThreshold": operator.lt,
     }
 )
-"""The comparisons; those with bands of anomaly detection are not known here."""
+"""Comparison operators; anomaly detection bands are not supported."""
 
 
 def next_state(
     breaching: Sequence[bool | None], *, evaluation_periods: int, to_alarm: int, missing: str, before: State
 ) -> State:
-    """Say which state an alarm goes to.
+    """Return the next state of an alarm.
 
     Args:
         breaching: Whether the data point of each period breaches the threshold, oldest first; None where it is missing.
             As many as the evaluation range has.
-        evaluation_periods: N of M out of N.
-        to_alarm: M.
-        missing: How missing data is treated: ``missing``, ``ignore``, ``breaching`` or ``notBreaching``.
-        before: The state until now.
+        evaluation_periods: N in "M out of N".
+        to_alarm: M in "M out of N".
+        missing: Treatment of missing data: ``missing``, ``ignore``, ``breaching`` or ``notBreaching``.
+        before: Current state.
     """
     # Age 1 is the newest. Only as many real points are needed as there are evaluation periods.
     real = [(age, point) for age, point in enumerate(reversed(breaching), start=1) if point is not None]
@@ -55,7 +55,7 @@ def next_state(
             return "OK"
     if not used:
         return before if missing == "ignore" else "INSUFFICIENT_DATA"
-    # All that there is breaches, and the oldest of it has been there for M periods: the alarm does not wait for more.
+    # All data points breach, and the oldest is M periods old: the alarm does not wait for more.
     if all(point for _, point in used) and used[-1][0] >= to_alarm:
         return before if missing == "ignore" else "ALARM"
     return "OK"

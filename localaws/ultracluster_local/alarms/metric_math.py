@@ -1,4 +1,4 @@
-"""Metric math, as far as the alarms of clusters need it: numbers, ids, arithmetic, comparisons, IF and FILL with a number.
+"""A subset of metric math: numbers, IDs, arithmetic, comparisons, IF, and FILL with a number.
 
 Where an operand has no data point, the result has none, except under FILL (CloudWatch User Guide, "Using math expressions
 with CloudWatch metrics", read 2026-11-21). Everything else is refused, never guessed.
@@ -28,19 +28,19 @@ _COMPARISONS: Final[Mapping[type[ast.AST], Callable[[float, float], bool]]] = Ma
 
 
 def evaluate(expression: str, values: Mapping[str, float | None]) -> float | None:
-    """Give the data point of an expression in one period; None when there is none.
+    """Return the data point of an expression in one period, or None.
 
     Args:
-        expression: The expression.
-        values: The data point of each id in that period; None where it is missing.
+        expression: Metric math expression.
+        values: Data points of the period by ID; None where missing.
 
     Raises:
-        ValueError: If the expression uses something that is not known here.
+        ValueError: If the expression uses an unsupported feature.
     """
     try:
         tree = ast.parse(expression, mode="eval").body
     except SyntaxError as error:
-        raise ValueError(f"the local AWS does not know the metric math {expression!r}") from error
+        raise ValueError(f"the local AWS does not support the metric math {expression!r}") from error
     return _Expression(expression, values).value(tree)
 
 
@@ -75,7 +75,7 @@ class _Expression:
         raise self._unknown()
 
     def _unknown(self) -> ValueError:
-        return ValueError(f"the local AWS does not know the metric math {self._text!r}")
+        return ValueError(f"the local AWS does not support the metric math {self._text!r}")
 
     def _both(
         self, left: ast.expr, right: ast.expr, operation: Callable[[float, float], float]

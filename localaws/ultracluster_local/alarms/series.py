@@ -1,4 +1,4 @@
-"""Data points by metric and minute, and what a statistic makes of those of a period."""
+"""Data points by metric and minute, and their statistics over a period."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ _MINUTE: Final = 60
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Metric:
-    """What names a metric; all of its dimensions belong to it.
+    """Identity of a metric, including all its dimensions.
 
     Attributes:
-        namespace: Its namespace.
-        name: Its name.
-        dimensions: Its dimensions, as pairs of name and value.
+        namespace: Namespace.
+        name: Metric name.
+        dimensions: Pairs of name and value.
     """
 
     namespace: str
@@ -26,7 +26,7 @@ class Metric:
 
     @classmethod
     def of(cls, namespace: str, name: str, dimensions: Mapping[str, str]) -> "Metric":
-        """Make one from a mapping of dimensions."""
+        """Create a metric from a mapping of dimensions."""
         return cls(namespace=namespace, name=name, dimensions=frozenset(dimensions.items()))
 
 
@@ -46,7 +46,7 @@ class _Minute:
 
 @dataclass(slots=True)
 class Series:
-    """All data points, in minutes; alarms with shorter periods are not known here."""
+    """Data points by minute; shorter periods are not supported."""
 
     _minutes: dict[Metric, dict[int, _Minute]] = field(default_factory=dict)
 
@@ -57,22 +57,22 @@ class Series:
     def add_statistics(
         self, metric: Metric, moment: datetime, *, count: float, total: float, least: float, most: float
     ) -> None:
-        """Add several values that are known by their statistics."""
+        """Add a statistic set."""
         at = int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()) // _MINUTE
         minute = self._minutes.setdefault(metric, {}).setdefault(at, _Minute())
         minute.add(count=count, total=total, least=least, most=most)
 
     def value(self, metric: Metric, statistic: str, *, until: datetime, period: int) -> float | None:
-        """Give a statistic over the period that ends at a moment; None when there is no data point.
+        """Return a statistic over the period that ends at a given time, or None without data points.
 
         Args:
-            metric: The metric.
+            metric: Metric.
             statistic: Average, Maximum, Minimum, SampleCount or Sum.
-            until: End of the period, itself not included.
-            period: Seconds of the period, whole minutes.
+            until: End of the period, exclusive.
+            period: Length of the period in seconds; whole minutes.
 
         Raises:
-            ValueError: If the statistic or the period is not known here.
+            ValueError: If the statistic or the period is not supported.
         """
         if period % _MINUTE:
             raise ValueError(f"the local AWS evaluates periods of whole minutes; got {period} s")

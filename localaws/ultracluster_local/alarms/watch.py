@@ -1,4 +1,4 @@
-"""Looks at the alarms that moto keeps, minute by minute of a move of the clock, and sends what they send."""
+"""Evaluate moto's alarms at each minute of a move of the clock and run their actions."""
 
 import json
 from collections.abc import Mapping
@@ -19,16 +19,16 @@ _MINUTE = timedelta(minutes=1)
 
 
 class AlarmWatch:
-    """The alarms of all Regions during one move of the clock; data points are read once."""
+    """Alarms of all Regions during one move of the clock; data points are read once."""
 
     def __init__(self) -> None:
         self._series: dict[str, tuple[Series, int]] = {}
 
-    def look(self, after: datetime, until: datetime) -> None:
-        """Evaluate all alarms at each full minute between two moments, the first not included.
+    def evaluate(self, after: datetime, until: datetime) -> None:
+        """Evaluate all alarms at each full minute after one time up to another.
 
         Raises:
-            ValueError: If an alarm uses something that the local AWS does not know.
+            ValueError: If an alarm uses an unsupported feature.
         """
         at = after.replace(second=0, microsecond=0) + _MINUTE
         while at <= until:
@@ -41,10 +41,10 @@ class AlarmWatch:
         kept = backend.alarms
         metric_alarms = [_metric_alarm(each) for each in kept.values() if not each.rule]
         composites = [CompositeAlarm(name=each.name, rule=each.rule) for each in kept.values() if each.rule]
-        # An alarm of CloudWatch begins without data; moto begins with OK.
+        # CloudWatch's alarms start with INSUFFICIENT_DATA, moto's with OK.
         states = {name: cast("State", alarm.state_value) for name, alarm in kept.items() if alarm.history}
         alarms = Alarms(metric_alarms, composites, states=states)
-        for change in alarms.look(self._data(region, backend), at):
+        for change in alarms.evaluate(self._data(region, backend), at):
             _change(kept[change.name], change, region=region)
 
     def _data(self, region: str, backend: Any) -> Series:

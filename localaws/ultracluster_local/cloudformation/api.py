@@ -1,4 +1,4 @@
-"""The CloudFormation API for stacks: what the CDK CLI, boto3 and the aws CLI call."""
+"""CloudFormation API operations on stacks."""
 
 import json
 from collections.abc import Mapping
@@ -97,7 +97,7 @@ def update_stack(request: Request) -> Mapping[str, Any]:
 
 @handlers("DeleteStack")
 def delete(request: Request) -> Mapping[str, Any]:
-    """Delete a stack; one that is not there is deleted already."""
+    """Delete a stack; a missing one is no error."""
     stack = stacks_of(request.region).find(request.parameters["StackName"])
     if stack is None or stack.status == "DELETE_COMPLETE":
         return {}
@@ -113,7 +113,7 @@ def delete(request: Request) -> Mapping[str, Any]:
 
 @handlers("UpdateTerminationProtection")
 def update_termination_protection(request: Request) -> Mapping[str, Any]:
-    """Protect a stack from deletion, or no longer."""
+    """Enable or disable termination protection."""
     stack = stack_of(request)
     stack.termination_protection = bool(request.parameters["EnableTerminationProtection"])
     return {"StackId": stack.stack_id}
@@ -121,7 +121,7 @@ def update_termination_protection(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeStacks")
 def describe_stacks(request: Request) -> Mapping[str, Any]:
-    """Show one stack, or all living ones."""
+    """Describe one stack, or all that are not deleted."""
     if request.parameters.get("StackName"):
         return {"Stacks": [_shown(stack_of(request))]}
     shown = [_shown(stack) for stack in stacks_of(request.region).living()]
@@ -158,7 +158,7 @@ def _shown(stack: Stack) -> dict[str, Any]:
 
 @handlers("ListStacks")
 def list_stacks(request: Request) -> Mapping[str, Any]:
-    """Name all stacks, deleted ones too."""
+    """List all stacks, including deleted ones."""
     wanted = request.parameters.get("StackStatusFilter") or []
     shown = [
         _shown(stack)
@@ -180,7 +180,7 @@ def get_template(request: Request) -> Mapping[str, Any]:
 
 @handlers("GetTemplateSummary")
 def get_template_summary(request: Request) -> Mapping[str, Any]:
-    """Name the parameters and types of a template."""
+    """Describe the parameters and resource types of a template."""
     if request.parameters.get("StackName"):
         template: Mapping[str, Any] = stack_of(request).template
     else:
@@ -204,7 +204,7 @@ def get_template_summary(request: Request) -> Mapping[str, Any]:
 
 @handlers("ValidateTemplate")
 def validate(request: Request) -> Mapping[str, Any]:
-    """Check a template as a deployment would."""
+    """Validate a template as a deployment would."""
     _, template = template_of(request)
     validate_template(template)
     return {"Description": template.get("Description") or "", "Parameters": [], "Capabilities": []}
@@ -212,7 +212,7 @@ def validate(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeStackEvents")
 def describe_stack_events(request: Request) -> Mapping[str, Any]:
-    """Show the history, newest first."""
+    """Describe the events of a stack, newest first."""
     return page(stack_of(request).events[::-1], parameters=request.parameters, key="StackEvents")
 
 
@@ -235,7 +235,7 @@ def _shown_resource(stack: Stack, resource: StackResource) -> dict[str, Any]:
 
 @handlers("DescribeStackResource")
 def describe_stack_resource(request: Request) -> Mapping[str, Any]:
-    """Show one resource."""
+    """Describe one resource."""
     stack = stack_of(request)
     name = request.parameters["LogicalResourceId"]
     if name not in stack.resources:
@@ -246,7 +246,7 @@ def describe_stack_resource(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeStackResources")
 def describe_stack_resources(request: Request) -> Mapping[str, Any]:
-    """Show the resources of a stack, or the one with a physical id and its neighbours."""
+    """Describe the resources of a stack, named directly or by the physical ID of one of them."""
     physical_id = request.parameters.get("PhysicalResourceId")
     if physical_id:
         for stack in stacks_of(request.region).living():
@@ -265,7 +265,7 @@ def describe_stack_resources(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListStackResources")
 def list_stack_resources(request: Request) -> Mapping[str, Any]:
-    """Name the resources of a stack."""
+    """List the resources of a stack."""
     stack = stack_of(request)
     shown = [_shown_resource(stack, one) for one in stack.resources.values()]
     return page(shown, parameters=request.parameters, key="StackResourceSummaries")
@@ -276,7 +276,7 @@ def list_stack_resources(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListExports")
 def list_exports(request: Request) -> Mapping[str, Any]:
-    """Show what stacks export."""
+    """List the exports of all stacks."""
     shown = [
         {"ExportingStackId": owner.stack_id, "Name": name, "Value": value}
         for name, (owner, value) in stacks_of(request.region).exports().items()
@@ -286,7 +286,7 @@ def list_exports(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListImports")
 def list_imports(request: Request) -> Mapping[str, Any]:
-    """Name the stacks that import an export."""
+    """List the stacks that import an export."""
     name = request.parameters["ExportName"]
     users = stacks_of(request.region).importers(name)
     if not users:

@@ -1,4 +1,4 @@
-"""The CloudFormation API for change sets, which is how the CDK CLI deploys and compares."""
+"""CloudFormation API operations on change sets, which the CDK CLI uses for `deploy` and `diff`."""
 
 import uuid
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _NO_CHANGES = (
 
 @handlers("CreateChangeSet")
 def create_change_set(request: Request) -> Mapping[str, Any]:
-    """Plan a change; one that changes nothing is FAILED, as on CloudFormation."""
+    """Create a change set; one without changes is FAILED, as in CloudFormation."""
     stacks, name = stacks_of(request.region), request.parameters["StackName"]
     stack = stacks.find(name)
     kind = request.parameters.get("ChangeSetType", "UPDATE")
@@ -56,7 +56,7 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
     given = request.parameters["ChangeSetName"]
     if any(one.name == given and one.stack is stack for one in stacks.change_sets.values()):
         raise ServiceError(
-            "AlreadyExistsException", f"ChangeSet {given} cannot be created: it exists already"
+            "AlreadyExistsException", f"ChangeSet {given} cannot be created: it already exists"
         )
     change_set = ChangeSet(
         name=given,
@@ -94,13 +94,13 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
 
 
 def _other_changes(stack: Stack, change_set: ChangeSet) -> bool:
-    """Whether something besides resources changes: outputs or the stack's tags."""
+    """Return whether outputs or the stack's tags change."""
     same_outputs = (stack.template.get("Outputs") or {}) == (change_set.template.get("Outputs") or {})
     return not same_outputs or stack.tags != change_set.tags
 
 
 def change_set_of(request: Request) -> ChangeSet:
-    """Return the change set that a call names.
+    """Return the change set named by a request.
 
     Raises:
         ServiceError: If there is none.
@@ -119,7 +119,7 @@ def change_set_of(request: Request) -> ChangeSet:
 
 @handlers("DescribeChangeSet")
 def describe_change_set(request: Request) -> Mapping[str, Any]:
-    """Show a plan; values of properties only if they are asked for."""
+    """Describe a change set, with property values on request."""
     change_set = change_set_of(request)
     changes = change_set.changes
     if not request.parameters.get("IncludePropertyValues"):
@@ -160,7 +160,7 @@ def _without_values(change: Mapping[str, Any]) -> dict[str, Any]:
 
 @handlers("ListChangeSets")
 def list_change_sets(request: Request) -> Mapping[str, Any]:
-    """Name the plans of a stack."""
+    """List the change sets of a stack."""
     stack = stack_of(request)
     shown = [
         {
@@ -181,7 +181,7 @@ def list_change_sets(request: Request) -> Mapping[str, Any]:
 
 @handlers("DeleteChangeSet")
 def delete_change_set(request: Request) -> Mapping[str, Any]:
-    """Forget a plan; one that is not there is deleted already."""
+    """Delete a change set; a missing one is no error."""
     try:
         change_set = change_set_of(request)
     except ServiceError as error:
@@ -194,7 +194,7 @@ def delete_change_set(request: Request) -> Mapping[str, Any]:
 
 @handlers("ExecuteChangeSet")
 def execute_change_set(request: Request) -> Mapping[str, Any]:
-    """Do what was planned."""
+    """Execute a change set."""
     change_set = change_set_of(request)
     if change_set.execution_status != "AVAILABLE":
         raise ServiceError(

@@ -1,4 +1,4 @@
-"""What a change set would do, resource by resource and property by property, so that `cdk diff` tells the truth."""
+"""The changes of a change set by resource and property, as `cdk diff` shows them."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,12 +17,12 @@ __all__ = ["PropertyChange", "describe_changes", "property_changes"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PropertyChange:
-    """One property that changes.
+    """A change of one property.
 
     Attributes:
-        path: Where it is, such as ``("LaunchTemplateData", "ImageId")``.
-        before: Its value now; None if it is new.
-        after: Its value afterwards; None if it goes.
+        path: Path, such as ``("LaunchTemplateData", "ImageId")``.
+        before: Current value; None if the property is new.
+        after: New value; None if the property is removed.
     """
 
     path: tuple[str, ...]
@@ -31,7 +31,7 @@ class PropertyChange:
 
 
 def property_changes(before: Any, after: Any, path: tuple[str, ...] = ()) -> Iterator[PropertyChange]:
-    """Compare two values member by member; lists of different length are one change."""
+    """Compare two values recursively; lists of different length are one change."""
     if before == after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
@@ -47,9 +47,9 @@ def property_changes(before: Any, after: Any, path: tuple[str, ...] = ()) -> Ite
 def describe_changes(
     stack: Stack, template: Mapping[str, Any], parameters: Mapping[str, str], *, clients: Clients
 ) -> list[dict[str, Any]]:
-    """List the changes of going from what is deployed to `template`, in the form of DescribeChangeSet.
+    """Return the changes from the deployed stack to `template`, in the form of DescribeChangeSet.
 
-    Values that only the deployment will know are shown as such, and what they replace as ``Conditional``.
+    Values known only after the deployment are marked, and replacements that depend on them are ``Conditional``.
     """
     plan = _Plan(stack, template, parameters, clients=clients)
     return [{"Type": "Resource", "ResourceChange": change} for change in plan.changes()]
@@ -61,7 +61,7 @@ class _Plan:
     ) -> None:
         self.stack = stack
         self.template = template
-        # Names whose physical id will be new, and those whose attributes may be.
+        # Resources with a new physical ID, and those whose attributes may change.
         self.new_ids: set[str] = set()
         self.modified: set[str] = set()
         self.scope = stack_scope(
@@ -177,7 +177,7 @@ class _Plan:
 
 
 def _touches(path: tuple[str, ...], others: frozenset[tuple[str, ...]]) -> bool:
-    """Whether a changed path is one of `others`, inside one or around one; ``*`` stands for any part."""
+    """Return whether a changed path equals, contains or is within one of `others`; ``*`` matches any part."""
     for other in others:
         pairs = zip(path, other, strict=False)
         if all(two in {one, "*"} for one, two in pairs):

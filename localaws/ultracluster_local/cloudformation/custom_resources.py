@@ -1,8 +1,8 @@
-"""Custom resources: their functions run as local processes, and answer as they would answer CloudFormation.
+"""Custom resources, whose functions run as local processes and respond as they respond to CloudFormation.
 
-Three ways, by what the function is: the CDK's handler that empties buckets and the CDK's Provider framework are done
-here natively, since both lean on services that the local AWS does not run (the Node SDK, Step Functions); every other
-function is called with a ``ResponseURL`` of ours and answers there.
+The CDK's handler that empties buckets and its Provider framework are implemented
+here, because they need what the local AWS does not run (the SDK for Node.js, Step Functions). Every other
+function is invoked with a local ``ResponseURL`` and responds there.
 """
 
 import http.server
@@ -19,56 +19,56 @@ from botocore.exceptions import ClientError
 from ultracluster_local.cloudformation.errors import ResourceError
 from ultracluster_local.cloudformation.providers import Context, Provider
 from ultracluster_local.cloudformation.values import Properties
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 
 __all__ = ["CustomResource", "is_custom"]
 
 _ANSWER_SECONDS = 5
-"""How long an answer may come after the function has ended: it is a local connection."""
+"""How long after the end of the function its response may arrive, over a local connection."""
 
 _COMPLETION_SECONDS = 120
-"""How long the Provider framework may ask whether a resource is complete; on AWS it is up to two hours."""
+"""How long the Provider framework polls for completion; in AWS, up to two hours."""
 
 
 def is_custom(resource_type: str) -> bool:
-    """Whether a type is a custom resource."""
+    """Return whether a type is a custom resource."""
     return resource_type.startswith("Custom::") or resource_type == "AWS::CloudFormation::CustomResource"
 
 
 class CustomResource(Provider):
-    """Any custom resource."""
+    """Provider of all custom resources."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Send Create."""
+        """Send the Create event."""
         return _send(context, "Create", properties)
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - what was answered is all
-        """Return the data of the last answer."""
+        """Return the data of the last response."""
         return _answers(context).get(physical_id, {})
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - nothing to see
-        """Show nothing: CloudFormation detects no drift of custom resources."""
+        """Return nothing: CloudFormation does not detect drift of custom resources."""
         return {}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Send Update; another physical id means that the old one will be deleted."""
+        """Send the Update event; the old resource is deleted if the physical ID changes."""
         return _send(context, "Update", new, physical_id=physical_id, old=old)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Send Delete."""
+        """Send the Delete event."""
         _send(context, "Delete", properties, physical_id=physical_id)
 
     def create_only(self, resource_type: str, old: Properties, new: Properties) -> frozenset[tuple[str, ...]]:  # noqa: ARG002 - the same for all
-        """Replace it when another function takes over."""
+        """Return the service token: another function means a replacement."""
         return frozenset({("ServiceToken",)})
 
     def conditional_create_only(self, resource_type: str) -> frozenset[tuple[str, ...]]:  # noqa: ARG002 - likewise
-        """Leave it to the function: another physical id in its answer means a replacement."""
+        """Return nothing: the function requests a replacement by a new physical ID."""
         return frozenset()
 
 
 def _answers(context: Context) -> dict[str, Mapping[str, Any]]:
-    return remembered(
+    return region_state(
         f"custom-resources:{context.stack_id}:{context.logical_id}", region=context.region, new=dict
     )
 
@@ -164,7 +164,7 @@ def _by_response_url(context: Context, event: dict[str, Any], function: str) -> 
         failure: ResourceError | None = None
         try:
             _invoke(context, function, {**event, "ResponseURL": url})
-        except ResourceError as error:  # a handler may answer, and then fail
+        except ResourceError as error:  # a handler may respond and then fail
             failure = error
         if not arrived.wait(0 if failure else _ANSWER_SECONDS):
             raise failure or ResourceError(
@@ -181,7 +181,7 @@ def _by_response_url(context: Context, event: dict[str, Any], function: str) -> 
 
 @contextmanager
 def _listener() -> Iterator[tuple[str, list[Mapping[str, Any]], threading.Event]]:
-    """Listen for one answer on a free port of this machine."""
+    """Listen for one response on a free local port."""
     answers: list[Mapping[str, Any]] = []
     arrived = threading.Event()
 
@@ -209,7 +209,7 @@ def _listener() -> Iterator[tuple[str, list[Mapping[str, Any]], threading.Event]
 
 
 def _texts(value: Any) -> Any:
-    """Turn numbers and booleans to text, as CloudFormation does."""
+    """Convert numbers and booleans to strings, as CloudFormation does."""
     if isinstance(value, dict):
         return {key: _texts(part) for key, part in value.items()}
     if isinstance(value, list):

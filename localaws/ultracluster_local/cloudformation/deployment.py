@@ -1,4 +1,4 @@
-"""One run over one stack: creates, updates and replaces its resources in order, and can undo all of it."""
+"""One deployment of one stack: create, update and replace its resources in order, and roll back."""
 
 import dataclasses
 import functools
@@ -12,7 +12,13 @@ from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.errors import ResourceError, ValidationError
 from ultracluster_local.cloudformation.intrinsic_functions import resolve
 from ultracluster_local.cloudformation.providers import Context
-from ultracluster_local.cloudformation.removal import EXPECTED, context_of, deletion_order, remove, said_by
+from ultracluster_local.cloudformation.removal import (
+    EXPECTED,
+    context_of,
+    deletion_order,
+    failure_reason,
+    remove,
+)
 from ultracluster_local.cloudformation.resource_types import provider_of
 from ultracluster_local.cloudformation.stack_template import stack_scope
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, stacks_of
@@ -26,7 +32,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def replaces(resource_type: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether going from `old` to `new` properties needs a new resource."""
+    """Return whether changing `old` properties to `new` requires replacement."""
     paths = provider_of(resource_type).create_only(resource_type, old, new)
     return any(_at(old, path) != _at(new, path) for path in paths)
 
@@ -46,24 +52,24 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
 def _attributes(
     context: Context, physical_id: str, properties: Mapping[str, Any]
 ) -> Callable[[], Mapping[str, Any]]:
-    """Read what ``Fn::GetAtt`` gives when something asks, and once: of most resources nothing does."""
+    """Attributes for ``Fn::GetAtt``, read lazily and once: most resources are never asked for any."""
     provider = provider_of(context.resource_type)
     return functools.cache(lambda: provider.attributes(context, physical_id, properties))
 
 
 class Deployment:
-    """One run of the engine over one stack; `apply`, `outputs` and `clean_up` in this order, or `roll_back`.
+    """One deployment of a stack: `apply`, `outputs` and `clean_up` in this order, or `roll_back`.
 
     Args:
-        stack: The stack, whose resources are changed.
-        template: What it shall become.
-        parameters: Value of each parameter, as text.
-        clients: Clients to the local AWS.
+        stack: Stack whose resources are changed.
+        template: New template.
+        parameters: Parameter values as strings.
+        clients: Clients of the local AWS.
 
     Attributes:
-        current: Logical id of the resource at work; empty if none is.
-        current_verb: ``CREATE`` or ``UPDATE``: what is done to it.
-        imports: Names of the exports of other stacks that were used.
+        current: Logical ID of the resource in progress; empty if none.
+        current_verb: ``CREATE`` or ``UPDATE``.
+        imports: Names of imported exports.
     """
 
     def __init__(
@@ -89,13 +95,13 @@ class Deployment:
 
     def _ref(self, name: str) -> str:
         if name not in self.stack.resources:
-            raise ValidationError(f"Template error: {name} is referred to, and not created")
+            raise ValidationError(f"Template error: {name} is referenced but not created")
         return self.stack.resources[name].physical_id
 
     def _attribute(self, name: str, attribute: str) -> Any:
         resource = self.stack.resources.get(name)
         if resource is None:
-            raise ValidationError(f"Template error: {name} is referred to, and not created")
+            raise ValidationError(f"Template error: {name} is referenced but not created")
         attributes = resource.attributes()
         if attribute in attributes:
             return attributes[attribute]
@@ -238,7 +244,7 @@ class Deployment:
         self.stack.record(logical_id, kind, "UPDATE_COMPLETE", physical_id=old.physical_id)
 
     def outputs(self) -> tuple[list[dict[str, str]], dict[str, str]]:
-        """Return the outputs and exports of the template, and refuse changes to exports that are in use."""
+        """Return the outputs and exports of the template; refuse changes to exports in use."""
         outputs, exports = [], {}
         for key, output in (self.template.get("Outputs") or {}).items():
             if "Condition" in output and not self.scope.condition(output["Condition"]):
@@ -263,7 +269,7 @@ class Deployment:
         return outputs, exports
 
     def clean_up(self) -> None:
-        """Delete what was replaced and what the template no longer has; a failure here fails nothing."""
+        """Delete replaced and removed resources; failures do not fail the deployment."""
         wanted = {
             name
             for name, one in self.template["Resources"].items()
@@ -286,11 +292,11 @@ class Deployment:
                 del self.stack.resources[resource.logical_id]
 
     def roll_back(self) -> str:
-        """Undo everything in reverse; return what could not be undone."""
+        """Roll back in reverse order; return what could not be rolled back."""
         failed = []
         for undo in reversed(self.undo):
             try:
                 undo()
             except EXPECTED as error:
-                failed.append(said_by(error))
+                failed.append(failure_reason(error))
         return "; ".join(failed)

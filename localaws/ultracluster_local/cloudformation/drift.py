@@ -1,4 +1,4 @@
-"""Drift: what a stack declared, compared with what its services show now."""
+"""Drift detection: declared properties compared with what services report."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,10 +15,10 @@ __all__ = ["detect_drift", "differences"]
 
 
 def differences(declared: Any, shown: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Compare what was declared with what is shown: path, declared and shown value of each difference.
+    """Compare declared with actual properties: path, declared and actual value of each difference.
 
-    Names are compared whatever their case, scalars as text, lists of tags and of scalars in any order. What a service
-    does not show is not compared; what it shows beyond the declaration is its own default.
+    Names are compared ignoring case, scalars as strings, lists of tags and of scalars ignoring order. What a service
+    does not report is not compared; what it reports beyond the declaration is its default.
     """
     if isinstance(declared, dict) and isinstance(shown, Mapping):
         members = {key.lower(): part for key, part in shown.items()}
@@ -37,7 +37,7 @@ def differences(declared: Any, shown: Any, path: str = "") -> Iterator[tuple[str
 
 
 def _without_system_tags(shown: Any) -> list[Any]:
-    if isinstance(shown, Mapping):  # tags that a service shows as a map
+    if isinstance(shown, Mapping):  # tags that a service returns as a map
         shown = [{"Key": key, "Value": part} for key, part in shown.items()]
     return [
         one for one in shown if not (isinstance(one, Mapping) and str(one.get("Key", "")).startswith("aws:"))
@@ -60,7 +60,7 @@ def _text(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return json.dumps(value, sort_keys=True, default=str)
     text = str(value)
-    if text.startswith(("{", "[")):  # a document that is text on one side
+    if text.startswith(("{", "[")):  # a document that is a string on one side
         try:
             return json.dumps(json.loads(text), sort_keys=True)
         except ValueError:
@@ -69,7 +69,7 @@ def _text(value: Any) -> str:
 
 
 def detect_drift(stack: Stack, *, clients: Clients) -> None:
-    """Compare every resource of `stack` and keep the findings on it."""
+    """Detect drift of all resources of `stack` and record the result on it."""
     stack.drift = [
         _drift_of(stack, resource, clients=clients)
         for resource in stack.resources.values()

@@ -1,4 +1,4 @@
-"""The CloudFormation API for drift."""
+"""CloudFormation API operations for drift detection."""
 
 import uuid
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ handlers = Handlers(service="cloudformation")
 
 @handlers("DetectStackDrift")
 def detect_stack_drift(request: Request) -> Mapping[str, Any]:
-    """Compare a stack with what its services show."""
+    """Detect drift of a stack."""
     stack = stack_of(request)
     with ONE_AT_A_TIME:
         detect_drift(stack, clients=running().clients)
@@ -27,7 +27,7 @@ def detect_stack_drift(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeStackDriftDetectionStatus")
 def describe_stack_drift_detection_status(request: Request) -> Mapping[str, Any]:
-    """Say how the comparison ended."""
+    """Describe the status of a drift detection."""
     detection = request.parameters["StackDriftDetectionId"]
     stack = stacks_of(request.region).get(detection.partition("|")[2])
     return {
@@ -42,7 +42,7 @@ def describe_stack_drift_detection_status(request: Request) -> Mapping[str, Any]
 
 @handlers("DescribeStackResourceDrifts")
 def describe_stack_resource_drifts(request: Request) -> Mapping[str, Any]:
-    """Show what differs."""
+    """Describe the drift of resources."""
     wanted = request.parameters.get("StackResourceDriftStatusFilters") or []
     shown = [
         one for one in stack_of(request).drift if not wanted or one["StackResourceDriftStatus"] in wanted

@@ -1,11 +1,11 @@
-"""The engine: what it means to deploy a stack, to fail at it, and to delete one."""
+"""The engine: deploy a stack, roll back a failed deployment, delete a stack."""
 
 import logging
 from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.cloudformation.deployment import Deployment
-from ultracluster_local.cloudformation.removal import EXPECTED, deletion_order, remove, said_by
+from ultracluster_local.cloudformation.removal import EXPECTED, deletion_order, failure_reason, remove
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, Stacks, stacks_of
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.clock import CLOCK
@@ -25,16 +25,16 @@ def deploy_stack(
     verb: str,
     clients: Clients,
 ) -> None:
-    """Bring `stack` to `template`: all of it, or (rolled back) nothing.
+    """Deploy `template` to `stack` completely, or roll back.
 
     Args:
-        stack: The stack, which is changed.
-        template: The parsed template.
-        template_text: The template as it was sent.
-        parameters: Value of each parameter, as text.
-        tags: The stack's tags.
+        stack: Stack, which is modified.
+        template: Parsed template.
+        template_text: Template as submitted.
+        parameters: Parameter values as strings.
+        tags: Stack tags.
         verb: ``CREATE`` or ``UPDATE``.
-        clients: Clients to the local AWS.
+        clients: Clients of the local AWS.
     """
     stack.enter(f"{verb}_IN_PROGRESS", reason="User Initiated")
     before = dict(stack.resources)
@@ -73,10 +73,12 @@ def _fail(
         kind = template["Resources"][current]["Type"]
         physical_id = before[current].physical_id if current in before else ""
         stack.record(
-            current, kind, f"{run.current_verb}_FAILED", physical_id=physical_id, reason=said_by(error)
+            current, kind, f"{run.current_verb}_FAILED", physical_id=physical_id, reason=failure_reason(error)
         )
     reason = (
-        f"The following resource(s) failed to {verb.lower()}: [{current}]." if current else said_by(error)
+        f"The following resource(s) failed to {verb.lower()}: [{current}]."
+        if current
+        else failure_reason(error)
     )
     if stack.disable_rollback:
         stack.enter(f"{verb}_FAILED", reason=reason)
@@ -91,9 +93,9 @@ def delete_stack(stack: Stack, *, clients: Clients, retain: frozenset[str] = fro
     """Delete a stack and, except for retained ones, its resources.
 
     Args:
-        stack: The stack, which is changed.
-        clients: Clients to the local AWS.
-        retain: Logical ids to leave behind. Default: none.
+        stack: Stack, which is modified.
+        clients: Clients of the local AWS.
+        retain: Logical IDs of resources to retain. Default: none.
     """
     stacks: Stacks = stacks_of(stack.region)
     stack.enter("DELETE_IN_PROGRESS", reason="User Initiated")

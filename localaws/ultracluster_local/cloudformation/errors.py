@@ -1,4 +1,4 @@
-"""Errors of our CloudFormation."""
+"""Errors of the CloudFormation engine."""
 
 from ultracluster_local.services.handlers import ServiceError
 
@@ -6,18 +6,18 @@ __all__ = ["NotUpdatableError", "ResourceError", "ValidationError"]
 
 
 class ValidationError(ServiceError):
-    """The request or the template is wrong; nothing was done."""
+    """An invalid request or template; nothing was changed."""
 
     def __init__(self, message: str) -> None:
         super().__init__("ValidationError", message)
 
 
 class ResourceError(Exception):
-    """One resource failed; the stack is rolled back."""
+    """A failed resource; the stack is rolled back."""
 
 
 class NotUpdatableError(ResourceError):
-    """CloudFormation could update this in place, and the local AWS has no way to."""
+    """An update in place that CloudFormation supports and the local AWS does not."""
 
     def __init__(self, *, resource_type: str, properties: list[str]) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""The value of every intrinsic function."""
+"""Intrinsic functions and conditions of templates."""
 
 import base64
 import ipaddress
@@ -14,10 +14,10 @@ from ultracluster_local.cloudformation.template import SUBSTITUTION, is_intrinsi
 __all__ = ["NO_VALUE", "UNKNOWN", "Scope", "resolve"]
 
 NO_VALUE = object()
-"""What `AWS::NoValue` resolves to: the property or list entry that holds it vanishes."""
+"""Value of `AWS::NoValue`: the property or list entry that holds it is removed."""
 
 UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
-"""What a change set shows for a value that only the deployment will know."""
+"""Placeholder in change sets for a value known only after the deployment."""
 
 _DYNAMIC_REFERENCE = re.compile(r"\{\{resolve:([a-z-]+):([^}]+)\}\}")
 _SUBNET_BITS = 32
@@ -25,18 +25,18 @@ _SUBNET_BITS = 32
 
 @dataclass(kw_only=True, slots=True)
 class Scope:
-    """Where the names of a template get their values.
+    """Sources of the values that a template refers to.
 
     Attributes:
         region: Region of the stack.
-        pseudo: Values of ``AWS::Region`` and its like.
-        parameters: Values of the parameters, already typed.
-        mappings: The template's mappings.
-        conditions: The template's conditions, unevaluated.
-        ref: Gives the physical id of a resource.
-        attribute: Gives an attribute of a resource.
-        imported: Gives the value of an export of another stack.
-        dynamic: Gives the value of a dynamic reference: service, then key.
+        pseudo: Pseudo parameters such as ``AWS::Region``.
+        parameters: Typed parameter values.
+        mappings: Mappings of the template.
+        conditions: Unevaluated conditions of the template.
+        ref: Returns the physical ID of a resource.
+        attribute: Returns an attribute of a resource.
+        imported: Returns the value of an export of another stack.
+        dynamic: Returns the value of a dynamic reference by service and key.
     """
 
     region: str
@@ -63,7 +63,7 @@ class Scope:
         return self._conditions_met[name]
 
     def named(self, name: str) -> Any:
-        """Return what ``Ref`` gives for `name`."""
+        """Return the value of ``Ref`` for `name`."""
         if name == "AWS::NoValue":
             return NO_VALUE
         for source in (self.pseudo, self.parameters):
@@ -73,10 +73,10 @@ class Scope:
 
 
 def resolve(value: Any, scope: Scope) -> Any:
-    """Replace every function in `value` by what it gives.
+    """Resolve all intrinsic functions in `value`.
 
     Raises:
-        ValidationError: If a function is unknown or wrongly used.
+        ValidationError: If a function is unknown or has invalid arguments.
     """
     if isinstance(value, dict):
         if is_intrinsic(value):
@@ -93,7 +93,7 @@ def resolve(value: Any, scope: Scope) -> Any:
 
 
 def _unknown(name: str) -> Any:
-    raise ValidationError(f"Template error: the local AWS has no function {name}")
+    raise ValidationError(f"Template error: the local AWS does not support the function {name}")
 
 
 def _attribute(argument: Any, scope: Scope) -> Any:

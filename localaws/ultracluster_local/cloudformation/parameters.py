@@ -1,4 +1,4 @@
-"""Values of a template's parameters: given, previous, default, typed, or looked up in SSM."""
+"""Parameter values of a template: submitted, previous, default, or read from SSM."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +14,10 @@ __all__ = ["given_parameters", "ssm_parameter", "typed_parameters"]
 def given_parameters(
     template: Mapping[str, Any], sent: list[Mapping[str, Any]], *, previous: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the value of each parameter as text: what was sent, the previous value, or the default.
+    """Return the submitted, previous or default value of each parameter as a string.
 
     Raises:
-        ValidationError: If a value is missing, unknown, or not an allowed one.
+        ValidationError: If a value is missing, not allowed, or of an unknown parameter.
     """
     declared: Mapping[str, Any] = template.get("Parameters") or {}
     unknown = sorted(one["ParameterKey"] for one in sent if one["ParameterKey"] not in declared)
@@ -44,10 +44,10 @@ def given_parameters(
 def typed_parameters(
     template: Mapping[str, Any], values: Mapping[str, str], *, clients: Clients, region: str
 ) -> dict[str, Any]:
-    """Turn texts into what ``Ref`` gives: numbers, lists, values from SSM.
+    """Convert strings to the values of ``Ref``: numbers, lists, values from SSM.
 
     Raises:
-        ValidationError: If a number is none, or SSM has no such parameter.
+        ValidationError: If a value is not a number, or SSM has no such parameter.
     """
     return {
         name: _typed(name, one.get("Type", "String"), values[name], clients=clients, region=region)
@@ -70,10 +70,10 @@ def _typed(name: str, kind: str, text: str, *, clients: Clients, region: str) ->
 
 
 def ssm_parameter(name: str, *, clients: Clients, region: str) -> str:
-    """Look a value up in SSM.
+    """Return the value of an SSM parameter.
 
     Raises:
-        ValidationError: If it is not there.
+        ValidationError: If there is no such parameter.
     """
     try:
         value: str = clients.get("ssm", region).get_parameter(Name=name)["Parameter"]["Value"]

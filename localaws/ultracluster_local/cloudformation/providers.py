@@ -1,6 +1,6 @@
-"""How one resource type is created, read, updated and deleted: the declarative form, over boto3 and botocore's models.
+"""Providers: how resource types are created, read, updated and deleted, mostly declared over boto3's API operations.
 
-A type is usually one `ApiProvider`: names of API operations, and where ids and attributes are in their answers. What
+A type is usually one `ApiProvider`: names of API operations, and paths of IDs and attributes in their responses. What
 does not fit is a subclass of `Provider`.
 """
 
@@ -24,17 +24,17 @@ __all__ = ["ApiProvider", "Context", "Provider", "Tagging"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """Whose resource it is.
+    """Context of a provider call.
 
     Attributes:
-        clients: Clients to the local AWS.
+        clients: Clients of the local AWS.
         region: Region of the stack.
         account: Account of the stack.
         stack_name: Name of the stack.
         stack_id: ARN of the stack.
-        logical_id: Name of the resource in the template.
-        resource_type: Such as ``AWS::EC2::VPC``.
-        attempt: Makes generated names differ between a resource and its replacement.
+        logical_id: Logical ID of the resource.
+        resource_type: Resource type, such as ``AWS::EC2::VPC``.
+        attempt: Number that distinguishes the generated names of a resource and its replacement.
     """
 
     clients: Clients
@@ -47,20 +47,20 @@ class Context:
     attempt: str = ""
 
     def call(self, service: str, operation: str, parameters: Mapping[str, Any]) -> Any:
-        """Call an API by its official name, such as ``CreateVpc``."""
+        """Call an API operation such as ``CreateVpc``."""
         client = self.clients.get(service, self.region)
         return getattr(client, botocore.xform_name(operation))(**parameters)
 
     def arn(self, service: str, resource: str) -> str:
-        """Name something in this Region and account."""
+        """Return the ARN of a resource in this Region and account."""
         return f"arn:aws:{service}:{self.region}:{self.account}:{resource}"
 
     def generated_name(self, *, limit: int = 128, lower: bool = False) -> str:
-        """Make the name that CloudFormation gives to what has none: stack, logical id and a suffix.
+        """Generate a name as CloudFormation does: stack name, logical ID and a suffix.
 
         Args:
-            limit: Most characters that the service allows.
-            lower: Whether the service allows lower case only. Default: as written.
+            limit: Maximum length.
+            lower: Whether the name must be lower case. Default: False.
         """
         seed = f"{self.stack_id}/{self.logical_id}/{self.attempt}".encode()
         suffix = hashlib.sha256(seed).hexdigest()[:12]
@@ -71,7 +71,7 @@ class Context:
         return name.lower() if lower else name
 
     def stack_tags(self) -> dict[str, str]:
-        """Return the tags that CloudFormation adds to what can carry them."""
+        """Return the tags that CloudFormation adds to taggable resources."""
         return {
             "aws:cloudformation:stack-name": self.stack_name,
             "aws:cloudformation:stack-id": self.stack_id,
@@ -80,53 +80,53 @@ class Context:
 
 
 class Provider:
-    """One resource type."""
+    """Provider of one resource type."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the resource and return its physical id, which is what ``Ref`` gives."""
+        """Create the resource and return its physical ID, the value of ``Ref``."""
         raise NotImplementedError
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Show the resource as the service has it, by CloudFormation's names where these differ; None if it is gone."""
+        """Return the resource as the service describes it, with CloudFormation's names; None if it is gone."""
         raise NotImplementedError
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - for subclasses
-        """Return what ``Fn::GetAtt`` can ask for. Default: nothing."""
+        """Return the attributes for ``Fn::GetAtt``. Default: none."""
         return {}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - for subclasses
-        """Change the resource in place and return its physical id.
+        """Update the resource in place and return its physical ID.
 
         Raises:
-            NotUpdatableError: If there is no way to.
+            NotUpdatableError: If the local AWS cannot update it in place.
         """
         raise NotUpdatableError(resource_type=context.resource_type, properties=changed_keys(old, new))
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Delete the resource; that it is gone already is no error."""
+        """Delete the resource; a missing one is no error."""
         raise NotImplementedError
 
     def create_only(self, resource_type: str, old: Properties, new: Properties) -> frozenset[tuple[str, ...]]:  # noqa: ARG002 - for subclasses
-        """Return the paths of the properties whose change needs a new resource. Default: what the registry says."""
+        """Return the paths of properties whose change requires replacement. Default: those of the registry schema."""
         return schemas.create_only(resource_type)
 
     def conditional_create_only(self, resource_type: str) -> frozenset[tuple[str, ...]]:
-        """Return the paths whose change needs a new resource in some cases; here it is tried in place."""
+        """Return the paths of properties whose change may require replacement; an update in place is tried first."""
         return schemas.create_only(resource_type, conditional=True)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tagging:
-    """How a service changes the tags of something that exists.
+    """How a service changes the tags of an existing resource.
 
     Attributes:
-        service: Name of the service.
+        service: Service name of boto3.
         add: Operation that sets tags.
-        remove: Operation that removes them.
-        target: Parameter that names the resource.
+        remove: Operation that removes tags.
+        target: Parameter that identifies the resource.
         tags: Parameter with the tags to set.
         keys: Parameter with the keys to remove.
-        attribute: Attribute that holds the value for `target`. Default: the physical id.
+        attribute: Attribute with the value of `target`. Default: the physical ID.
     """
 
     service: str
@@ -138,7 +138,7 @@ class Tagging:
     attribute: str = ""
 
     def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
-        """Make the tags of `target` those of `new`."""
+        """Replace the tags of `target` with those of `new`."""
         changed, removed = tag_changes(old, new)
         for operation, parameter, value in (
             (self.add, self.tags, changed),
@@ -157,7 +157,7 @@ Argument = str | Callable[[Context, str, Properties], Mapping[str, Any]]
 def _arguments(
     argument: Argument, context: Context, physical_id: str, properties: Properties
 ) -> Mapping[str, Any]:
-    """``VpcId`` means {VpcId: id}, ``VpcIds[]`` means {VpcIds: [id]}; a function says it itself."""
+    """Expand ``VpcId`` to {VpcId: id} and ``VpcIds[]`` to {VpcIds: [id]}; call a function with the ID."""
     if not isinstance(argument, str):
         return argument(context, physical_id, properties)
     if argument.endswith("[]"):
@@ -167,25 +167,25 @@ def _arguments(
 
 @dataclass(frozen=True, kw_only=True)
 class ApiProvider(Provider):
-    """A type whose life is one API call for each verb.
+    """Provider of a type with one API operation each to create, read, update and delete.
 
     Attributes:
-        service: Name of the service as boto3 spells it.
-        creates: Operation that creates.
-        id_path: Where the physical id is in the answer; a leading ``=`` takes it from the request.
-        deletes: Operation that deletes, and how it names the resource; none if there is nothing to delete.
-        reads: Operation that shows it, how it names the resource, and where it is in the answer.
-        attribute_paths: Where each attribute is in what `reads` shows; ``=id`` is the physical id.
-        updates: Operation that changes, and how it names the resource; none if nothing but tags can change.
-        updatable: Properties that `updates` takes; none for all of them, sent together.
-        partial: Those of them of which only the changed members are sent.
-        generates: Property that gets a generated name if the template gives none, and its length limit.
-        prepare: Turns properties into what the operations take. Default: as they are.
-        tagging: How tags change. Default: they cannot.
-        tags_later: Whether tags are set after creation instead of by it.
-        tags_as: Kind that a tag specification names, for creations of EC2 that take tags in that way.
-        renames: CloudFormation's name to where `reads` shows the value, where the two differ.
-        missing: Error codes that mean that the resource is gone.
+        service: Service name of boto3.
+        creates: Operation that creates it.
+        id_path: Path of the physical ID in the response; a leading ``=`` reads it from the request.
+        deletes: Operation that deletes it, and its ID parameter; empty if there is nothing to delete.
+        reads: Operation that describes it, its ID parameter, and the path of the description in the response.
+        attribute_paths: Path of each attribute in the description; ``=id`` is the physical ID.
+        updates: Operation that updates it, and its ID parameter; empty if only tags can change.
+        updatable: Properties that `updates` takes; empty if it takes all, sent together.
+        partial: Updatable properties of which only changed members are sent.
+        generates: Property with a generated name by default, and its maximum length.
+        prepare: Converts properties to parameters. Default: unchanged.
+        tagging: How tags change. Default: they cannot change.
+        tags_later: Whether tags are set after the creation instead of by it.
+        tags_as: Resource type of the tag specification, for EC2 operations that take one.
+        renames: Path in the description by CloudFormation's name, where the two differ.
+        missing: Error codes for a missing resource.
     """
 
     service: str
@@ -280,7 +280,7 @@ class ApiProvider(Provider):
         return {name: value for name, value in found.items() if value is not None}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change tags by `tagging` and everything else by `updates`."""
+        """Update tags through `tagging` and everything else through `updates`."""
         keys = changed_keys(old, new)
         if "Tags" in keys and self.tagging:
             target = self._target(context, physical_id, old)

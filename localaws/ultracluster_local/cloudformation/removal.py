@@ -1,4 +1,4 @@
-"""Deleting deployed resources: in which order, and what is said of it."""
+"""Deletion of deployed resources: order, events and failure messages."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,14 +13,14 @@ from ultracluster_local.cloudformation.template import creation_order, reference
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT
 
-__all__ = ["EXPECTED", "context_of", "deletion_order", "remove", "resource_context", "said_by"]
+__all__ = ["EXPECTED", "context_of", "deletion_order", "failure_reason", "remove", "resource_context"]
 
 EXPECTED = (ClientError, BotoCoreError, ResourceError, ValidationError)
-"""How services and providers fail; anything else is a defect of ours, and is logged as one."""
+"""Failures of services and providers; anything else is a bug of ours and is logged as such."""
 
 
 def resource_context(stack: Stack, resource: StackResource, *, clients: Clients) -> Context:
-    """Return the context in which the provider of a deployed resource works."""
+    """Return the provider context of a deployed resource."""
     return context_of(
         stack, resource.logical_id, resource.resource_type, clients=clients, attempt=resource.attempt
     )
@@ -29,7 +29,7 @@ def resource_context(stack: Stack, resource: StackResource, *, clients: Clients)
 def context_of(
     stack: Stack, logical_id: str, resource_type: str, *, clients: Clients, attempt: str
 ) -> Context:
-    """Return the context in which a provider works on one resource of a stack."""
+    """Return the provider context of a resource of a stack."""
     return Context(
         clients=clients,
         region=stack.region,
@@ -43,20 +43,20 @@ def context_of(
 
 
 def remove(stack: Stack, resource: StackResource, *, clients: Clients) -> None:
-    """Delete the real thing behind a resource, with the events of it."""
+    """Delete the physical resource and record the events."""
     kind, name, physical_id = resource.resource_type, resource.logical_id, resource.physical_id
     stack.record(name, kind, "DELETE_IN_PROGRESS", physical_id=physical_id)
     context = resource_context(stack, resource, clients=clients)
     try:
         provider_of(kind).delete(context, physical_id, resource.properties)
     except EXPECTED as error:
-        stack.record(name, kind, "DELETE_FAILED", physical_id=physical_id, reason=said_by(error))
+        stack.record(name, kind, "DELETE_FAILED", physical_id=physical_id, reason=failure_reason(error))
         raise
     stack.record(name, kind, "DELETE_COMPLETE", physical_id=physical_id)
 
 
-def said_by(error: BaseException) -> str:
-    """Say what went wrong as CloudFormation does: the service's message, its code, the request."""
+def failure_reason(error: BaseException) -> str:
+    """Format a failure as CloudFormation does: the service's message, error code and request."""
     if isinstance(error, ClientError):
         said = error.response["Error"]
         return f"{said.get('Message') or said['Code']} (Service: {error.operation_name}, Error Code: {said['Code']})"
@@ -64,7 +64,7 @@ def said_by(error: BaseException) -> str:
 
 
 def deletion_order(resources: list[StackResource]) -> list[StackResource]:
-    """Order so that what refers to others goes before them."""
+    """Order resources so that each comes before those it refers to."""
     by_name = {one.logical_id: one for one in resources}
     definitions = {
         name: {

@@ -1,6 +1,6 @@
-"""Prints the table of ``ultracluster plan``: what the CloudFormation registry says forces replacement, by type.
+"""Print which properties of a resource type require replacement, according to the CloudFormation registry.
 
-``make types`` writes it after a new cfn-lint. A test compares the file with the cfn-lint that is installed.
+``make types`` writes the table after an upgrade of cfn-lint; a test compares it with the installed cfn-lint.
 """
 
 import json
@@ -11,7 +11,7 @@ from ultracluster_local.cloudformation import schemas
 
 __all__ = ["replacement_table"]
 
-# All types of the services that clusters are made of, so that a new resource of one needs no new table.
+# All types of the services that clusters use, so that a new resource needs no new table.
 _SERVICES: Final = frozenset(
     {
         "AutoScaling",
@@ -48,7 +48,7 @@ _SERVICES: Final = frozenset(
 
 
 def replacement_table() -> str:
-    """Return the table as JSON: for each type the paths that always force replacement, and those that sometimes do."""
+    """Return the table as JSON: for each type, the paths that always and those that sometimes require replacement."""
     rows = [
         f"{json.dumps(name)}: {json.dumps([_paths(name, conditional=some) for some in (False, True)])}"
         for name in schemas.type_names()

@@ -1,4 +1,4 @@
-"""What the calls of CloudFormation have in common: their stack, their template, and when work is done."""
+"""Shared parts of CloudFormation requests: stack, template, tags, and waiting for an operation."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -13,14 +13,14 @@ from ultracluster_local.services.handlers import Request
 __all__ = ["ONE_AT_A_TIME", "refuse_unsettled", "run_change", "stack_of", "stack_tags", "template_of"]
 
 ONE_AT_A_TIME = threading.RLock()
-"""Stacks change one after another: moto's backends are not made for more, and exports need an order."""
+"""Serializes stack operations: moto's backends are not thread-safe, and exports need an order."""
 
 _ANSWER_AFTER_SECONDS = 15.0
-"""A change that ends sooner answers as done, which saves the CLI's 5 s between polls; SDKs give up after 60 s."""
+"""How long a request waits for its operation. The CLI polls every 5 s only if it is still running; SDKs time out after 60 s."""
 
 
 def run_change(work: Callable[[], None]) -> None:
-    """Do `work` on its own thread, and wait for a while only."""
+    """Run `work` on a thread of its own and wait for it for a limited time."""
 
     def locked() -> None:
         with ONE_AT_A_TIME:
@@ -32,7 +32,7 @@ def run_change(work: Callable[[], None]) -> None:
 
 
 def stack_of(request: Request) -> Stack:
-    """Return the stack that a call names.
+    """Return the stack named by a request.
 
     Raises:
         ValidationError: If there is none.
@@ -41,7 +41,7 @@ def stack_of(request: Request) -> Stack:
 
 
 def template_of(request: Request, *, previous: Stack | None = None) -> tuple[str, dict[str, Any]]:
-    """Return the template of a call, as text and parsed, from its body, from S3 or the stack's own."""
+    """Return the template of a request as text and parsed: from its body, from S3, or the current one."""
     url = request.parameters.get("TemplateURL")
     if url:
         bucket, _, key = url.split("://", 1)[-1].split("/", 1)[-1].partition("/")
@@ -57,13 +57,13 @@ def template_of(request: Request, *, previous: Stack | None = None) -> tuple[str
 
 
 def stack_tags(request: Request, previous: Mapping[str, str]) -> dict[str, str]:
-    """Return the tags that a call gives to its stack; those it has if the call says nothing."""
+    """Return the stack tags of a request; the current ones if it has none."""
     given = request.parameters.get("Tags")
     return dict(previous) if given is None else {tag["Key"]: tag["Value"] for tag in given}
 
 
 def refuse_unsettled(stack: Stack) -> None:
-    """Refuse what cannot be updated now."""
+    """Refuse an update in the current state of a stack."""
     if stack.status.endswith("_IN_PROGRESS") or stack.status in {
         "ROLLBACK_COMPLETE",
         "ROLLBACK_FAILED",

@@ -1,6 +1,6 @@
-"""What the CloudFormation registry says about a resource type: its properties and which of them force replacement.
+"""Schemas of the CloudFormation registry: properties of resource types, and which of them require replacement.
 
-The schemas are those that cfn-lint ships (moto's server extra brings it), read as data: an independent judge of our
+The schemas are those of cfn-lint, read as data: an independent check of our
 providers and templates.
 """
 
@@ -15,14 +15,14 @@ from ultracluster_local.cloudformation.template import is_intrinsic
 
 __all__ = ["create_only", "is_known", "problems", "schema", "type_names"]
 
-_INDEX_REGION = "us-east-1"  # the Region with most types
+_INDEX_REGION = "us-east-1"  # the Region with the most types
 
 
 @cache
 def _directory() -> Path:
     found = importlib.util.find_spec("cfnlint")
     if found is None or found.origin is None:
-        raise ModuleNotFoundError("the local AWS needs cfn-lint; install ultracluster[local]")
+        raise ModuleNotFoundError("the local AWS needs cfn-lint; reinstall ultracluster-local")
     return Path(found.origin).parent / "data" / "schemas"
 
 
@@ -34,7 +34,7 @@ def _index() -> Mapping[str, str]:
 
 
 def is_known(resource_type: str) -> bool:
-    """Whether CloudFormation has this type at all."""
+    """Return whether CloudFormation has a resource type."""
     return resource_type in _index()
 
 
@@ -57,11 +57,11 @@ def schema(resource_type: str) -> Mapping[str, Any]:
 
 @cache
 def create_only(resource_type: str, *, conditional: bool = False) -> frozenset[tuple[str, ...]]:
-    """Return the paths of the properties whose change replaces a resource.
+    """Return the paths of properties whose change requires replacement.
 
     Args:
-        resource_type: Such as ``AWS::EC2::Subnet``.
-        conditional: Return those that replace it in some cases only. Default: those that always do.
+        resource_type: Resource type, such as ``AWS::EC2::Subnet``.
+        conditional: Return those that only sometimes require it. Default: those that always do.
     """
     key = "conditionalCreateOnlyProperties" if conditional else "createOnlyProperties"
     paths = schema(resource_type).get(key) or []
@@ -69,7 +69,7 @@ def create_only(resource_type: str, *, conditional: bool = False) -> frozenset[t
 
 
 def problems(resource_type: str, properties: Mapping[str, Any]) -> list[str]:
-    """Compare properties, resolved or not, with the schema: unknown keys and missing required ones."""
+    """Return unknown and missing required properties, resolved or not, according to the schema."""
     found = schema(resource_type)
     paths = (tuple(path.split("/")) for path in found.get("readOnlyProperties") or [])
     read_only = {path[-1] for path in paths if len(path) == _TOP_LEVEL}

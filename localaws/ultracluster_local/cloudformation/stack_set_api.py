@@ -1,6 +1,6 @@
-"""The CloudFormation API for StackSets with permissions of your own: one template, a stack in each of many Regions.
+"""CloudFormation API operations on self-managed StackSets: one template, a stack in each of several Regions.
 
-There is one account here. Service-managed StackSets, which never reach the account that has them, are refused.
+There is one account. Service-managed StackSets, which never deploy to the management account, are refused.
 """
 
 import threading
@@ -19,20 +19,20 @@ from ultracluster_local.cloudformation.stack_template import validate_template
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
 __all__ = ["handlers"]
 
 handlers = Handlers(service="cloudformation")
 
-_ANSWER_AFTER_SECONDS = 15.0  # as long as a stack; a longer operation is RUNNING until it ends
+_ANSWER_AFTER_SECONDS = 15.0  # as long as a stack operation; longer ones are RUNNING until they end
 _POLL_SECONDS = 0.2
 
 
 @dataclass(kw_only=True, slots=True)
 class _Instance:
-    """The stack of a StackSet in one Region."""
+    """A stack instance of a StackSet."""
 
     region: str
     overrides: list[Mapping[str, Any]]
@@ -43,7 +43,7 @@ class _Instance:
 
 @dataclass(kw_only=True, slots=True)
 class _Operation:
-    """A change of the stacks of a StackSet."""
+    """An operation on the stack instances of a StackSet."""
 
     operation_id: str
     action: str
@@ -68,7 +68,7 @@ class _StackSet:
 
 
 def _stack_sets(request: Request) -> dict[str, _StackSet]:
-    return remembered("stack sets", region=request.region, new=dict)
+    return region_state("stack sets", region=request.region, new=dict)
 
 
 def _stack_set_of(request: Request) -> _StackSet:
@@ -81,10 +81,10 @@ def _stack_set_of(request: Request) -> _StackSet:
 
 @handlers("CreateStackSet")
 def create_stack_set(request: Request) -> Mapping[str, Any]:
-    """Keep a template and its parameters; stacks come with CreateStackInstances."""
+    """Create a StackSet without stack instances."""
     name, sets = request.parameters["StackSetName"], _stack_sets(request)
     if request.parameters.get("PermissionModel", "SELF_MANAGED") != "SELF_MANAGED":
-        raise ValidationError("This local AWS has one account and no service-managed StackSets")
+        raise ValidationError("The local AWS has one account and does not support service-managed StackSets")
     if name in sets:
         raise ServiceError("NameAlreadyExistsException", f"The Name {name} already exists")
     text, template = template_of(request)
@@ -104,7 +104,7 @@ def create_stack_set(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeStackSet")
 def describe_stack_set(request: Request) -> Mapping[str, Any]:
-    """Show a StackSet."""
+    """Describe a StackSet."""
     found = _stack_set_of(request)
     return {
         "StackSet": {
@@ -131,7 +131,7 @@ def delete_stack_set(request: Request) -> Mapping[str, Any]:
 
 @handlers("CreateStackInstances")
 def create_stack_instances(request: Request) -> Mapping[str, Any]:
-    """Create a stack in each Region, one Region after the other; the first failure cancels the rest."""
+    """Create stacks Region by Region; the first failure cancels the rest."""
     found = _stack_set_of(request)
     overrides = list(request.parameters.get("ParameterOverrides") or [])
     given_parameters(found.template, [*found.parameters, *overrides], previous={})
@@ -186,12 +186,12 @@ def delete_stack_instances(request: Request) -> Mapping[str, Any]:
 def _regions(request: Request) -> list[str]:
     others = set(request.parameters.get("Accounts") or []) - {ACCOUNT}
     if others or not request.parameters.get("Accounts"):
-        raise ValidationError(f"This local AWS has the account {ACCOUNT} only; name it in Accounts")
+        raise ValidationError(f"The local AWS has only the account {ACCOUNT}; specify it in Accounts")
     return list(dict.fromkeys(request.parameters["Regions"]))
 
 
 def _settled(cloudformation: Any, stack_id: str) -> str:
-    """Wait until nothing is done to a stack, and return its status."""
+    """Wait for the operation on a stack to end, and return the status."""
     while True:
         (stack,) = cloudformation.describe_stacks(StackName=stack_id)["Stacks"]
         status: str = stack["StackStatus"]
@@ -203,7 +203,7 @@ def _settled(cloudformation: Any, stack_id: str) -> str:
 def _operate(
     found: _StackSet, action: str, regions: list[str], change: Callable[[str], str]
 ) -> Mapping[str, Any]:
-    """Do `change`, which returns why it failed, Region after Region on a thread of its own."""
+    """Run `change`, which returns a failure reason, Region by Region on a thread of its own."""
     if any(each.status == "RUNNING" for each in found.operations.values()):
         raise ServiceError("OperationInProgressException", "Another Operation on StackSet is in progress")
     operation = _Operation(operation_id=str(uuid.uuid4()), action=action, begun=CLOCK.now())
@@ -234,7 +234,7 @@ def _operation_of(request: Request) -> _Operation:
 
 @handlers("DescribeStackSetOperation")
 def describe_stack_set_operation(request: Request) -> Mapping[str, Any]:
-    """Say how an operation goes."""
+    """Describe an operation."""
     found, stack_set = _operation_of(request), _stack_set_of(request)
     shown = {
         "OperationId": found.operation_id,
@@ -248,13 +248,13 @@ def describe_stack_set_operation(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListStackSetOperationResults")
 def list_stack_set_operation_results(request: Request) -> Mapping[str, Any]:
-    """Show what an operation did in each Region."""
+    """List the results of an operation by Region."""
     return page(_operation_of(request).results, parameters=request.parameters, key="Summaries")
 
 
 @handlers("ListStackInstances")
 def list_stack_instances(request: Request) -> Mapping[str, Any]:
-    """Show the stacks of a StackSet."""
+    """List the stack instances of a StackSet."""
     found = _stack_set_of(request)
     shown = [_shown(found, each) for each in found.instances.values()]
     return page(shown, parameters=request.parameters, key="Summaries")
@@ -262,7 +262,7 @@ def list_stack_instances(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeStackInstance")
 def describe_stack_instance(request: Request) -> Mapping[str, Any]:
-    """Show the stack of a StackSet in one Region."""
+    """Describe the stack instance of one Region."""
     found = _stack_set_of(request)
     instance = found.instances.get(request.parameters["StackInstanceRegion"])
     if instance is None or request.parameters["StackInstanceAccount"] != ACCOUNT:

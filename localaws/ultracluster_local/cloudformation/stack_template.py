@@ -1,4 +1,4 @@
-"""A template in the light of its stack: whether it can be deployed, and what its names mean."""
+"""Validation of a template for a stack, and the scope of its references."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,10 +18,10 @@ __all__ = ["stack_scope", "validate_template"]
 
 
 def validate_template(template: Mapping[str, Any]) -> None:
-    """Refuse what could not be deployed, before anything is done.
+    """Refuse a template that cannot be deployed, before anything is changed.
 
     Raises:
-        ValidationError: If a type has no provider, a property is unknown to its type, or references lead nowhere.
+        ValidationError: If a type has no provider, a property is not in the schema, or a reference is unresolved.
     """
     unsupported = unsupported_types(template)
     if unsupported:
@@ -62,7 +62,7 @@ def stack_scope(
     ref: Callable[[str], Any],
     attribute: Callable[[str, str], Any],
 ) -> Scope:
-    """Build the scope of a template of `stack`; names of exports that are used are added to `imports`."""
+    """Build the scope of a template of `stack`; names of imported exports are added to `imports`."""
 
     def imported(name: str) -> str:
         exports = stacks_of(stack.region).exports()

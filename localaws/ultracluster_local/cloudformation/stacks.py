@@ -1,4 +1,4 @@
-"""What CloudFormation remembers: stacks, their resources and events, change sets."""
+"""State of CloudFormation: stacks, their resources and events, change sets."""
 
 import uuid
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from typing import Any
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 
 __all__ = ["ChangeSet", "Stack", "StackResource", "Stacks", "stacks_of"]
 
@@ -18,15 +18,15 @@ STACK_TYPE = "AWS::CloudFormation::Stack"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackResource:
-    """One resource as it is deployed.
+    """A deployed resource.
 
     Attributes:
-        logical_id: Its name in the template.
-        resource_type: Such as ``AWS::EC2::VPC``.
-        physical_id: What ``Ref`` gives.
-        properties: Its properties, resolved.
-        attributes: Reads what ``Fn::GetAtt`` gives.
-        definition: Its part of the template, unresolved: policies, metadata.
+        logical_id: Logical ID.
+        resource_type: Resource type, such as ``AWS::EC2::VPC``.
+        physical_id: Physical ID, the value of ``Ref``.
+        properties: Resolved properties.
+        attributes: Returns the attributes for ``Fn::GetAtt``.
+        definition: Unresolved definition in the template, with policies and metadata.
     """
 
     logical_id: str
@@ -40,13 +40,13 @@ class StackResource:
     attempt: str = ""
 
     def retained(self, policy: str) -> bool:
-        """Whether `policy` (``DeletionPolicy``, ``UpdateReplacePolicy``) keeps the real thing."""
+        """Return whether `policy` (``DeletionPolicy``, ``UpdateReplacePolicy``) retains the physical resource."""
         return self.definition.get(policy, "Delete") in {"Retain", "RetainExceptOnCreate", "Snapshot"}
 
 
 @dataclass(kw_only=True, slots=True)
 class Stack:
-    """One stack, with its history."""
+    """A stack with its events."""
 
     name: str
     stack_id: str
@@ -90,7 +90,7 @@ class Stack:
         self.events.append(event | ({"ResourceStatusReason": reason} if reason else {}))
 
     def drifted(self) -> int:
-        """Count the resources that the last detection found changed or gone."""
+        """Return the number of resources that have drifted according to the last detection."""
         return sum(one["StackResourceDriftStatus"] != "IN_SYNC" for one in self.drift)
 
     def drift_status(self) -> str:
@@ -98,14 +98,14 @@ class Stack:
         return "DRIFTED" if self.drifted() else "IN_SYNC"
 
     def enter(self, status: str, *, reason: str = "") -> None:
-        """Change the state of the stack itself."""
+        """Set the status of the stack."""
         self.status, self.reason = status, reason
         self.record(self.name, STACK_TYPE, status, physical_id=self.stack_id, reason=reason)
 
 
 @dataclass(kw_only=True, slots=True)
 class ChangeSet:
-    """A planned change of one stack."""
+    """A change set of a stack."""
 
     name: str
     change_set_id: str
@@ -129,20 +129,20 @@ class ChangeSet:
 
 @dataclass(kw_only=True, slots=True)
 class Stacks:
-    """All stacks of a Region, those that were deleted too, and all change sets."""
+    """All stacks of a Region, including deleted ones, and all change sets."""
 
     region: str
     stacks: dict[str, Stack] = field(default_factory=dict)
     change_sets: dict[str, ChangeSet] = field(default_factory=dict)
 
     def find(self, name: str) -> Stack | None:
-        """Find by name among living stacks, or by ARN among all."""
+        """Find a stack by name, unless it is deleted, or by ARN."""
         if name in self.stacks:
             return self.stacks[name]
         return next((one for one in self.living() if one.name == name), None)
 
     def get(self, name: str) -> Stack:
-        """Find as `find` does.
+        """Return a stack by name or ARN.
 
         Raises:
             ValidationError: If there is no such stack.
@@ -157,14 +157,14 @@ class Stacks:
         return [one for one in self.stacks.values() if one.status != "DELETE_COMPLETE"]
 
     def add(self, name: str, *, status: str) -> Stack:
-        """Make a new stack in `status`."""
+        """Create a stack in `status`."""
         stack_id = f"arn:aws:cloudformation:{self.region}:{ACCOUNT}:stack/{name}/{uuid.uuid4()}"
         stack = Stack(name=name, stack_id=stack_id, region=self.region, status=status, created=CLOCK.now())
         self.stacks[stack_id] = stack
         return stack
 
     def forget_change_sets(self, stack: Stack) -> None:
-        """Drop the plans of a stack, as CloudFormation does when one is executed or the stack goes."""
+        """Delete the change sets of a stack, as CloudFormation does when one is executed or the stack is deleted."""
         for key in [key for key, one in self.change_sets.items() if one.stack is stack]:
             del self.change_sets[key]
 
@@ -173,10 +173,10 @@ class Stacks:
         return {name: (one, value) for one in self.living() for name, value in one.exports.items()}
 
     def importers(self, export: str) -> list[str]:
-        """Name the stacks that import `export`."""
+        """Return the names of the stacks that import `export`."""
         return [one.name for one in self.living() if export in one.imports]
 
 
 def stacks_of(region: str) -> Stacks:
     """Return the stacks of a Region."""
-    return remembered("cloudformation", region=region, new=lambda: Stacks(region=region))
+    return region_state("cloudformation", region=region, new=lambda: Stacks(region=region))

@@ -1,4 +1,4 @@
-"""Templates: reading them, and what depends on what."""
+"""Parsing of templates, and dependencies of their resources."""
 
 import json
 import re
@@ -12,11 +12,11 @@ from ultracluster_local.cloudformation.errors import ValidationError
 __all__ = ["SUBSTITUTION", "creation_order", "is_intrinsic", "parse", "references"]
 
 SUBSTITUTION = re.compile(r"\$\{([^!}][^}]*)\}")
-"""A name inside the text of `Fn::Sub`."""
+"""A reference in the text of `Fn::Sub`."""
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML with CloudFormation's short tags; a date such as 2012-10-17 stays text."""
+    """YAML loader with CloudFormation's short-form functions; dates such as 2012-10-17 stay strings."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -42,13 +42,13 @@ _Loader.add_multi_constructor("!", _short_tag)
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Read a template, JSON or YAML.
+    """Parse a template in JSON or YAML.
 
     Raises:
         ValidationError: If it is not a template.
     """
     try:
-        # JSON first: it is what the CDK writes, and a hundred times faster than YAML.
+        # JSON first: the CDK writes it, and it parses a hundred times faster than YAML.
         template = json.loads(text) if text.lstrip().startswith("{") else yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except (ValueError, yaml.YAMLError) as error:
         raise ValidationError(f"Template format error: {error}") from None
@@ -60,7 +60,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def is_intrinsic(value: Any) -> bool:
-    """Whether `value` is one function call such as ``{"Ref": "Vpc"}``."""
+    """Return whether `value` is an intrinsic function such as ``{"Ref": "Vpc"}``."""
     if not isinstance(value, dict) or len(value) != 1:
         return False
     name = next(iter(value))
@@ -68,7 +68,7 @@ def is_intrinsic(value: Any) -> bool:
 
 
 def references(value: Any) -> Iterator[str]:
-    """Name everything that `value` refers to: resources, parameters and pseudo parameters."""
+    """Return the names that `value` refers to: resources, parameters and pseudo parameters."""
     if isinstance(value, dict):
         if isinstance(value.get("Ref"), str):
             yield value["Ref"]
@@ -89,10 +89,10 @@ def references(value: Any) -> Iterator[str]:
 
 
 def creation_order(template: Mapping[str, Any]) -> list[str]:
-    """Order resources so that each comes after what it refers to or depends on; else as written.
+    """Order resources so that each comes after those it refers to or depends on.
 
     Raises:
-        ValidationError: If a reference leads nowhere, or round in a circle.
+        ValidationError: If a reference is unresolved or circular.
     """
     resources = template["Resources"]
     known = set(resources) | set(template.get("Parameters") or {})

@@ -1,4 +1,4 @@
-"""Values of properties: what changed, and how CloudFormation's form becomes the API's."""
+"""Property values: differences, and conversion from CloudFormation's form to the API's."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,15 +12,15 @@ Properties = Mapping[str, Any]
 
 
 def changed_keys(old: Properties, new: Properties) -> list[str]:
-    """Name the top-level properties that differ."""
+    """Return the names of the top-level properties that differ."""
     return sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
 
 
 def to_api(shape: Any, value: Any, *, path: str = "") -> Any:
-    """Turn a CloudFormation value into what the API takes: names whatever their case, text to numbers, maps to lists.
+    """Convert a CloudFormation value to API parameters: names ignoring case, strings to numbers, maps to lists.
 
     Raises:
-        ResourceError: If the API has no such member, so that nothing is dropped in silence.
+        ResourceError: If the API has no such member; nothing is dropped silently.
     """
     kind = shape.type_name
     if kind == "structure":
@@ -30,7 +30,7 @@ def to_api(shape: Any, value: Any, *, path: str = "") -> Any:
             name = members.get(key.lower())
             if name is None:
                 raise ResourceError(
-                    f"The local AWS does not carry {path}{key} to {shape.name}; see docs/local-aws.md."
+                    f"The local AWS does not support {path}{key} to {shape.name}; see docs/local-aws.md."
                 )
             result[name] = to_api(shape.members[name], part, path=f"{path}{key}.")
         return result

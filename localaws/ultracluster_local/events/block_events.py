@@ -1,4 +1,4 @@
-"""What EC2 does at fixed times in the life of a Capacity Block: events, and the end of its instances."""
+"""EC2's actions at fixed times in the life of a Capacity Block: events and the termination of its instances."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,24 +6,24 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from ultracluster_catalog.capacity.capacity_blocks import (
-    BLOCK_DELIVERED_EVENTS,
-    BLOCK_EXPIRATION_WARNING_EVENTS,
-    INSTANCE_INTERRUPTION_WARNING_EVENT,
-    TERMINATION_BEFORE_END,
-    ULTRASERVER_TERMINATION_BEFORE_END,
-    WARNING_BEFORE_END,
-)
 from ultracluster_local.events.delivery import deliver_to_rules, new_event
 from ultracluster_local.instance.clock import CLOCK
-from ultracluster_local.instance.state import regions_of, remembered
-from ultracluster_local.services.ec2.capacity import launched_into
+from ultracluster_local.instance.state import region_state, regions_with_state
+from ultracluster_local.services.ec2.capacity import instances_in
+from ultracluster_local.services.ec2.capacity_block_terms import (
+    DELIVERED_EVENTS,
+    EXPIRATION_WARNING_BEFORE_END,
+    EXPIRATION_WARNING_EVENTS,
+    INTERRUPTION_WARNING_EVENT,
+    TERMINATION_BEFORE_END,
+    ULTRASERVER_TERMINATION_BEFORE_END,
+)
 from ultracluster_local.services.ec2.capacity_market import Reservation, capacity_market
 
 __all__ = ["deliver_delayed", "next_delayed", "next_in_blocks"]
 
 _INTERRUPTION_WARNING = timedelta(minutes=10)
-"""Before the termination. The guide gives this time for the expiration warning, and none for this one: an assumption."""
+"""Time before termination. An assumption: the guide states it for the expiration warning only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +33,7 @@ class _Delayed:
 
 
 def next_in_blocks(after: datetime) -> tuple[datetime, list[Callable[[], None]]] | None:
-    """Return the next moment of any block after a moment, and what happens then; None if nothing does."""
+    """Return the next time after a given one at which a block acts, and its actions; None if there is none."""
     coming = [one for one in _happenings() if one[0] > after]
     if not coming:
         return None
@@ -42,7 +42,7 @@ def next_in_blocks(after: datetime) -> tuple[datetime, list[Callable[[], None]]]
 
 
 def _happenings() -> Iterator[tuple[datetime, Callable[[], None]]]:
-    for region in regions_of("ec2:capacity"):
+    for region in regions_with_state("ec2:capacity"):
         for block in list(capacity_market(region).reservations.values()):
             if not block.block_id:
                 continue
@@ -51,10 +51,10 @@ def _happenings() -> Iterator[tuple[datetime, Callable[[], None]]]:
             termination = end - (
                 ULTRASERVER_TERMINATION_BEFORE_END if by_ultraserver else TERMINATION_BEFORE_END
             )
-            yield start, partial(_send_of_block, region, block, BLOCK_DELIVERED_EVENTS)
+            yield start, partial(_send_of_block, region, block, DELIVERED_EVENTS)
             yield (
-                end - WARNING_BEFORE_END,
-                partial(_send_of_block, region, block, BLOCK_EXPIRATION_WARNING_EVENTS),
+                end - EXPIRATION_WARNING_BEFORE_END,
+                partial(_send_of_block, region, block, EXPIRATION_WARNING_EVENTS),
             )
             yield termination - _INTERRUPTION_WARNING, partial(_warn_instances, region, block, termination)
             yield termination, partial(_terminate, region, block)
@@ -69,7 +69,7 @@ def _send_of_block(region: str, block: Reservation, names: tuple[str, str]) -> N
 
 
 def _warn_instances(region: str, block: Reservation, termination: datetime) -> None:
-    for instance in launched_into(region, block.reservation_id):
+    for instance in instances_in(region, block.reservation_id):
         detail = {
             "instance-id": instance.id,
             "instance-action": "terminate",
@@ -78,7 +78,7 @@ def _warn_instances(region: str, block: Reservation, termination: datetime) -> N
             "instance-lifecycle": "capacity-block",
         }
         arn = block.arn.replace(f"capacity-reservation/{block.reservation_id}", f"instance/{instance.id}")
-        _send(region, block, INSTANCE_INTERRUPTION_WARNING_EVENT, detail, arn)
+        _send(region, block, INTERRUPTION_WARNING_EVENT, detail, arn)
 
 
 def _send(region: str, block: Reservation, name: str, detail: dict[str, str], arn: str) -> None:
@@ -86,29 +86,29 @@ def _send(region: str, block: Reservation, name: str, detail: dict[str, str], ar
         return
     market = capacity_market(region)
     event = new_event(region=region, source="aws.ec2", detail_type=name, detail=detail, resources=[arn])
-    delayed = remembered("events:delayed", region=region, new=list[_Delayed])
+    delayed = region_state("events:delayed", region=region, new=list[_Delayed])
     delayed += [_Delayed(due=CLOCK.now() + market.event_delay, event=event)] * market.event_copies
 
 
 def _terminate(region: str, block: Reservation) -> None:
-    for instance in launched_into(region, block.reservation_id):
+    for instance in instances_in(region, block.reservation_id):
         instance.terminate()
 
 
 def next_delayed(after: datetime) -> datetime | None:
-    """Return when the next event arrives whose delivery is delayed; None if there is none."""
+    """Return the delivery time of the next delayed event, or None."""
     due = [
         one.due
-        for region in regions_of("events:delayed")
-        for one in remembered("events:delayed", region=region, new=list[_Delayed])
+        for region in regions_with_state("events:delayed")
+        for one in region_state("events:delayed", region=region, new=list[_Delayed])
     ]
     return min((one for one in due if one > after), default=None)
 
 
 def deliver_delayed() -> None:
-    """Deliver every event that has arrived by now."""
-    for region in regions_of("events:delayed"):
-        delayed = remembered("events:delayed", region=region, new=list[_Delayed])
+    """Deliver all delayed events that are due."""
+    for region in regions_with_state("events:delayed"):
+        delayed = region_state("events:delayed", region=region, new=list[_Delayed])
         arrived = [one for one in delayed if one.due <= CLOCK.now()]
         delayed[:] = [one for one in delayed if one.due > CLOCK.now()]
         for one in arrived:

@@ -1,6 +1,6 @@
-"""Delivers events to the targets of EventBridge rules and schedules: Lambda functions, SNS topics and SQS queues.
+"""Deliver events to the targets of EventBridge rules and schedules: Lambda functions, SNS topics and SQS queues.
 
-Each target gets an event once; what fails is kept in the history and not tried again, unlike in AWS.
+Each target gets an event once; unlike in AWS, failures are recorded in the history and not retried.
 """
 
 import json
@@ -16,26 +16,26 @@ from moto.events.models import events_backends
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 
 __all__ = ["Delivery", "deliver", "deliver_to_rules", "history", "new_event"]
 
 _FILTERS = frozenset(
     {"prefix", "suffix", "equals-ignore-case", "numeric", "anything-but", "cidr", "wildcard", "exists"}
 )
-"""What moto's matching of patterns knows; it lets everything pass that it does not."""
+"""Content filters that moto evaluates; it ignores all others, which would match everything."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Delivery:
-    """One event that reached, or did not reach, one target.
+    """Delivery of one event to one target.
 
     Attributes:
-        moment: When, by the clock of the local AWS.
+        moment: Time by the clock of the local AWS.
         rule: ARN of the rule or schedule.
         target: ARN of the target.
-        event: What was sent.
-        error: What the target answered; empty if it took the event.
+        event: Event that was sent.
+        error: The target's error; empty on success.
     """
 
     moment: datetime
@@ -47,13 +47,13 @@ class Delivery:
 
 def history(region: str) -> list[Delivery]:
     """Return what was delivered in a Region, oldest first."""
-    return remembered("events:history", region=region, new=list[Delivery])
+    return region_state("events:history", region=region, new=list[Delivery])
 
 
 def new_event(
     *, region: str, source: str, detail_type: str, detail: object, resources: Iterable[str]
 ) -> dict[str, Any]:
-    """Make an event of this moment in the form of EventBridge."""
+    """Create an EventBridge event with the current time."""
     return {
         "version": "0",
         "id": str(uuid.uuid4()),
@@ -71,7 +71,7 @@ def deliver_to_rules(event: Mapping[str, Any]) -> None:
     """Deliver an event of an AWS service to the enabled rules of the default bus whose pattern it matches.
 
     Raises:
-        ValueError: If a pattern or target is not one that the local AWS knows.
+        ValueError: If a pattern or target is not supported.
     """
     region = event["region"]
     for rule in list(events_backends[ACCOUNT][region].event_buses["default"].rules.values()):
@@ -92,26 +92,26 @@ def _refuse_unknown_filters(rule: str, pattern: Mapping[str, Any]) -> None:
         for condition in value:
             if isinstance(condition, Mapping) and not set(condition) <= _FILTERS:
                 raise ValueError(
-                    f"the local AWS does not know {sorted(condition)} in the event pattern of the rule {rule}"
+                    f"the local AWS does not support {sorted(condition)} in the event pattern of the rule {rule}"
                 )
 
 
 def deliver(target: Mapping[str, Any], event: Mapping[str, Any], *, rule: str, region: str) -> None:
-    """Deliver an event to one target, and note how that went.
+    """Deliver an event to one target and record the result.
 
     Args:
-        target: The target, as EventBridge shows it.
-        event: The event.
-        rule: ARN of the rule or schedule that it belongs to.
+        target: Target as described by EventBridge.
+        event: Event.
+        rule: ARN of its rule or schedule.
         region: Region of the rule.
 
     Raises:
-        ValueError: If the local AWS does not know the target's service, or how to shape the event for it.
+        ValueError: If the target's service or input transformation is not supported.
     """
     arn = target["Arn"]
     for unknown in ("InputPath", "InputTransformer"):
         if target.get(unknown):
-            raise ValueError(f"the local AWS does not know {unknown}, which the rule {rule} uses")
+            raise ValueError(f"the local AWS does not support {unknown}, which the rule {rule} uses")
     text = target.get("Input") or json.dumps(event)
     try:
         error = _send(arn, text, rule=rule)

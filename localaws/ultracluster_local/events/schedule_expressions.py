@@ -1,7 +1,7 @@
-"""When the expressions `rate(...)`, `cron(...)` and `at(...)` are due.
+"""Due times of the schedule expressions `rate(...)`, `cron(...)` and `at(...)`.
 
-Rates count from 1970 and not from the making of their rule, so that `rate(1 minute)` is due at each full minute.
-Of `cron`, the wildcards L, W and # are refused.
+Rates count from 1970, not from the creation of their rule, so that `rate(1 minute)` is due at each full minute.
+The wildcards L, W and # of `cron` are refused.
 """
 
 import re
@@ -35,16 +35,16 @@ _FIELDS = (
 
 
 def due_times(expression: str, *, after: datetime, until: datetime, zone: str = "UTC") -> Iterator[datetime]:
-    """List when an expression is due, in order and in UTC.
+    """Return the due times of an expression in UTC, in order.
 
     Args:
         expression: ``rate(...)``, ``cron(...)`` or ``at(...)``.
-        after: Moment before the first, itself not included.
-        until: Last moment, itself included.
-        zone: Time zone that ``cron`` and ``at`` are read in. Default: UTC.
+        after: Start, exclusive.
+        until: End, inclusive.
+        zone: Time zone of ``cron`` and ``at``. Default: UTC.
 
     Raises:
-        ValueError: If the expression is not understood.
+        ValueError: If the expression is malformed or not supported.
     """
     form = re.fullmatch(r"(rate|cron|at)\(\s*(.*?)\s*\)", expression)
     if form is None:
@@ -92,7 +92,7 @@ def _at(day: date, hour: int, minute: int) -> datetime:
 
 
 def _existing(naive: list[datetime], zone: str) -> Iterator[datetime]:
-    """Give local times their zone; those that a change of the clocks skips do not happen."""
+    """Localize times, omitting those that a daylight saving change skips."""
     for each in naive:
         moment = each.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
         if moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None) == each:
@@ -109,7 +109,7 @@ def _values(expression: str, text: str, field: _Field) -> set[int]:
             low, high = field.lowest, field.highest
         else:
             low = _number(expression, form[2], field)
-            # `5/10` goes on from 5, `5` does not.
+            # `5/10` repeats from 5, `5` does not.
             high = _number(expression, form[3], field) if form[3] else field.highest if form[4] else low
         if high < low or form[4] == "0":
             raise _not_understood(expression)

@@ -1,4 +1,4 @@
-"""Rules with a schedule, and EventBridge schedules: which fire between two moments."""
+"""Scheduled rules and EventBridge schedules that fire between two times."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class Firing:
     """One due time of a rule or schedule.
 
     Attributes:
-        moment: When.
-        fire: Sends its event, unless it was changed, disabled or removed meanwhile.
+        moment: Due time.
+        fire: Sends the event, unless the rule or schedule was changed, disabled or deleted meanwhile.
     """
 
     moment: datetime
@@ -29,16 +29,16 @@ class Firing:
 
 
 def firings(after: datetime, until: datetime, *, most: int) -> list[Firing]:
-    """List what fires between two moments, in order.
+    """Return what fires between two times, in order.
 
     Args:
-        after: Moment before the first, itself not included.
-        until: Last moment, itself included.
-        most: How often each rule or schedule fires at most. If it is due more often, its firings are spread evenly
+        after: Start, exclusive.
+        until: End, inclusive.
+        most: Maximum firings of each rule or schedule. If it is due more often, its firings are spread evenly
             over its due times, the last included.
 
     Raises:
-        ValueError: If a schedule is not understood.
+        ValueError: If a schedule expression is not supported.
     """
     found = [*_rules(after, until, most), *_schedules(after, until, most)]
     return sorted(found, key=lambda firing: firing.moment)
@@ -105,7 +105,7 @@ def _schedules(after: datetime, until: datetime, most: int) -> Iterator[Firing]:
                     )
                     deliver(schedule.target, event, rule=schedule.arn, region=region)
 
-                # A schedule's own start and end count, whatever the expression says.
+                # A schedule's start and end dates limit its expression.
                 start, end = (_moment(one) for one in (schedule.start_date, schedule.end_date))
                 zone = schedule.schedule_expression_timezone
                 due = due_times(expression, after=after, until=until, zone=zone)

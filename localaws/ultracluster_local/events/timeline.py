@@ -1,4 +1,4 @@
-"""Lives through the time that the clock is moved over: everything due happens once, in order."""
+"""Run everything due during a move of the clock, once and in order."""
 
 from collections import deque
 from datetime import datetime
@@ -7,18 +7,18 @@ from ultracluster_local.alarms.watch import AlarmWatch
 from ultracluster_local.events.block_events import deliver_delayed, next_delayed, next_in_blocks
 from ultracluster_local.events.scheduled import firings
 from ultracluster_local.instance.clock import CLOCK
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 
-__all__ = ["EventSettings", "event_settings", "live_through"]
+__all__ = ["EventSettings", "event_settings", "run_due"]
 
 
 class EventSettings:
-    """How the clock's moves are lived through.
+    """Settings for moves of the clock.
 
     Attributes:
-        most_firings: How often each rule or schedule fires at most in one move of the clock. Default: 10.
-        evaluate_alarms: Whether the alarms of CloudWatch are evaluated at each minute. Default: no, because a move that
-            thins schedules lacks the data of most minutes, and alarms on missing data would go off.
+        most_firings: Maximum firings of each rule or schedule in one move of the clock. Default: 10.
+        evaluate_alarms: Whether to evaluate CloudWatch alarms at each minute. Default: False, because a move that
+            limits firings lacks the data of most minutes, and alarms on missing data would fire.
     """
 
     def __init__(self) -> None:
@@ -28,22 +28,22 @@ class EventSettings:
 
 def event_settings() -> EventSettings:
     """Return the settings; those of all Regions are the same."""
-    return remembered("events:settings", region="", new=EventSettings)
+    return region_state("events:settings", region="", new=EventSettings)
 
 
-def live_through(before: datetime, until: datetime) -> None:
-    """Let everything happen that is due between two moments, the clock standing at each in its turn.
+def run_due(before: datetime, until: datetime) -> None:
+    """Run everything due between two times, with the clock set to each due time in turn.
 
-    At the same moment alarms come first, then blocks, then schedules.
+    At the same time, alarms come first, then blocks, then schedules.
 
     Raises:
-        ValueError: If something is due that the local AWS cannot do.
+        ValueError: If something due is not supported.
     """
     scheduled = deque(firings(before, until, most=event_settings().most_firings))
     alarms = AlarmWatch() if event_settings().evaluate_alarms else None
     now = before
     while True:
-        # Looked at anew each time: what happens may move the end of a block.
+        # Read again each time: an action may move the end of a block.
         in_blocks = next_in_blocks(now)
         coming = [
             moment
@@ -56,7 +56,7 @@ def live_through(before: datetime, until: datetime) -> None:
         ]
         then = min(coming, default=until)
         if alarms:
-            alarms.look(now, then)
+            alarms.evaluate(now, then)
         if not coming:
             return
         now = then

@@ -1,7 +1,7 @@
-"""Lambda functions as local processes, since moto's way needs Docker.
+"""Lambda functions as local processes; moto needs Docker for them.
 
-Python functions run under this Python, Node functions under the `node` of PATH. The child's environment is scrubbed:
-it reaches the local AWS and nothing else. Python functions start at the time of the local AWS's clock.
+Python functions run on this Python, Node.js functions on the `node` in PATH. The child's environment is scrubbed:
+it reaches only the local AWS. The clock of Python functions starts at the time of the local AWS.
 """
 
 import hashlib
@@ -27,16 +27,16 @@ __all__ = ["invoke_for_moto"]
 
 _HARNESSES = Path(__file__).parent / "lambda_harness"
 _LEAST_SECONDS = 60
-"""A cold start here shares the machine with the deployment; Lambda's default of 3 s would fail at random."""
+"""Minimum timeout. Cold starts share the machine with the deployment; Lambda's default of 3 s would fail at random."""
 
 
 def invoke_for_moto(function: Any, event: Any = None) -> tuple[str, bool, str]:
-    """Run one invocation; takes the place of moto's `LambdaFunction._invoke_lambda`.
+    """Run one invocation in place of moto's `LambdaFunction._invoke_lambda`.
 
-    CloudWatch is told of it and of its error at the time when it began, as AWS Lambda does it.
+    Records the Invocations and Errors metrics at its start time, as AWS Lambda does.
 
     Returns:
-        The answer as JSON, whether it is an error, and the log.
+        Response as JSON, whether it is an error, and the log.
     """
     began = CLOCK.now()
     answer, failed, log = _run(function, event)
@@ -50,7 +50,7 @@ def _count(function: Any, moment: datetime, *, failed: bool) -> None:
             "MetricName": name,
             "Value": value,
             "Unit": "Count",
-            "Timestamp": moment.astimezone(UTC).replace(tzinfo=None),  # as moto keeps times
+            "Timestamp": moment.astimezone(UTC).replace(tzinfo=None),  # moto's times are naive
             "Dimensions": [{"Name": "FunctionName", "Value": function.function_name}],
         }
         for name, value in (("Invocations", 1), ("Errors", int(failed)))
@@ -116,7 +116,7 @@ def _command(*, node: bool) -> list[str] | None:
 
 
 def _unpacked(archive: bytes) -> Path:
-    """Unpack a function's code once for each content."""
+    """Unpack a function's code once per content hash."""
     target = running().directory / "functions" / hashlib.sha256(archive).hexdigest()[:32]
     if not target.exists():
         partial = _made(target.with_name(f"{target.name}.{os.getpid()}"))

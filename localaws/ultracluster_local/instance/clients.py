@@ -1,4 +1,4 @@
-"""boto3 clients that can reach the local AWS and nothing else."""
+"""boto3 clients that reach only the local AWS."""
 
 import os
 import threading
@@ -18,12 +18,12 @@ __all__ = ["Clients", "models_read_once", "service_model"]
 
 
 _LOADER = botocore.loaders.create_loader()
-"""Keeps what it has read, such as the model of EC2, which takes a tenth of a second."""
+"""Caches service models; reading that of EC2 takes 0.1 s."""
 
 
 @contextmanager
 def models_read_once() -> Iterator[None]:
-    """Let the sessions that are made meanwhile read the models of services together: moto's import makes several."""
+    """Share one loader of service models among the sessions created in this context; importing moto creates several."""
     before = botocore.session.create_loader
     botocore.session.create_loader = lambda path=None: before(path) if path else _LOADER
     try:
@@ -34,7 +34,7 @@ def models_read_once() -> Iterator[None]:
 
 @cache
 def _session() -> Any:
-    # No profile, configuration or credentials of the user: neither their files nor their variables are read.
+    # Ignore the user's profiles, configuration and credentials, whether in files or in environment variables.
     session = botocore.session.Session(session_vars={"profile": (None, None, None, None)})
     session.set_config_variable("config_file", os.devnull)
     session.set_config_variable("credentials_file", os.devnull)
@@ -45,12 +45,12 @@ def _session() -> Any:
 
 @cache
 def service_model(service: str) -> Any:
-    """Return botocore's model of a service: the shapes of its requests and answers."""
+    """Return botocore's model of a service."""
     return _session().get_service_model(service)
 
 
 def _address(request: Any, signing_name: str, region_name: str, **_: Any) -> None:
-    """Say whom a request is for where a signature says it; nobody looks at the signature, which takes a tenth of a call."""
+    """Address a request by the scope of a fake signature: nothing verifies signatures, and signing takes 10 % of a call."""
     scope = f"{ACCESS_KEY}/20261122/{region_name}/{signing_name}/aws4_request"
     request.headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=0"
 
@@ -60,11 +60,11 @@ class Clients:
 
     Args:
         endpoint: Address of the local AWS.
-        answer: Answers requests of this process, as `ultracluster_local.server.in_process.answered_by` makes it. Default: they
-            are sent to the endpoint.
+        answer: Handler created by `ultracluster_local.server.in_process.before_send_handler`. Default: requests
+            go over HTTP.
 
     Raises:
-        FindingsError: If `endpoint` is not a loopback address (UC8001).
+        LocalAwsError: If `endpoint` is not a loopback address (UC8001).
     """
 
     def __init__(self, *, endpoint: str, answer: Callable[..., Any] | None = None) -> None:
@@ -74,7 +74,7 @@ class Clients:
         self._lock = threading.Lock()
 
     def get(self, service: str, region: str) -> Any:
-        """Return the client of `service` in `region`; it fails at once instead of retrying."""
+        """Return a client that does not retry, so that errors surface at once."""
         with self._lock:
             client = self._clients.get((service, region))
             if client is None:
@@ -89,7 +89,7 @@ class Clients:
                         connect_timeout=5,
                         read_timeout=120,
                         proxies={},
-                        user_agent="ultracluster-local",  # else it is put together for each request
+                        user_agent="ultracluster-local",  # otherwise botocore builds it for each request
                         s3={"addressing_style": "path"},
                         max_pool_connections=32,
                     ),

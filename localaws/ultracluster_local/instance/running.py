@@ -1,4 +1,4 @@
-"""The local AWS that runs in this process: at most one, since moto keeps its state in modules."""
+"""The local AWS of this process: at most one, because moto keeps its state in modules."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +10,11 @@ __all__ = ["Running", "is_running", "running", "set_running"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Running:
-    """What the parts of a running local AWS share.
+    """Shared parts of a running local AWS.
 
     Attributes:
-        clients: Clients to its own endpoint.
-        directory: Where all its files are.
+        clients: Clients of its own endpoint.
+        directory: Directory of its files.
     """
 
     clients: Clients
@@ -28,7 +28,7 @@ def running() -> Running:
     """Return the local AWS of this process.
 
     Raises:
-        RuntimeError: If none runs.
+        RuntimeError: If none is running.
     """
     if not _RUNNING:
         raise RuntimeError("no local AWS runs in this process")
@@ -36,10 +36,10 @@ def running() -> Running:
 
 
 def set_running(value: Running | None) -> None:
-    """Say which local AWS runs from now on; None for none."""
+    """Register the running local AWS; None for none."""
     _RUNNING[:] = [] if value is None else [value]
 
 
 def is_running() -> bool:
-    """Whether a local AWS runs in this process."""
+    """Return whether a local AWS is running in this process."""
     return bool(_RUNNING)

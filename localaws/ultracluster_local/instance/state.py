@@ -1,18 +1,18 @@
-"""What the services that we add to moto remember, apart from moto's own backends."""
+"""State of the services that we add to moto, apart from moto's own backends."""
 
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["forget_everything", "regions_of", "remembered"]
+__all__ = ["clear_state", "region_state", "regions_with_state"]
 
 T = TypeVar("T")
 
 _STATE: dict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
 
 
-def remembered(name: str, *, region: str, new: Callable[[], T]) -> T:
-    """Return what is kept under `name` for `region`, made by `new` on first use."""
+def region_state(name: str, *, region: str, new: Callable[[], T]) -> T:
+    """Return the state `name` of `region`, created by `new` on first use."""
     place = _STATE[name, region]
     if "value" not in place:
         place["value"] = new()
@@ -20,11 +20,11 @@ def remembered(name: str, *, region: str, new: Callable[[], T]) -> T:
     return value
 
 
-def regions_of(name: str) -> list[str]:
-    """Return the Regions that something is kept for under `name`."""
+def regions_with_state(name: str) -> list[str]:
+    """Return the Regions that have a state `name`."""
     return sorted(region for kept, region in list(_STATE) if kept == name)
 
 
-def forget_everything() -> None:
-    """Empty the state of every service that we add."""
+def clear_state() -> None:
+    """Discard the state of all services that we add."""
     _STATE.clear()

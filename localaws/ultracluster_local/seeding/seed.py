@@ -1,4 +1,4 @@
-"""What a Region holds before anything is deployed: the CDK's bootstrap, without its stack."""
+"""Initial contents of a Region: the resources of the CDK's bootstrap stack, and fakes that deployments refer to."""
 
 import json
 from collections.abc import Mapping
@@ -12,15 +12,15 @@ from moto.iam.models import iam_backends
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.ec2.capacity import zone_names
 from ultracluster_local.services.ec2.capacity_market import Reservation, Segment, capacity_market
 from ultracluster_local.services.handlers import Request, hex_id
 
-__all__ = ["BOOTSTRAP_VERSION", "bootstrap_bucket", "seed_as_ordered", "seed_capacity_block", "seed_region"]
+__all__ = ["BOOTSTRAP_VERSION", "bootstrap_bucket", "seed_capacity_block", "seed_from_request", "seed_region"]
 
 BOOTSTRAP_VERSION = "30"
-"""Version of the CDK's bootstrap template that is claimed; the CLI asks SSM for it before it deploys."""
+"""Claimed version of the CDK's bootstrap template, which the CLI reads from SSM before it deploys."""
 
 _QUALIFIER = "hnb659fds"  # the CDK's default
 
@@ -31,8 +31,8 @@ def bootstrap_bucket(region: str) -> str:
 
 
 def seed_region(clients: Clients, region: str) -> None:
-    """Make a Region bootstrapped, once; every later call does nothing."""
-    seeded = remembered("seed", region=region, new=list[bool])
+    """Bootstrap a Region; later calls do nothing."""
+    seeded = region_state("seed", region=region, new=list[bool])
     if seeded:
         return
     seeded.append(True)
@@ -47,7 +47,7 @@ def seed_region(clients: Clients, region: str) -> None:
 
 
 def _seed_bootstrap_roles(region: str) -> None:
-    """The roles of the CDK's bootstrap; that of CloudFormation may do everything, as it may by default."""
+    """Create the roles of the CDK's bootstrap; as by default, CloudFormation's role has administrator access."""
     backend = iam_backends[ACCOUNT]["aws"]
     for purpose in ("cfn-exec", "deploy", "file-publishing", "image-publishing", "lookup"):
         trusted = {"Service": "cloudformation.amazonaws.com"} if purpose == "cfn-exec" else {"AWS": ACCOUNT}
@@ -78,17 +78,17 @@ def seed_capacity_block(
     region: str,
     state: str = "",
 ) -> None:
-    """Let a Capacity Block exist that nobody bought here, so that the ids of a rollout lead somewhere.
+    """Seed a Capacity Block with a given reservation ID that was never purchased here.
 
     Args:
         reservation_id: ``cr-...``.
-        instance_type: Type of its instances.
-        count: Number of its instances.
-        zone_id: Id of its zone.
-        start: When it starts.
-        end: When it ends.
+        instance_type: Instance type.
+        count: Number of instances.
+        zone_id: Availability Zone ID.
+        start: Start time.
+        end: End time.
         region: Region of the zone.
-        state: State to show whatever the time. Default: what the clock says.
+        state: Fixed state to report. Default: follows the clock.
 
     Raises:
         ValueError: If the Region has no such zone.
@@ -104,12 +104,12 @@ def seed_capacity_block(
     )
 
 
-def seed_as_ordered(clients: Clients, order: Mapping[str, Any]) -> None:
-    """Do what `ultracluster_local.seeding.seed_client.seed` asks for.
+def seed_from_request(clients: Clients, order: Mapping[str, Any]) -> None:
+    """Seed what `ultracluster_local.seeding.seed_client.seed` requests.
 
     Args:
         clients: Clients of this local AWS.
-        order: ``regions``, ``images``, ``container_images`` and ``reservations``; what exists already stays as it is.
+        order: ``regions``, ``images``, ``container_images`` and ``reservations``; existing ones are left unchanged.
 
     Raises:
         ValueError: If a Region has no such zone.
@@ -123,7 +123,7 @@ def seed_as_ordered(clients: Clients, order: Mapping[str, Any]) -> None:
                 backend,
                 wanted["image_id"],
                 name=f"fake-{wanted['image_id']}",
-                description="A fake of the local AWS, so that the image of a rollout exists",
+                description="A fake of the local AWS",
                 architecture="x86_64",
                 virtualization_type="hvm",
                 region_name=wanted["region"],

@@ -1,6 +1,6 @@
-"""Puts what a rollout refers to into a running local AWS, by its address: in this process or in the background.
+"""Seed a running local AWS, in this process or in the background, with the resources that a deployment refers to.
 
-No API of AWS makes a reservation with a given id, so this goes another way. Importing it does not import moto.
+No AWS API creates a reservation with a given ID, so this uses an endpoint of its own. Importing it does not import moto.
 """
 
 import json
@@ -10,19 +10,19 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
+from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.instance.environment import require_loopback
-from ultracluster_rules.findings import Finding, FindingsError
 
 __all__ = ["SeedContainerImage", "SeedImage", "SeedReservation", "seed"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeedImage:
-    """An AMI that shall exist.
+    """An AMI to seed.
 
     Attributes:
-        image_id: Its id.
-        region: Its Region.
+        image_id: AMI ID.
+        region: Region.
     """
 
     image_id: str
@@ -31,12 +31,12 @@ class SeedImage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeedContainerImage:
-    """A container image that shall exist in a private repository; there is nothing in it.
+    """An empty container image to seed in a private repository.
 
     Attributes:
-        repository: Its repository.
-        tag: Its tag.
-        region: Its Region.
+        repository: Repository name.
+        tag: Image tag.
+        region: Region.
     """
 
     repository: str
@@ -46,17 +46,17 @@ class SeedContainerImage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeedReservation:
-    """A Capacity Reservation that shall exist.
+    """A Capacity Reservation to seed.
 
     Attributes:
-        reservation_id: Its id.
-        region: Its Region.
-        zone_id: Id of its zone.
-        instance_type: Type of its instances.
-        count: Number of its instances.
-        start: When it starts, with a time zone.
-        end: When it ends, with a time zone. None for an On-Demand Capacity Reservation without an end.
-        block: Whether it is that of a Capacity Block; then it has an end.
+        reservation_id: Reservation ID.
+        region: Region.
+        zone_id: Availability Zone ID.
+        instance_type: Instance type.
+        count: Number of instances.
+        start: Start time with time zone.
+        end: End time with time zone. None for an On-Demand Capacity Reservation without an end.
+        block: Whether it belongs to a Capacity Block, which always has an end.
     """
 
     reservation_id: str
@@ -77,17 +77,17 @@ def seed(
     container_images: Iterable[SeedContainerImage] = (),
     reservations: Iterable[SeedReservation] = (),
 ) -> None:
-    """Bootstrap Regions for the CDK, and let images and reservations exist; what exists already stays as it is.
+    """Bootstrap Regions for the CDK and seed images and reservations; existing ones are left unchanged.
 
     Args:
-        endpoint: Address of the local AWS.
+        endpoint: Endpoint URL of the local AWS.
         regions: Regions to bootstrap.
-        images: AMIs that shall exist. Default: none.
-        container_images: Container images that shall exist, with their repositories. Default: none.
-        reservations: Reservations that shall exist. Default: none.
+        images: AMIs to seed. Default: none.
+        container_images: Container images to seed, with their repositories. Default: none.
+        reservations: Reservations to seed. Default: none.
 
     Raises:
-        FindingsError: If the address is not of this machine (UC8001), or the local AWS refuses or does not answer (UC8006).
+        LocalAwsError: If `endpoint` is not a loopback address (UC8001), or the local AWS refuses or does not answer (UC8006).
     """
     order = {
         "regions": sorted(regions),
@@ -111,12 +111,7 @@ def seed(
         raise _refused(endpoint, str(error)) from None
 
 
-def _refused(endpoint: str, why: str) -> FindingsError:
-    return FindingsError(
-        [
-            Finding(
-                code="UC8006",
-                problem=f"the local AWS at {endpoint} did not take what the rollout needs: {why}",
-            )
-        ]
+def _refused(endpoint: str, reason: str) -> LocalAwsError:
+    return LocalAwsError(
+        "UC8006", f"the local AWS at {endpoint} did not take what the rollout needs: {reason}"
     )

@@ -1,10 +1,9 @@
-"""The local AWS in the background of a directory: up, down, status, reset.
+"""Start, find, empty and stop a local AWS that runs in the background of a directory.
 
-The server holds a lock on a file for as long as it lives. A crash, or kill -9, gives the lock back, so that nothing that
-it leaves behind can stop the next `up`, and no other process is ever taken for it.
+The server holds a file lock for its whole life. The system releases the lock after a crash or ``kill -9``, so a dead
+server neither blocks the next `up` nor is mistaken for a running one.
 """
 
-import fcntl
 import json
 import os
 import shutil
@@ -19,21 +18,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
-from typing import BinaryIO
 
+from filelock import FileLock, Timeout
+
+from ultracluster_local.errors import LocalAwsError, quote
 from ultracluster_local.instance.environment import require_loopback, without_aws
 from ultracluster_local.server.local_aws import LocalAws
-from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["DEFAULT_DIRECTORY", "Status", "down", "reset", "status", "up"]
 
 DEFAULT_DIRECTORY = Path(".ultracluster") / "local"
-"""Where the command line keeps it, under the current directory."""
+"""Directory that the command line uses, relative to the current one."""
 
 _READY_SECONDS = 60.0
 _STOP_SECONDS = 10.0
 _LOG_LINES = 20
-_LOCK_TRIES = 20
+_LOCK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,12 +41,12 @@ class Status:
     """A local AWS that runs in the background.
 
     Attributes:
-        endpoint: Its address.
-        port: Its port.
-        pid: Its process.
-        started: When it started, in UTC.
-        directory: Where its files are.
-        log: Its log.
+        endpoint: Endpoint URL.
+        port: Port.
+        pid: Process ID.
+        started: Start time in UTC.
+        directory: Directory of its files.
+        log: Log file.
     """
 
     endpoint: str
@@ -58,23 +58,23 @@ class Status:
 
 
 def up(directory: Path = DEFAULT_DIRECTORY, *, port: int | None = None) -> Status:
-    """Start the server in the background, and return when it answers.
+    """Start the server in the background and return once it answers.
 
     Args:
-        directory: Where its state, log and temporary files are. Default: ``.ultracluster/local``.
+        directory: Directory of its state, log and temporary files. Default: ``.ultracluster/local``.
         port: Port to listen on. Default: a free one.
 
     Raises:
-        FindingsError: If one runs there already (UC8005), or it does not get ready (UC8006).
+        LocalAwsError: If one is already running there (UC8005), or it does not become ready (UC8006).
     """
     directory = directory.absolute()
     directory.mkdir(parents=True, exist_ok=True)
     running = status(directory)
     if running is not None:
-        raise _error(
+        raise LocalAwsError(
             "UC8005",
             f"a local AWS runs already in {quote(str(directory))} at {running.endpoint} (process {running.pid})",
-            "Use it, or stop it with `ultracluster local down`",
+            remedy="Use it, or stop it with `ultracluster local down`",
         )
     _clear(directory)
     temporary = directory / "tmp"
@@ -85,36 +85,41 @@ def up(directory: Path = DEFAULT_DIRECTORY, *, port: int | None = None) -> Statu
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # a Ctrl-C at the terminal is not meant for it
+            start_new_session=True,  # Ctrl-C in the terminal must not reach it
             env={**without_aws(os.environ), "TMPDIR": str(temporary)},
         )
     deadline = time.monotonic() + _READY_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         found = status(directory)
         if found is not None and found.pid == process.pid:
-            # Python warns of a child that is still alive when its object goes; this one is meant to be.
+            # Popen warns about children that outlive their object, as this one should.
             process.returncode = 0
             return found
         time.sleep(0.05)
     if process.poll() is None:
         process.kill()
         process.wait()
-    raise _error("UC8006", f"the local AWS did not start: {_log_end(directory)}", f"See {directory / 'log'}")
+    raise LocalAwsError(
+        "UC8006",
+        f"the local AWS did not start: {_log_end(directory)}",
+        remedy=f"See {directory / 'log'}",
+    )
 
 
 def status(directory: Path = DEFAULT_DIRECTORY) -> Status | None:
-    """Return the local AWS that runs in the background of `directory`; None if none does.
+    """Return the local AWS running in the background of `directory`, or None.
 
     Args:
-        directory: Where its files are. Default: ``.ultracluster/local``.
+        directory: Directory of its files. Default: ``.ultracluster/local``.
     """
     directory = directory.absolute()
-    if not (directory / "lock").exists() or _lock_is_free(directory):
-        return None
     try:
         state = json.loads((directory / "state.json").read_text("utf-8"))
     except (OSError, ValueError):
-        return None  # it is starting, or stopping
+        return None  # none, or one that is starting or stopping
+    # The process is checked too: another call of this function holds the lock for a moment.
+    if _lock_is_free(directory) or not _is_alive(state["pid"]):
+        return None
     return Status(
         endpoint=require_loopback(state["endpoint"]),
         port=state["port"],
@@ -129,10 +134,10 @@ def down(directory: Path = DEFAULT_DIRECTORY) -> bool:
     """Stop the server and remove its files, except for the log.
 
     Args:
-        directory: Where its files are. Default: ``.ultracluster/local``.
+        directory: Directory of its files. Default: ``.ultracluster/local``.
 
     Returns:
-        Whether one ran.
+        Whether one was running.
     """
     directory = directory.absolute()
     running = status(directory)
@@ -145,7 +150,7 @@ def down(directory: Path = DEFAULT_DIRECTORY) -> bool:
                 time.sleep(0.02)
             if _lock_is_free(directory):
                 break
-        # Only if this process started it is it our child, and would stay behind as a zombie.
+        # A child of this process would stay behind as a zombie.
         with suppress(ProcessLookupError, ChildProcessError):
             os.waitpid(running.pid, 0)
     if directory.exists():
@@ -154,20 +159,20 @@ def down(directory: Path = DEFAULT_DIRECTORY) -> bool:
 
 
 def reset(directory: Path = DEFAULT_DIRECTORY) -> None:
-    """Empty the server that runs in the background.
+    """Reset the server that runs in the background.
 
     Args:
-        directory: Where its files are. Default: ``.ultracluster/local``.
+        directory: Directory of its files. Default: ``.ultracluster/local``.
 
     Raises:
-        FindingsError: If none runs, or it does not answer (UC8006).
+        LocalAwsError: If none runs, or it does not answer (UC8006).
     """
     running = status(directory)
     if running is None:
-        raise _error(
+        raise LocalAwsError(
             "UC8006",
             f"no local AWS runs in {quote(str(directory))}",
-            "Start one with `ultracluster local up`",
+            remedy="Start one with `ultracluster local up`",
         )
     request = urllib.request.Request(f"{running.endpoint}/_ultracluster/reset", method="POST")  # noqa: S310 - loopback only
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -175,24 +180,35 @@ def reset(directory: Path = DEFAULT_DIRECTORY) -> None:
         with opener.open(request, timeout=30):
             pass
     except urllib.error.URLError as error:
-        raise _error(
-            "UC8006", f"the local AWS at {running.endpoint} does not answer: {error}", f"See {running.log}"
+        raise LocalAwsError(
+            "UC8006",
+            f"the local AWS at {running.endpoint} does not answer: {error}",
+            remedy=f"See {running.log}",
         ) from None
+
+
+def _lock(directory: Path) -> FileLock:
+    return FileLock(directory / "lock")
 
 
 def _lock_is_free(directory: Path) -> bool:
     try:
-        with (directory / "lock").open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+        with _lock(directory).acquire(blocking=False):
+            return True
+    except Timeout:
         return False
-    except FileNotFoundError:
-        return True
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:  # it is gone, or the ID belongs to another user's process by now
+        return False
     return True
 
 
 def _clear(directory: Path) -> None:
-    """Remove what an earlier server left, except for its log and the lock, which another may be taking."""
+    """Remove the files of an earlier server except its log and the lock, which another process may be acquiring."""
     (directory / "state.json").unlink(missing_ok=True)
     for name in ("tmp", "functions"):
         shutil.rmtree(directory / name, ignore_errors=True)
@@ -200,37 +216,23 @@ def _clear(directory: Path) -> None:
 
 def _log_end(directory: Path) -> str:
     lines = (directory / "log").read_text("utf-8", errors="replace").splitlines()
-    return " | ".join(lines[-_LOG_LINES:]) or "it said nothing"
-
-
-def _error(code: str, problem: str, remedy: str) -> FindingsError:
-    return FindingsError([Finding(code=code, problem=problem, remedy=remedy)])
-
-
-def _take(lock: BinaryIO) -> bool:
-    """Take the lock; try for a while, since whoever looks at the status holds it for a moment."""
-    for _ in range(_LOCK_TRIES):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.05)
-        else:
-            return True
-    return False
+    return " | ".join(lines[-_LOG_LINES:]) or "its log is empty"
 
 
 def _serve(directory: Path, port: int) -> int:
-    """Be the server: hold the lock, answer, and end at SIGTERM."""
+    """Run the server until SIGTERM while holding the lock."""
+    try:
+        lock = _lock(directory).acquire(timeout=_LOCK_SECONDS)  # `status` may hold it for a moment
+    except Timeout:
+        sys.stderr.write("another local AWS runs in this directory\n")
+        return 1
     ended = Event()
     for order in (signal.SIGTERM, signal.SIGINT):
         signal.signal(order, lambda *_: ended.set())
-    with (directory / "lock").open("wb") as lock:
-        if not _take(lock):
-            sys.stderr.write("another local AWS runs in this directory\n")
-            return 1
+    with lock:
         try:
             local = LocalAws(port=port, directory=directory).start()
-        except FindingsError as error:
+        except LocalAwsError as error:
             sys.stderr.write(f"{error}\n")
             return 2
         state = {

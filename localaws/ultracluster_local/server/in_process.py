@@ -1,7 +1,7 @@
-"""Requests of the local AWS to itself: built and parsed by botocore, answered by the application without a socket.
+"""In-process requests of the local AWS to itself: botocore's, answered by the WSGI application without a socket.
 
-A deployment asks the services several times for each resource. Over HTTP each of these requests takes a connection and a
-thread, which is a third of the time of a deployment.
+A deployment sends several requests for each resource. Over HTTP, each takes a connection and a
+thread, a third of the deployment time.
 """
 
 import io
@@ -11,23 +11,23 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 import botocore.awsrequest
 
-__all__ = ["Application", "answered_by"]
+__all__ = ["Application", "before_send_handler"]
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 """A WSGI application."""
 
 
-def answered_by(application: Application) -> Callable[..., Any]:
-    """Return a handler of botocore's event ``before-send`` that lets `application` answer.
+def before_send_handler(application: Application) -> Callable[..., Any]:
+    """Return a handler of botocore's ``before-send`` event that has `application` answer.
 
     Args:
-        application: What a server of the local AWS serves.
+        application: WSGI application of the server.
     """
 
     def answer(request: Any, **_: Any) -> Any:
         headers = {name.upper().replace("-", "_"): _text(value) for name, value in request.headers.items()}
         if any("_" in name for name in request.headers):
-            return None  # the server keeps how these are spelt; then it goes over HTTP
+            return None  # only an HTTP server preserves their spelling
         said: list[tuple[str, list[tuple[str, str]]]] = []
 
         def start_response(status: str, headers: list[tuple[str, str]], *_: Any) -> Callable[[bytes], None]:
@@ -48,7 +48,7 @@ def answered_by(application: Application) -> Callable[..., Any]:
 
 
 def _environ(method: str, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
-    """A request as WSGI has it, and as werkzeug's server gives it to moto."""
+    """Return the WSGI environment of a request, as werkzeug's server passes it to moto."""
     where = urlsplit(url)
     target = where.path + (f"?{where.query}" if where.query else "")
     environ = {
@@ -73,7 +73,7 @@ def _environ(method: str, url: str, headers: Mapping[str, str], body: bytes) -> 
     }
     own = {"CONTENT_TYPE", "CONTENT_LENGTH"}
     environ |= {name if name in own else f"HTTP_{name}": value for name, value in headers.items()}
-    environ.pop("HTTP_TRANSFER_ENCODING", None)  # the body is read as a whole
+    environ.pop("HTTP_TRANSFER_ENCODING", None)  # the body is already complete
     return environ | {"CONTENT_LENGTH": str(len(body))}
 
 
@@ -88,7 +88,7 @@ def _text(value: str | bytes) -> str:
 
 
 class _Content(io.BytesIO):
-    """What botocore reads an answer from."""
+    """Response body in the form botocore reads."""
 
     def stream(self) -> Iterator[bytes]:
         yield self.read()

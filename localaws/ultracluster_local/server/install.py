@@ -1,4 +1,4 @@
-"""Puts our extension into moto, once for each process; the list of every moto internal that we touch."""
+"""Install our extensions into moto, once per process. Every module that patches moto is listed here."""
 
 import functools
 from typing import Any
@@ -51,20 +51,20 @@ __all__ = ["install"]
 
 
 _UNKNOWN_CALL = "InvalidAction"
-"""One of the error codes that all services have."""
+"""An error code common to all services."""
 
 
 @functools.cache
 def install() -> None:
-    """Extend moto: our calls, our CloudFormation, functions as local processes, honest refusals."""
+    """Install our API operations, CloudFormation engine, Lambda runtime and refusal of unknown operations."""
     moto_costs.install()
-    # Only our own stacks and change sets: what moto's engine would half-do must be refused.
+    # Remove moto's CloudFormation operations, so that those we lack are refused instead of half done.
     for name, member in list(vars(CloudFormationResponse).items()):
         if callable(member) and not name.startswith("_") and name not in _KEPT_OF_CLOUDFORMATION:
             delattr(CloudFormationResponse, name)
     for part in (api, change_set_api, drift_api, stack_set_api):
         part.handlers.install(CloudFormationResponse)
-    CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # made for moto's objects; our answers are final
+    CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # made for moto's objects; ours need no transformation
     for module in (
         ec2_placement_groups,
         ec2_launch_templates,
@@ -82,10 +82,10 @@ def install() -> None:
     service_quotas.handlers.install(ServiceQuotasResponse)
     for module in (batch, batch_jobs):
         module.handlers.install(BatchResponse)
-    # moto names Batch's actions by their paths; the general way names them as the API does.
+    # moto derives Batch's actions from their paths; the base class names them as the API does.
     BatchResponse._get_action = BaseResponse._get_action  # noqa: SLF001 - see above
-    COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # else moto warns that the service's model lacks it
-    # moto can keep composite alarms, and lacks only the call.
+    COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # otherwise moto warns that the service's model lacks it
+    # moto stores composite alarms and lacks only the operation.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
     batch_service_jobs.install()
     embedded_metrics.install()
@@ -104,7 +104,7 @@ _KEPT_OF_CLOUDFORMATION = frozenset({"cloudformation_backend", "cfnresponse"})
 
 
 def _refusing(call_action: Any) -> Any:
-    """Answer an unknown call with a 400 that names it: SDKs would retry a 500 for half a minute."""
+    """Refuse an unknown operation by name with HTTP 400; SDKs retry a 500 for half a minute."""
 
     @functools.wraps(call_action)
     def refuse_unknown(response: Any) -> Any:

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ultracluster_local.instance.environment import child_environment, set_profiles_aside
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_local.errors import LocalAwsError
+from ultracluster_local.instance.environment import child_environment, remove_profiles
 
 if TYPE_CHECKING:
     from ultracluster_local.events.delivery import Delivery
@@ -25,14 +25,14 @@ __all__ = ["LocalAws"]
 
 
 class LocalAws:
-    """moto's server with our extension, on a thread of this process; at most one for each process.
+    """moto's server with our extensions, on a thread of this process; at most one per process.
 
-    It listens on 127.0.0.1 only, and its clients reach nothing else.
+    It listens on 127.0.0.1 only, and its clients reach only it.
 
     Args:
         port: Port to listen on. Default: a free one.
-        directory: Where its files are. Default: a temporary directory, removed by `stop`.
-        regions: Regions to bootstrap at the start; others are on first use by `client` or `environment`.
+        directory: Directory for its files. Default: a temporary one, removed by `stop`.
+        regions: Regions to bootstrap at the start; others are bootstrapped by `client` and `environment`.
             Default: us-east-1.
     """
 
@@ -51,10 +51,9 @@ class LocalAws:
         """Start listening.
 
         Raises:
-            FindingsError: If one runs in this process already (UC8002), the port is taken (UC8003) or moto is
-                not installed (UC8004).
+            LocalAwsError: If one is already running in this process (UC8002), or the port is in use (UC8003).
         """
-        self._profiles = set_profiles_aside()
+        self._profiles = remove_profiles()
         try:
             self._start()
         except BaseException:
@@ -63,40 +62,37 @@ class LocalAws:
         return self
 
     def _start(self) -> None:
-        try:
-            from ultracluster_local.instance.clients import Clients, models_read_once  # noqa: PLC0415 - boto3 is slow
+        from ultracluster_local.instance.clients import Clients, models_read_once  # noqa: PLC0415 - boto3 is slow
 
-            with models_read_once(), _kept_for_good():
-                from ultracluster_local.events.timeline import live_through  # noqa: PLC0415 - likewise
-                from ultracluster_local.instance.clock import CLOCK  # noqa: PLC0415 - moto costs seconds
-                from ultracluster_local.instance.running import Running, is_running, set_running  # noqa: PLC0415
-                from ultracluster_local.server.in_process import answered_by  # noqa: PLC0415 - likewise
-                from ultracluster_local.server.server import Server  # noqa: PLC0415
-        except ModuleNotFoundError as error:
-            raise _error(
-                "UC8004", f"Python module {error.name} is missing", "Install ultracluster[local]"
-            ) from None
+        with models_read_once(), _exempt_from_collection():
+            from ultracluster_local.events.timeline import run_due  # noqa: PLC0415 - likewise
+            from ultracluster_local.instance.clock import CLOCK  # noqa: PLC0415 - moto costs seconds
+            from ultracluster_local.instance.running import Running, is_running, set_running  # noqa: PLC0415
+            from ultracluster_local.server.in_process import before_send_handler  # noqa: PLC0415 - likewise
+            from ultracluster_local.server.server import Server  # noqa: PLC0415
         if is_running():
-            raise _error("UC8002", "a local AWS runs in this process already", "Stop it, or use it")
+            raise LocalAwsError(
+                "UC8002", "a local AWS runs in this process already", remedy="Stop it, or use it"
+            )
         try:
-            self._server = Server(port=self._port, on_reset=self.reset, on_seed=self._seed_as_ordered)
+            self._server = Server(port=self._port, on_reset=self.reset, on_seed=self._seed_from_request)
         except (OSError, OverflowError) as error:
-            raise _error(
+            raise LocalAwsError(
                 "UC8003",
                 f"cannot listen on port {self._port}: {error}",
-                "Choose another port, or 0 for a free one",
+                remedy="Choose another port, or 0 for a free one",
             ) from None
         self._directory = self._given_directory or Path(tempfile.mkdtemp(prefix="ultracluster-local-"))
         self._directory.mkdir(parents=True, exist_ok=True)
         endpoint = f"http://localhost:{self._server.port}"
         self._clients = Clients(endpoint=endpoint)
-        own = Clients(endpoint=endpoint, answer=answered_by(self._server.application))
+        own = Clients(endpoint=endpoint, answer=before_send_handler(self._server.application))
         set_running(Running(clients=own, directory=self._directory))
-        CLOCK.when_moved(live_through)
+        CLOCK.on_move(run_due)
         self.reset()
 
     def stop(self) -> None:
-        """Stop listening and forget everything; a second call does nothing."""
+        """Stop listening and discard all state; a second call does nothing."""
         if self._server is None:
             return
         from ultracluster_local.instance.clock import CLOCK  # noqa: PLC0415 - loaded by now
@@ -105,7 +101,7 @@ class LocalAws:
 
         self._server.stop()
         self._server = None
-        CLOCK.when_moved(None)
+        CLOCK.on_move(None)
         set_running(None)
         forget()
         os.environ.update(self._profiles)
@@ -129,13 +125,13 @@ class LocalAws:
 
     @property
     def endpoint(self) -> str:
-        """Address, such as ``http://localhost:41234``."""
+        """Endpoint URL, such as ``http://localhost:41234``."""
         return self._started().endpoint
 
     def environment(
         self, region: str = "us-east-1", *, base: Mapping[str, str] | None = None
     ) -> dict[str, str]:
-        """Return an environment in which child processes reach this local AWS and no other; bootstraps `region`.
+        """Bootstrap `region` and return an environment in which child processes reach only this local AWS.
 
         Args:
             region: Region to set as default. Default: us-east-1.
@@ -145,17 +141,17 @@ class LocalAws:
         return child_environment(endpoint=self.endpoint, region=region, base=base)
 
     def client(self, service: str, region: str = "us-east-1") -> Any:
-        """Return a boto3 client of this local AWS; bootstraps `region`.
+        """Bootstrap `region` and return a boto3 client of this local AWS.
 
         Args:
-            service: Name of the service as boto3 spells it.
+            service: Service name of boto3.
             region: Region. Default: us-east-1.
         """
         self._seed(region)
         return self._started().get(service, region)
 
     def reset(self) -> None:
-        """Empty everything, set the clock to real time, and bootstrap again."""
+        """Discard all state, set the clock to real time, and bootstrap again."""
         from ultracluster_local.instance.clock import CLOCK  # noqa: PLC0415 - loaded by now
         from ultracluster_local.server.server import forget  # noqa: PLC0415
 
@@ -167,13 +163,13 @@ class LocalAws:
 
     @property
     def clock(self) -> "Clock":
-        """The time that Capacity Blocks, schedules and functions follow; moving it forward lets happen what is due."""
+        """The clock that Capacity Blocks, schedules and functions follow; moving it forward runs what is due."""
         from ultracluster_local.instance.clock import CLOCK  # noqa: PLC0415 - loaded by now
 
         return CLOCK
 
     def capacity_market(self, region: str = "us-east-1") -> "CapacityMarket":
-        """Return what can be reserved and bought in a Region, to change its settings.
+        """Return the capacity market of a Region, whose settings tests can change.
 
         Args:
             region: Region. Default: us-east-1.
@@ -185,14 +181,14 @@ class LocalAws:
 
     @property
     def event_settings(self) -> "EventSettings":
-        """How moves of the clock are lived through; `reset` sets them back."""
+        """Settings for moves of the clock; `reset` restores the defaults."""
         from ultracluster_local.events.timeline import event_settings  # noqa: PLC0415 - loaded by now
 
         self._started()
         return event_settings()
 
     def deliveries(self, region: str = "us-east-1") -> "list[Delivery]":
-        """Return the events that rules and schedules of a Region sent to targets, oldest first.
+        """Return the events that rules and schedules of a Region sent to their targets, oldest first.
 
         Args:
             region: Region. Default: us-east-1.
@@ -202,10 +198,10 @@ class LocalAws:
         self._started()
         return list(history(region))
 
-    def _seed_as_ordered(self, order: Mapping[str, Any]) -> None:
-        from ultracluster_local.seeding.seed import seed_as_ordered  # noqa: PLC0415 - loaded by now
+    def _seed_from_request(self, order: Mapping[str, Any]) -> None:
+        from ultracluster_local.seeding.seed import seed_from_request  # noqa: PLC0415 - loaded by now
 
-        seed_as_ordered(self._started(), order)
+        seed_from_request(self._started(), order)
 
     def _seed(self, region: str) -> None:
         from ultracluster_local.seeding.seed import seed_region  # noqa: PLC0415 - loaded by now
@@ -214,8 +210,8 @@ class LocalAws:
 
 
 @contextmanager
-def _kept_for_good() -> Iterator[None]:
-    """Let the garbage collector leave alone what is imported meanwhile: a quarter of a million objects that stay to the end."""
+def _exempt_from_collection() -> Iterator[None]:
+    """Exempt the imports in this context from garbage collection: 250,000 objects that live until the end."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -224,7 +220,3 @@ def _kept_for_good() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
-
-
-def _error(code: str, problem: str, remedy: str) -> FindingsError:
-    return FindingsError([Finding(code=code, problem=problem, remedy=remedy)])

@@ -1,4 +1,4 @@
-"""What moto works out again for each request, worked out once: a third of the time of a deployment."""
+"""Caches for work that moto repeats with each request, a third of the deployment time."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -16,19 +16,19 @@ __all__ = ["install"]
 
 
 def install() -> None:
-    """Let moto do this work once: what it answers stays the same."""
-    # moto lists its folder and the methods of a class for each request.
+    """Install the caches; responses stay the same."""
+    # moto lists its directory and the methods of a class for each request.
     backends.list_of_moto_modules = functools.cache(_listed(backends.list_of_moto_modules))
     responses.method_names_from_class = functools.cache(responses.method_names_from_class)
-    # It tries a pattern of each service on the host of each request.
+    # It matches the host of each request against a pattern of each service.
     DomainDispatcherApplication.get_backend_for_host = _by_host(
         DomainDispatcherApplication.get_backend_for_host
     )
-    # A Region is born with a thousand public AMIs, each with ids of its own.
+    # Each new Region gets a thousand public AMIs with random IDs.
     ec2_utils.random_resource_id = _random_digits
-    # For each value of each answer it makes up the names that the value may be kept under.
+    # It computes the candidate attribute names of each value of each response.
     AttributePicker.__call__ = functools.wraps(AttributePicker.__call__)(_pick)
-    # To show the tags of one thing, it looks through those of all things.
+    # It scans the tags of all resources to describe those of one.
     TagBackend.describe_tags = _of_one(TagBackend.describe_tags)
 
 
@@ -53,7 +53,7 @@ def _random_digits(size: int = 8) -> str:
 
 
 def _pick(picker: Any, context: AttributePickerContext) -> Any:
-    """Find a value under the first of its possible names, as moto does."""
+    """Return the value under the first candidate name that exists, as moto does."""
     value = None
     for name in _names(picker, context):
         found = get_value(context.obj, name, MISSING)
@@ -68,7 +68,7 @@ def _pick(picker: Any, context: AttributePickerContext) -> Any:
 
 
 def _names(picker: Any, context: AttributePickerContext) -> Iterable[str]:
-    """The possible names follow from the value's place in the model and from the class that holds it."""
+    """Return the candidate names, which depend on the value's place in the model and on its object's class."""
     kind = type(context.obj)
     if context.shape is None or hasattr(context.obj, "Meta"):
         names: Iterable[str] = picker.get_possible_keys(context)

@@ -1,4 +1,4 @@
-"""The HTTP server: moto's application behind a front that never answers with a 500."""
+"""The HTTP server: moto's application, wrapped so that it never returns a 500."""
 
 import json
 import logging
@@ -14,7 +14,7 @@ from moto.moto_api._internal.models import MotoAPIBackend
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
-from ultracluster_local.instance.state import forget_everything
+from ultracluster_local.instance.state import clear_state
 from ultracluster_local.server.install import install
 from ultracluster_local.services import image_builder
 from ultracluster_local.services.rest_json import RestJsonServices
@@ -26,22 +26,22 @@ _HOST = "127.0.0.1"
 
 
 class _QuietRequestHandler(MotoRequestHandler):  # type: ignore[misc]  # moto has no types
-    """moto's request handler without a line on stderr for each request."""
+    """moto's request handler without access logs."""
 
     def log_request(self, *_: Any) -> None:
         return
 
 
 class Server:
-    """moto's server with our extension, on a thread of this process.
+    """moto's server with our extensions, on a thread of this process.
 
     Args:
         port: Port to listen on; 0 takes a free one.
-        on_reset: What to do when a client asks to empty everything.
-        on_seed: What to do with the order of `ultracluster_local.seeding.seed_client.seed`.
+        on_reset: Called when a client requests a reset.
+        on_seed: Called with a request of `ultracluster_local.seeding.seed_client.seed`.
 
     Raises:
-        OSError: If the port is taken.
+        OSError: If the port is in use.
     """
 
     def __init__(self, *, port: int, on_reset: Callable[[], None], on_seed: Callable[[Any], None]) -> None:
@@ -49,7 +49,7 @@ class Server:
         self.application = _front(
             _ours_first(DomainDispatcherApplication(create_backend_app)), on_reset, on_seed
         )
-        # Our own socket: werkzeug ends the whole process when the port is taken.
+        # Open the socket here: werkzeug exits the process if the port is in use.
         with socket.create_server((_HOST, port)) as listening:
             self._server = make_server(
                 _HOST,
@@ -65,16 +65,16 @@ class Server:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop listening; the state stays until `forget`."""
+        """Stop listening; state is kept until `forget`."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(timeout=5)
 
 
 def forget() -> None:
-    """Empty every service, moto's and ours."""
+    """Discard the state of all services, moto's and ours."""
     MotoAPIBackend(region_name="global", account_id=DEFAULT_ACCOUNT_ID).reset()
-    forget_everything()
+    clear_state()
 
 
 def _front(
@@ -96,7 +96,7 @@ def _front(
         begun: list[Any] = []
 
         def begin(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            # Flask's page for a path that no service has; S3 answers its own 404s in XML, and to HEAD without any body.
+            # Flask's page for a path of no service; S3's own 404s are XML, or have no body after HEAD.
             page = ("Content-Type", _FLASK_PAGE) in headers and not _asks_s3_for_an_object(environ)
             if status.startswith("404") and page:
                 begun.append(status)
@@ -127,7 +127,7 @@ def _front(
 
 
 _OURS = RestJsonServices(image_builder.handlers)
-"""The services that moto lacks as a whole."""
+"""Services that moto does not have at all."""
 
 
 def _ours_first(application: Any) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:

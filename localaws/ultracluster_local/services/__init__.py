@@ -1,3 +1,3 @@
-"""Calls that moto lacks or gets wrong, one module for each service or part of it."""
+"""API operations that moto lacks or gets wrong, a module per service or part of it."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""AWS Budgets: budgets as strict as AWS is about them, and notifications for spend that a test makes up."""
+"""AWS Budgets: budgets validated as in AWS, and notifications for spend that a test records."""
 
 import json
 import re
@@ -10,11 +10,10 @@ from typing import Any
 
 from moto.budgets.models import budgets_backends
 
-from ultracluster_catalog.limits.budgets import MOST_BUDGET_EMAILS, MOST_BUDGET_NOTIFICATIONS
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 
 __all__ = ["BudgetNotice", "handlers", "record_spend"]
@@ -25,6 +24,10 @@ _NAME = re.compile(r"[^:\\]{1,100}")
 _TAG_FILTER = re.compile(r"(?:user|aws):.{1,128}\$.*")
 _PARTITION = "aws"
 
+# CreateBudget: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_CreateBudget.html
+_MOST_NOTIFICATIONS = 10
+_MOST_EMAILS = 10  # for each notification, beside one SNS topic
+
 
 def _backend() -> Any:
     return budgets_backends[ACCOUNT][_PARTITION]
@@ -32,7 +35,7 @@ def _backend() -> Any:
 
 @handlers("CreateBudget")
 def create_budget(request: Request) -> Mapping[str, Any]:
-    """Keep a budget, if AWS would."""
+    """Create a budget."""
     budget = request.parameters["Budget"]
     notifications = request.parameters.get("NotificationsWithSubscribers") or []
     wrong = [*_wrong_with_budget(budget), *_wrong_with_notifications(notifications)]
@@ -45,15 +48,15 @@ def create_budget(request: Request) -> Mapping[str, Any]:
 def _wrong_with_budget(budget: Mapping[str, Any]) -> list[str]:
     wrong = []
     if not _NAME.fullmatch(budget.get("BudgetName", "")):
-        wrong.append("The name of a budget has 1 to 100 characters, without : and \\")
+        wrong.append("A budget name has 1 to 100 characters except : and \\")
     try:
         if Decimal(budget.get("BudgetLimit", {}).get("Amount", "1")) <= 0:
-            wrong.append("The limit of a budget is above 0")
+            wrong.append("The budget limit must be greater than 0")
     except InvalidOperation:
-        wrong.append("The limit of a budget is a number")
+        wrong.append("The budget limit must be a number")
     filters = (budget.get("CostFilters") or {}).get("TagKeyValue") or []
     wrong += [
-        f"Not a tag filter: {each}; it is user:KEY$VALUE"
+        f"Invalid tag filter {each}; use user:KEY$VALUE"
         for each in filters
         if not _TAG_FILTER.fullmatch(each)
     ]
@@ -62,16 +65,14 @@ def _wrong_with_budget(budget: Mapping[str, Any]) -> list[str]:
 
 def _wrong_with_notifications(notifications: list[Mapping[str, Any]]) -> list[str]:
     wrong = []
-    if len(notifications) > MOST_BUDGET_NOTIFICATIONS:
-        wrong.append(f"A budget has up to {MOST_BUDGET_NOTIFICATIONS} notifications")
+    if len(notifications) > _MOST_NOTIFICATIONS:
+        wrong.append(f"A budget can have up to {_MOST_NOTIFICATIONS} notifications")
     twice = Counter(_key(each["Notification"]) for each in notifications)
-    wrong += [f"Notification given twice: {key}" for key, count in twice.items() if count > 1]
+    wrong += [f"Duplicate notification: {key}" for key, count in twice.items() if count > 1]
     for each in notifications:
         kinds = Counter(one["SubscriptionType"] for one in each["Subscribers"])
-        if not kinds or kinds["SNS"] > 1 or kinds["EMAIL"] > MOST_BUDGET_EMAILS:
-            wrong.append(
-                f"A notification has one topic and up to {MOST_BUDGET_EMAILS} addresses, or one of them"
-            )
+        if not kinds or kinds["SNS"] > 1 or kinds["EMAIL"] > _MOST_EMAILS:
+            wrong.append(f"A notification needs one SNS topic, up to {_MOST_EMAILS} email addresses, or both")
     return wrong
 
 
@@ -85,24 +86,24 @@ def _key(notification: Mapping[str, Any]) -> tuple[str, str, float]:
 
 @handlers("DescribeSubscribersForNotification")
 def describe_subscribers_for_notification(request: Request) -> Mapping[str, Any]:
-    """Show who is told at a threshold."""
+    """List the subscribers of a notification."""
     budget = _backend().budgets[ACCOUNT].get(request.parameters["BudgetName"])
     asked = _key(request.parameters["Notification"])
     for each in budget.notifications if budget else ():
         if _key(each.details) == asked:
             return {"Subscribers": each.subscribers}
-    raise ServiceError("NotFoundException", "There is no such notification")
+    raise ServiceError("NotFoundException", "The notification does not exist")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BudgetNotice:
-    """One notification that a budget sent, or could not send.
+    """A notification that a budget sent or failed to send.
 
     Attributes:
         kind: ``ACTUAL`` or ``FORECASTED``.
-        threshold: In percent of the limit.
-        address: ARN of the topic, or mail address.
-        error: Why it did not arrive; empty if it did, or is a mail, which goes nowhere here.
+        threshold: Threshold in percent of the limit.
+        address: ARN of the topic, or email address.
+        error: Reason for a failed delivery; empty on success and for email, which is not sent.
     """
 
     kind: str
@@ -112,12 +113,12 @@ class BudgetNotice:
 
 
 def record_spend(name: str, *, actual: float, forecast: float | None = None) -> list[BudgetNotice]:
-    """Let AWS Budgets see what was spent in this month, and send what is due; each threshold once in a month.
+    """Record this month's spend and send due notifications, each threshold once a month.
 
     Args:
         name: Name of the budget.
-        actual: US dollars that were spent in the month of the clock.
-        forecast: US dollars that will have been at its end. Default: as much as was spent.
+        actual: Actual spend in US dollars in the month of the clock.
+        forecast: Forecasted spend in US dollars at its end. Default: `actual`.
 
     Raises:
         KeyError: If there is no such budget.
@@ -129,12 +130,12 @@ def record_spend(name: str, *, actual: float, forecast: float | None = None) -> 
         "ActualSpend": {"Amount": str(actual), "Unit": "USD"},
         "ForecastedSpend": {"Amount": str(spent["FORECASTED"]), "Unit": "USD"},
     }
-    told = remembered("budgets:told", region="", new=set[Any])
+    told = region_state("budgets:told", region="", new=set[Any])
     notices = []
     for notification in budget.notifications:
         kind, operator, threshold = key = _key(notification.details)
         if operator != "GREATER_THAN":
-            raise ValueError(f"the local AWS knows GREATER_THAN only, not {operator}")
+            raise ValueError(f"the local AWS supports GREATER_THAN only; got {operator}")
         this_month = (name, key, f"{CLOCK.now():%Y-%m}")
         share = (
             threshold / 100 * limit

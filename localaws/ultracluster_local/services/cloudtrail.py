@@ -1,6 +1,6 @@
-"""CloudTrail's event history: always empty, since nothing local is recorded.
+"""CloudTrail's event history, which is always empty: local calls are not recorded.
 
-The CDK CLI asks for it after a failed deployment.
+The CDK CLI looks it up after a failed deployment.
 """
 
 from collections.abc import Mapping
@@ -15,5 +15,5 @@ handlers = Handlers(service="cloudtrail")
 
 @handlers("LookupEvents")
 def lookup_events(request: Request) -> Mapping[str, Any]:  # noqa: ARG001 - one signature for all handlers
-    """Answer that nothing was recorded."""
+    """Return no events."""
     return {"Events": []}

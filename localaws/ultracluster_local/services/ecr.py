@@ -1,10 +1,10 @@
-"""Amazon ECR: pull-through cache rules, which moto lacks. Nothing is pulled: there is no way to another registry."""
+"""Amazon ECR pull through cache rules, which moto lacks. Nothing is pulled: no other registry can be reached."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
 __all__ = ["handlers"]
@@ -13,7 +13,7 @@ handlers = Handlers(service="ecr")
 
 
 def _rules(request: Request) -> dict[str, dict[str, Any]]:
-    return remembered("ecr:cache-rules", region=request.region, new=dict)
+    return region_state("ecr:cache-rules", region=request.region, new=dict)
 
 
 def _rule(request: Request, prefix: str) -> dict[str, Any]:
@@ -21,18 +21,18 @@ def _rule(request: Request, prefix: str) -> dict[str, Any]:
         return _rules(request)[prefix]
     except KeyError:
         raise ServiceError(
-            "PullThroughCacheRuleNotFoundException", f"There is no pull through cache rule '{prefix}'"
+            "PullThroughCacheRuleNotFoundException", f"The pull through cache rule '{prefix}' does not exist"
         ) from None
 
 
 @handlers("CreatePullThroughCacheRule")
 def create_pull_through_cache_rule(request: Request) -> Mapping[str, Any]:
-    """Create a rule; a prefix has one."""
+    """Create a rule; a prefix has at most one."""
     prefix = request.parameters["ecrRepositoryPrefix"]
     if prefix in _rules(request):
         raise ServiceError(
             "PullThroughCacheRuleAlreadyExistsException",
-            f"There is a pull through cache rule '{prefix}' already",
+            f"The pull through cache rule '{prefix}' already exists",
         )
     rule = {"registryId": request.account, "createdAt": CLOCK.now(), **request.parameters}
     _rules(request)[prefix] = rule
@@ -41,7 +41,7 @@ def create_pull_through_cache_rule(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribePullThroughCacheRules")
 def describe_pull_through_cache_rules(request: Request) -> Mapping[str, Any]:
-    """Show all rules, or those named."""
+    """Describe all rules, or the named ones."""
     wanted = request.parameters.get("ecrRepositoryPrefixes")
     shown = [_rule(request, one) for one in wanted] if wanted else list(_rules(request).values())
     return page(shown, parameters=request.parameters, key="pullThroughCacheRules", cursor="nextToken")
@@ -49,7 +49,7 @@ def describe_pull_through_cache_rules(request: Request) -> Mapping[str, Any]:
 
 @handlers("DeletePullThroughCacheRule")
 def delete_pull_through_cache_rule(request: Request) -> Mapping[str, Any]:
-    """Delete a rule; what the cache holds stays."""
+    """Delete a rule; cached images stay."""
     rule = _rule(request, request.parameters["ecrRepositoryPrefix"])
     del _rules(request)[rule["ecrRepositoryPrefix"]]
     return rule

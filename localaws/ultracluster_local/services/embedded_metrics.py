@@ -1,7 +1,7 @@
-"""Embedded metric format: log events that carry metrics, which CloudWatch Logs hands to CloudWatch.
+"""CloudWatch embedded metric format: log events from which CloudWatch extracts metrics.
 
-After the specification of the format in the CloudWatch User Guide, read 2026-11-21. Values come with their own timestamps; a
-value may be a number or a list of numbers. An event that is not of the format is a log event, nothing more.
+Source: specification of the format in the CloudWatch User Guide, read 2026-11-21. Values have their own timestamps; a
+value may be a number or a list of numbers. Other log events are ignored.
 """
 
 import functools
@@ -19,7 +19,7 @@ __all__ = ["extract_metrics", "install"]
 
 
 def install() -> None:
-    """Let moto's CloudWatch Logs look for metrics in what it takes."""
+    """Make moto's CloudWatch Logs extract metrics from log events."""
     LogsBackend.put_log_events = _extracting(LogsBackend.put_log_events)
 
 
@@ -34,7 +34,7 @@ def _extracting(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def extract_metrics(lines: Iterable[str], *, region: str) -> None:
-    """Put the metrics of the lines that are of the format into CloudWatch.
+    """Extract the metrics of log events into CloudWatch.
 
     Args:
         lines: Log events.
@@ -54,7 +54,7 @@ def extract_metrics(lines: Iterable[str], *, region: str) -> None:
 def _metric_data(document: Mapping[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     moment = datetime.fromtimestamp(document["_aws"]["Timestamp"] / 1000, UTC).replace(
         tzinfo=None
-    )  # as moto keeps times
+    )  # moto's times are naive
     for directive in document["_aws"]["CloudWatchMetrics"]:
         data = []
         for names in directive["Dimensions"]:

@@ -1,7 +1,7 @@
-"""How a call that moto lacks is written here: one function from parameters to an answer.
+"""Handlers of API operations that moto lacks: functions from request parameters to a response.
 
-moto parses the request and serialises the answer from botocore's model of the service, so that a handler sees and
-returns plain mappings with the official names.
+moto parses requests and serializes responses by botocore's model of the service, so handlers see and
+return plain mappings with the API's names.
 """
 
 import uuid
@@ -21,7 +21,7 @@ __all__ = ["Handler", "Handlers", "Request", "ServiceError", "hex_id", "page", "
 
 
 class ServiceError(ServiceException):  # type: ignore[misc]  # moto has no types
-    """An error that the service answers with; never a 500, which SDKs retry for half a minute."""
+    """An error response of a service; never a 500, which SDKs retry for half a minute."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -30,12 +30,12 @@ class ServiceError(ServiceException):  # type: ignore[misc]  # moto has no types
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """One call.
+    """An API request.
 
     Attributes:
-        operation: Name of the API operation, such as ``DescribePlacementGroups``.
-        parameters: What the caller sent, by official name, with types of the API's model.
-        region: Region of the call.
+        operation: API operation, such as ``DescribePlacementGroups``.
+        parameters: Parameters by the API's names, with the types of its model.
+        region: Region.
     """
 
     operation: str
@@ -44,7 +44,7 @@ class Request:
     account: str = ACCOUNT
 
     def arn(self, service: str, resource: str) -> str:
-        """Name a resource of this Region and account."""
+        """Return the ARN of a resource in this Region and account."""
         return f"arn:aws:{service}:{self.region}:{self.account}:{resource}"
 
 
@@ -52,10 +52,10 @@ Handler = Callable[[Request], Mapping[str, Any]]
 
 
 class Handlers:
-    """The calls of one service that we answer ourselves.
+    """Handlers of one service's operations.
 
     Args:
-        service: Name of the service as boto3 spells it.
+        service: Service name of boto3.
     """
 
     def __init__(self, *, service: str) -> None:
@@ -63,7 +63,7 @@ class Handlers:
         self.table: dict[str, Handler] = {}
 
     def __call__(self, operation: str) -> Callable[[Handler], Handler]:
-        """Register the decorated function for `operation`."""
+        """Return a decorator that registers the handler of `operation`."""
 
         def register(handler: Handler) -> Handler:
             self.table[operation] = handler
@@ -72,7 +72,7 @@ class Handlers:
         return register
 
     def install(self, response_class: type) -> None:
-        """Let moto's `response_class` answer these operations by our handlers."""
+        """Install the handlers into moto's `response_class`."""
         for operation, handler in self.table.items():
             setattr(response_class, camelcase_to_underscores(operation), _as_method(operation, handler))
 
@@ -82,7 +82,7 @@ def _as_method(operation: str, handler: Handler) -> Callable[[Any], ActionResult
         response.parse_parameters(response.normalized_request)
         parsed = response.params
         given = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
-        # moto gives the times of a call without their zone, which is UTC on the wire.
+        # moto parses times as naive ones; they are UTC.
         parameters = {
             name: value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
             for name, value in given.items()
@@ -94,12 +94,12 @@ def _as_method(operation: str, handler: Handler) -> Callable[[Any], ActionResult
 
 
 def hex_id(prefix: str, *, length: int = 17) -> str:
-    """Make a new id such as ``cr-0123456789abcdef0``."""
+    """Generate an ID such as ``cr-0123456789abcdef0``."""
     return f"{prefix}-{uuid.uuid4().hex[:length]}"
 
 
 def tags_of(parameters: Mapping[str, Any], *, resource_type: str) -> list[dict[str, str]]:
-    """Return the tags that an EC2 call gives to `resource_type`."""
+    """Return the tags of an EC2 request for `resource_type`."""
     return [
         {"Key": tag["Key"], "Value": tag.get("Value", "")}
         for specification in parameters.get("TagSpecifications") or []
@@ -116,11 +116,11 @@ def page(
     default: int = 100,
     cursor: str = "NextToken",
 ) -> dict[str, Any]:
-    """Cut one page out of `items`, as ``MaxResults`` and the token of the call ask for."""
+    """Return the page of `items` that ``MaxResults`` and the token of a request ask for."""
     try:
         start = int(parameters.get(cursor) or 0)
     except ValueError:
-        raise ServiceError("InvalidNextToken", "The token is not one that this service gave") from None
+        raise ServiceError("InvalidNextToken", "The token is invalid.") from None
     size = int(parameters.get("MaxResults") or parameters.get("maxResults") or default)
     answer: dict[str, Any] = {key: items[start : start + size]}
     if start + size < len(items):

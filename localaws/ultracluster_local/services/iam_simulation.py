@@ -1,7 +1,7 @@
-"""IAM: simulating the identity policies of a role or user, which moto lacks.
+"""IAM's SimulatePrincipalPolicy, which moto lacks.
 
-Effect, Action and Resource are judged; what is not known here is refused by name, and never passed over: conditions,
-NotAction, NotResource, and resource policies or context in a call. A permissions boundary counts.
+Effect, Action and Resource are evaluated, and permissions boundaries apply. Everything else is refused by name: conditions,
+NotAction, NotResource, and resource policies or context in a request.
 """
 
 import json
@@ -29,19 +29,19 @@ _UNKNOWN_PARAMETERS = (
 )
 
 
-# What the service-linked roles of services that moto does not list are called.
+# Names of service-linked roles that moto lacks.
 _ROLE_NAMES = {"batch": "Batch", "fsx": "AmazonFSx", "spot": "EC2Spot"}
 
 
 def install() -> None:
-    """Put the call into moto's IAM, and the names of service-linked roles."""
+    """Install the operation and names of service-linked roles into moto's IAM."""
     handlers.install(IamResponse)
     SERVICE_NAME_CONVERSION.update(_ROLE_NAMES)
 
 
 @handlers("SimulatePrincipalPolicy")
 def simulate_principal_policy(request: Request) -> Mapping[str, Any]:
-    """Tell what the policies of a role or a user say to actions."""
+    """Evaluate the policies of a role or user for actions."""
     given = request.parameters
     if unknown := [name for name in _UNKNOWN_PARAMETERS if given.get(name)]:
         raise ServiceError("InvalidInput", f"The local AWS does not simulate {', '.join(unknown)}")

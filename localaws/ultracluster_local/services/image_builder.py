@@ -1,6 +1,6 @@
-"""EC2 Image Builder: components, recipes, configurations and pipelines, kept word for word. moto has none of it.
+"""EC2 Image Builder, which moto lacks: components, recipes, configurations and pipelines, stored unchanged.
 
-No instance starts and no AMI is made: StartImagePipelineExecution is refused.
+No instance starts and no AMI is built: StartImagePipelineExecution is refused.
 """
 
 import copy
@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 
 __all__ = ["handlers"]
@@ -19,7 +19,7 @@ _NOT_KEPT = frozenset({"clientToken", "dryRun", "semanticVersion"})
 
 
 def _things(request: Request) -> dict[str, dict[str, Any]]:
-    return remembered("imagebuilder", region=request.region, new=dict)
+    return region_state("imagebuilder", region=request.region, new=dict)
 
 
 def _get(request: Request, arn: str) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _get(request: Request, arn: str) -> dict[str, Any]:
 def _keep(request: Request, arn: str, **more: Any) -> dict[str, Any]:
     things = _things(request)
     if arn in things:
-        raise ServiceError("ResourceAlreadyExistsException", f"The resource {arn} exists already")
+        raise ServiceError("ResourceAlreadyExistsException", f"The resource {arn} already exists")
     given = {key: copy.deepcopy(value) for key, value in request.parameters.items() if key not in _NOT_KEPT}
     things[arn] = {"tags": {}, **given, "arn": arn, **more}
     return {"requestId": str(uuid.uuid4()), "clientToken": request.parameters.get("clientToken", "")}
@@ -44,12 +44,12 @@ def _arn(request: Request, kind: str, *more: str) -> str:
 
 
 def _change(request: Request, arn: str) -> Mapping[str, Any]:
-    """Replace all settings but name and tags, as the update calls do."""
+    """Replace all settings except name and tags, as the update operations do."""
     thing = _get(request, arn)
     kept = {key: thing[key] for key in ("name", "tags", "arn")}
     thing.clear()
     thing |= kept
-    # The call names the thing itself by its ARN, which is no setting of it.
+    # The request names the resource by its ARN, which is no setting.
     thing |= {
         key: copy.deepcopy(value)
         for key, value in request.parameters.items()
@@ -59,7 +59,7 @@ def _change(request: Request, arn: str) -> Mapping[str, Any]:
 
 
 def _forget(request: Request, arn: str) -> None:
-    """Delete, unless something refers to it: pipelines go first, then recipes, then the rest."""
+    """Delete a resource unless another refers to it: pipelines first, then recipes, then the rest."""
     _get(request, arn)
     for other in _things(request).values():
         if other["arn"] != arn and arn in str(other):
@@ -78,7 +78,7 @@ def _refers(request: Request, *names: str) -> None:
 
 @handlers("CreateComponent")
 def create_component(request: Request) -> Mapping[str, Any]:
-    """Create a component; a name has a version once."""
+    """Create a component; name and version are unique."""
     version = request.parameters["semanticVersion"]
     arn = f"{_arn(request, 'component')}/{version}/1"
     return _keep(request, arn, version=version, type="BUILD") | {"componentBuildVersionArn": arn}
@@ -86,13 +86,13 @@ def create_component(request: Request) -> Mapping[str, Any]:
 
 @handlers("GetComponent")
 def get_component(request: Request) -> Mapping[str, Any]:
-    """Show a component, with its document."""
+    """Describe a component with its document."""
     return {"component": _get(request, request.parameters["componentBuildVersionArn"])}
 
 
 @handlers("DeleteComponent")
 def delete_component(request: Request) -> Mapping[str, Any]:
-    """Delete a component that no recipe has."""
+    """Delete a component that no recipe uses."""
     _forget(request, request.parameters["componentBuildVersionArn"])
     return {"componentBuildVersionArn": request.parameters["componentBuildVersionArn"]}
 
@@ -102,7 +102,7 @@ def delete_component(request: Request) -> Mapping[str, Any]:
 
 @handlers("CreateImageRecipe")
 def create_image_recipe(request: Request) -> Mapping[str, Any]:
-    """Create a recipe over existing components; a name has a version once."""
+    """Create a recipe of existing components; name and version are unique."""
     for component in request.parameters.get("components") or []:
         _get(request, component["componentArn"])
     version = request.parameters["semanticVersion"]
@@ -112,13 +112,13 @@ def create_image_recipe(request: Request) -> Mapping[str, Any]:
 
 @handlers("GetImageRecipe")
 def get_image_recipe(request: Request) -> Mapping[str, Any]:
-    """Show a recipe."""
+    """Describe a recipe."""
     return {"imageRecipe": _get(request, request.parameters["imageRecipeArn"])}
 
 
 @handlers("DeleteImageRecipe")
 def delete_image_recipe(request: Request) -> Mapping[str, Any]:
-    """Delete a recipe that no pipeline has."""
+    """Delete a recipe that no pipeline uses."""
     _forget(request, request.parameters["imageRecipeArn"])
     return {"imageRecipeArn": request.parameters["imageRecipeArn"]}
 
@@ -135,7 +135,7 @@ def create_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
 
 @handlers("GetInfrastructureConfiguration")
 def get_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
-    """Show a configuration."""
+    """Describe a configuration."""
     arn = request.parameters["infrastructureConfigurationArn"]
     return {"infrastructureConfiguration": _get(request, arn)}
 
@@ -148,7 +148,7 @@ def update_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
 
 @handlers("DeleteInfrastructureConfiguration")
 def delete_infrastructure_configuration(request: Request) -> Mapping[str, Any]:
-    """Delete a configuration that no pipeline has."""
+    """Delete a configuration that no pipeline uses."""
     _forget(request, request.parameters["infrastructureConfigurationArn"])
     return {}
 
@@ -165,7 +165,7 @@ def create_distribution_configuration(request: Request) -> Mapping[str, Any]:
 
 @handlers("GetDistributionConfiguration")
 def get_distribution_configuration(request: Request) -> Mapping[str, Any]:
-    """Show a configuration."""
+    """Describe a configuration."""
     arn = request.parameters["distributionConfigurationArn"]
     return {"distributionConfiguration": _get(request, arn)}
 
@@ -178,7 +178,7 @@ def update_distribution_configuration(request: Request) -> Mapping[str, Any]:
 
 @handlers("DeleteDistributionConfiguration")
 def delete_distribution_configuration(request: Request) -> Mapping[str, Any]:
-    """Delete a configuration that no pipeline has."""
+    """Delete a configuration that no pipeline uses."""
     _forget(request, request.parameters["distributionConfigurationArn"])
     return {}
 
@@ -190,7 +190,7 @@ _PARTS_OF_PIPELINE = ("imageRecipeArn", "infrastructureConfigurationArn", "distr
 
 @handlers("CreateImagePipeline")
 def create_image_pipeline(request: Request) -> Mapping[str, Any]:
-    """Create a pipeline over existing parts."""
+    """Create a pipeline of existing resources."""
     _refers(request, *_PARTS_OF_PIPELINE)
     arn = _arn(request, "image-pipeline")
     return _keep(request, arn) | {"imagePipelineArn": arn}
@@ -198,7 +198,7 @@ def create_image_pipeline(request: Request) -> Mapping[str, Any]:
 
 @handlers("GetImagePipeline")
 def get_image_pipeline(request: Request) -> Mapping[str, Any]:
-    """Show a pipeline."""
+    """Describe a pipeline."""
     return {"imagePipeline": _get(request, request.parameters["imagePipelineArn"])}
 
 
@@ -218,15 +218,17 @@ def delete_image_pipeline(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListImagePipelines")
 def list_image_pipelines(request: Request) -> Mapping[str, Any]:
-    """Show all pipelines."""
+    """List all pipelines."""
     return {"imagePipelineList": [one for arn, one in _things(request).items() if ":image-pipeline/" in arn]}
 
 
 @handlers("StartImagePipelineExecution")
 def start_image_pipeline_execution(request: Request) -> Mapping[str, Any]:
-    """Refuse: no instance starts here, so there would never be an AMI."""
+    """Refuse: no instance starts, so no AMI would be built."""
     _get(request, request.parameters["imagePipelineArn"])
-    raise ServiceError("InvalidRequestException", "The local AWS makes no AMI: nothing runs in it")
+    raise ServiceError(
+        "InvalidRequestException", "The local AWS starts no instances, so it cannot build AMIs"
+    )
 
 
 # Tags
@@ -250,5 +252,5 @@ def untag_resource(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListTagsForResource")
 def list_tags_for_resource(request: Request) -> Mapping[str, Any]:
-    """Show tags."""
+    """List tags."""
     return {"tags": _get(request, request.parameters["resourceArn"])["tags"]}

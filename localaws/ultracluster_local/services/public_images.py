@@ -1,8 +1,8 @@
-"""AWS's public parameters for Neuron AMIs, and the AMIs that they name.
+"""AWS's public parameters for Neuron AMIs, and these AMIs.
 
-moto has the parameters of the ECS AMIs as AWS had them when its copy was made, without the AMIs; those are made here,
-with the name and the date that the parameters say. It has no parameters of the Neuron DLAMIs: these are fakes, and
-their names say so. Nothing is made before somebody asks for such a parameter.
+moto has a recorded copy of the parameters of the ECS AMIs, without the AMIs; those are created here,
+with the name and date of the parameters. It has no parameters of the Neuron DLAMIs: these are fakes, and
+their names say so. Nothing is created before such a parameter is first read.
 """
 
 import functools
@@ -15,20 +15,34 @@ from moto.ec2.models import ec2_backends
 from moto.ec2.models.amis import Ami
 from moto.ssm.models import Parameter, ParameterDict
 
-from ultracluster_catalog.neuron.neuron import ECS_NEURON_AMI_PARAMETER, NEURON_DLAMI_PARAMETERS
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 
 __all__ = ["install"]
 
-_FAKES_DATED = datetime(2026, 8, 17, tzinfo=UTC)  # the day of SDK 2.32.0, whose parameters these are
-_ECS_PREFIX = ECS_NEURON_AMI_PARAMETER.removesuffix("/recommended/image_id")
+_FAKES_DATED = datetime(
+    2026, 8, 17, tzinfo=UTC
+)  # release date of Neuron SDK 2.32.0, whose parameters these are
+# Amazon ECS Developer Guide, retrieving Amazon ECS-optimized Linux AMI metadata:
+# https://docs.aws.amazon.com/AmazonECS/latest/developerguide/retrieve-ecs-optimized_AMI.html
+_ECS_PREFIX = "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron"
+_ECS_PARAMETER = f"{_ECS_PREFIX}/recommended/image_id"
+# Neuron documentation, Neuron DLAMI User Guide, SSM parameters (SDK 2.32.0):
+# https://awsdocs-neuron.readthedocs-hosted.com/en/latest/dlami/index.html
 _DLAMI_PREFIX = "/aws/service/neuron/dlami"
-_OWNER = "591542846629"  # of the ECS AMIs; moto looks for none
+_DLAMI_NAMES = (
+    "base/amazon-linux-2023",
+    "base/ubuntu-24.04",
+    "multi-framework/ubuntu-24.04",
+    "jax-0.10/amazon-linux-2023",
+    "jax-0.10/ubuntu-24.04",
+    "pytorch-2.9/ubuntu-24.04",
+)
+_OWNER = "591542846629"  # of the ECS AMIs; moto does not check it
 
 
 def install() -> None:
-    """Let the first question for such a parameter make the AMIs of its Region."""
+    """Make the first read of such a parameter create the AMIs of its Region."""
     load = ParameterDict._check_loading_status  # noqa: SLF001 - where moto loads its own public parameters
 
     @functools.wraps(load)
@@ -42,16 +56,17 @@ def install() -> None:
 
 def _make_images(parameters: Any) -> None:
     region = parameters.region_name
-    made = remembered("public-images", region=region, new=list[bool])
+    made = region_state("public-images", region=region, new=list[bool])
     if made:
         return
     made.append(True)
-    if dict.__contains__(parameters, ECS_NEURON_AMI_PARAMETER):
-        name = _value(parameters, ECS_NEURON_AMI_PARAMETER.replace("image_id", "image_name"))
-        _make_image(region, _value(parameters, ECS_NEURON_AMI_PARAMETER), name, _day_of(name))
-    for line, parameter in NEURON_DLAMI_PARAMETERS.items():
-        image_id = f"ami-{hashlib.sha256(f'{region}/{line}'.encode()).hexdigest()[:17]}"
-        _make_image(region, image_id, f"fake of the Neuron DLAMI {line}", _FAKES_DATED)
+    if dict.__contains__(parameters, _ECS_PARAMETER):
+        name = _value(parameters, _ECS_PARAMETER.replace("image_id", "image_name"))
+        _make_image(region, _value(parameters, _ECS_PARAMETER), name, _day_of(name))
+    for name in _DLAMI_NAMES:
+        parameter = f"{_DLAMI_PREFIX}/{name}/latest/image_id"
+        image_id = f"ami-{hashlib.sha256(f'{region}/{name}'.encode()).hexdigest()[:17]}"
+        _make_image(region, image_id, f"fake of the Neuron DLAMI {name}", _FAKES_DATED)
         dict.__setitem__(parameters, parameter, [_parameter(parameter, image_id)])
 
 
@@ -60,7 +75,7 @@ def _value(parameters: Any, name: str) -> str:
 
 
 def _day_of(name: str) -> datetime:
-    """The day in a name such as ``al2023-ami-ecs-neuron-hvm-2023.0.20261030-kernel-6.1-x86_64``."""
+    """Return the date in a name such as ``al2023-ami-ecs-neuron-hvm-2023.0.20261030-kernel-6.1-x86_64``."""
     match = re.search(r"\.(20[0-9]{6})-", name)
     return datetime.strptime(match[1], "%Y%m%d").replace(tzinfo=UTC) if match else _FAKES_DATED
 

@@ -1,4 +1,4 @@
-"""Resource Groups: the members of a group that has a configuration, which moto lacks."""
+"""Resource Groups: members of groups with a configuration, which moto lacks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from moto.resourcegroups.models import resourcegroups_backends
 from moto.resourcegroups.responses import ResourceGroupsResponse
 from moto.resourcegroups.urls import url_paths
 
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
 __all__ = ["handlers", "install"]
@@ -16,7 +16,7 @@ handlers = Handlers(service="resource-groups")
 
 
 def install() -> None:
-    """Let moto's service answer these calls, whose addresses it does not know."""
+    """Route these operations to moto's service, which does not know their paths."""
     handlers.install(ResourceGroupsResponse)
     for name in ("group-resources", "list-group-resources", "ungroup-resources"):
         url_paths[f"{{0}}/{name}$"] = ResourceGroupsResponse.dispatch
@@ -26,14 +26,14 @@ def _members(request: Request) -> list[str]:
     named = request.parameters.get("Group") or request.parameters.get("GroupName") or ""
     for group in resourcegroups_backends[request.account][request.region].groups.by_name.values():
         if named in (group.name, group.arn):
-            return remembered("resource-groups", region=request.region, new=_Members).setdefault(
+            return region_state("resource-groups", region=request.region, new=_Members).setdefault(
                 group.arn, []
             )
-    raise ServiceError("NotFoundException", f"There is no group {named}")
+    raise ServiceError("NotFoundException", f"The group {named} does not exist")
 
 
 class _Members(dict[str, list[str]]):
-    """ARNs of members by the ARN of their group."""
+    """ARNs of members by ARN of their group."""
 
 
 @handlers("GroupResources")
@@ -46,7 +46,7 @@ def group_resources(request: Request) -> Mapping[str, Any]:
 
 @handlers("UngroupResources")
 def ungroup_resources(request: Request) -> Mapping[str, Any]:
-    """Take members out."""
+    """Remove members."""
     members, wanted = _members(request), request.parameters["ResourceArns"]
     members[:] = [arn for arn in members if arn not in wanted]
     return {"Succeeded": wanted}
@@ -54,8 +54,8 @@ def ungroup_resources(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListGroupResources")
 def list_group_resources(request: Request) -> Mapping[str, Any]:
-    """Show the members."""
+    """List the members."""
     if request.parameters.get("Filters"):
-        raise ServiceError("BadRequestException", "The local AWS has no filters here")
+        raise ServiceError("BadRequestException", "The local AWS does not support filters here")
     shown = [{"Identifier": {"ResourceArn": arn}} for arn in _members(request)]
     return page(shown, parameters=request.parameters, key="Resources")

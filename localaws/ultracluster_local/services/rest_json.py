@@ -1,6 +1,6 @@
-"""Whole services that moto lacks: requests of the REST-JSON protocol, by botocore's model of the service.
+"""Services that moto lacks entirely: requests of the REST-JSON protocol, parsed by botocore's model of the service.
 
-moto knows no address of such a service, so the server asks here before it asks moto.
+moto does not know their paths, so the server tries them first.
 """
 
 import json
@@ -19,20 +19,20 @@ _CREDENTIAL = re.compile(r"Credential=[^/]+/[0-9]{8}/(?P<region>[^/]+)/(?P<servi
 
 
 class RestJsonServices:
-    """The services, each by its handlers.
+    """Dispatcher to the handlers of several services.
 
     Args:
-        services: Their handlers.
+        services: Handlers of each service.
     """
 
     def __init__(self, *services: Handlers) -> None:
         self._services = {one.service: one for one in services}
 
     def answer(self, environ: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
-        """Answer a request: the error code, empty for success, and the body. None for a service that is not here.
+        """Return the error code (empty on success) and the body of the response; None for other services.
 
         Args:
-            environ: The request, as WSGI has it.
+            environ: WSGI environment of the request.
         """
         signed = _CREDENTIAL.search(environ.get("HTTP_AUTHORIZATION", ""))
         if signed is None or signed["service"] not in self._services:

@@ -1,13 +1,11 @@
-"""Service Quotas: those that the catalogue knows, and moto's of VPC; `set_quota` changes one."""
+"""Service Quotas on accelerated instances, AWS Batch, FSx for Lustre and VPC; `set_quota` changes one."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from moto.servicequotas.resources.default_quotas.vpc import VPC_DEFAULT_QUOTAS
 
-from ultracluster_catalog.limits.quotas import CAPACITY_BLOCK_QUOTAS, ON_DEMAND_QUOTAS, SPOT_QUOTAS
-from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
@@ -15,35 +13,65 @@ __all__ = ["handlers", "set_quota"]
 
 handlers = Handlers(service="service-quotas")
 
-_NO_LIMIT = 1_000_000  # vCPUs; what stands for no limit, which Service Quotas cannot say
-_BLOCK_CODES = {quotas.account.code for quotas in CAPACITY_BLOCK_QUOTAS.values()}
+_NO_LIMIT = 1_000_000  # vCPUs; Service Quotas has no value for "no limit"
+
+# vCPUs of a Region, 0 in a new account. EC2 instance types guide, Amazon EC2 instance type quotas (read September to
+# October 2026): https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html. The guide omits P4de,
+# P6-B200 and P6-B300, whose codes were listed by accounts in use (2026-10-03).
+_BLOCK_QUOTAS = {
+    "L-2E30FD7D": "Trn1",
+    "L-64569A79": "Trn2",
+    "L-2C8F52B3": "P4d",
+    "L-CFF3E941": "P4de",
+    "L-DA6814F2": "P5",
+    "L-C45F30BC": "P5e",
+    "L-4F9BB70B": "P5en",
+    "L-8B23CEF3": "P6-B200",
+    "L-9C38E5AB": "P6-B300",
+}
+_INSTANCE_QUOTAS = {
+    "L-2C3B7624": "Running On-Demand Trn instances",
+    "L-1945791B": "Running On-Demand Inf instances",
+    "L-417A185B": "Running On-Demand P instances",
+    "L-6B0D517C": "All Trn Spot Instance Requests",
+    "L-B5D1601B": "All Inf Spot Instance Requests",
+    "L-7212CCBC": "All P Spot Instance Requests",
+}
+
+# Service, code, name, default value, and whether it can be raised. Values: the guides of both services (read September
+# to October 2026), https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html and
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html; codes: published lists of default quotas.
+_OTHER_QUOTAS = (
+    ("batch", "L-144F0CA5", "Compute environment limit", 50.0, False),
+    ("batch", "L-4CEA37AD", "Job queue limit", 50.0, False),
+    ("fsx", "L-8F1B9C74", "Lustre Persistent_2 storage capacity", 100_800.0, True),
+    ("fsx", "L-AD2FC696", "Lustre Scratch storage capacity", 100_800.0, True),
+)
 
 
 def set_quota(*, region: str, service: str, code: str, value: float) -> None:
-    """Give the account a quota of its own, as an approved request would.
+    """Apply a quota to the account, as an approved increase request does.
 
     Args:
         region: Region of the quota.
-        service: The service, as Service Quotas spells it.
-        code: Code of the quota.
-        value: The quota.
+        service: Service code of Service Quotas, such as ``vpc``.
+        code: Quota code, such as ``L-F678F1CE``.
+        value: Applied value.
     """
     _applied(region)[service, code] = value
 
 
 def _applied(region: str) -> dict[tuple[str, str], float]:
-    return remembered("service-quotas", region=region, new=dict)
+    return region_state("service-quotas", region=region, new=dict)
 
 
 def _defaults() -> dict[tuple[str, str], dict[str, Any]]:
-    """What AWS gives a new account; accelerated instances: none."""
-    instances = [*ON_DEMAND_QUOTAS.values(), *SPOT_QUOTAS.values()]
-    blocks = [quotas.account for quotas in CAPACITY_BLOCK_QUOTAS.values()]
-    rows = [("ec2", one.code, one.name, 0.0, True) for one in (*instances, *blocks)]
-    rows += [
-        (one.service, one.code, one.name, float(one.default), one.adjustable)
-        for one in SERVICE_QUOTAS.values()
-    ]
+    """Return the quotas of a new account by service and code."""
+    blocks = {
+        code: f"Concurrent {family} Capacity Blocks per account" for code, family in _BLOCK_QUOTAS.items()
+    }
+    rows = [("ec2", code, name, 0.0, True) for code, name in {**_INSTANCE_QUOTAS, **blocks}.items()]
+    rows += _OTHER_QUOTAS
     rows += [
         ("vpc", one["QuotaCode"], one["QuotaName"], one["Value"], one["Adjustable"])
         for one in VPC_DEFAULT_QUOTAS
@@ -65,8 +93,8 @@ def _defaults() -> dict[tuple[str, str], dict[str, Any]]:
 def _with_applied(request: Request, quota: Mapping[str, Any]) -> dict[str, Any]:
     name = (quota["ServiceCode"], quota["QuotaCode"])
     applied = _applied(request.region).get(name, quota["Value"])
-    if quota["QuotaCode"] in _BLOCK_CODES and name not in _applied(request.region):
-        limit = capacity_market(request.region).block_quota_vcpus  # one truth for searches and for this
+    if quota["QuotaCode"] in _BLOCK_QUOTAS and name not in _applied(request.region):
+        limit = capacity_market(request.region).block_quota_vcpus  # searches enforce this one
         applied = float(_NO_LIMIT if limit is None else limit)
     arn = request.arn("servicequotas", f"{quota['ServiceCode']}/{quota['QuotaCode']}")
     return {**quota, "Value": applied, "QuotaArn": arn}
@@ -78,32 +106,32 @@ def _find(request: Request) -> dict[str, Any]:
         return _defaults()[name]
     except KeyError:
         raise ServiceError(
-            "NoSuchResourceException", f"The local AWS knows no quota {name[1]} of {name[0]}"
+            "NoSuchResourceException", f"The local AWS has no quota {name[1]} of {name[0]}."
         ) from None
 
 
 @handlers("GetServiceQuota")
 def get_service_quota(request: Request) -> Mapping[str, Any]:
-    """Show what the account has."""
+    """Return a quota as applied to the account."""
     return {"Quota": _with_applied(request, _find(request))}
 
 
 @handlers("GetAWSDefaultServiceQuota")
 def get_aws_default_service_quota(request: Request) -> Mapping[str, Any]:
-    """Show what a new account has."""
+    """Return a quota of a new account."""
     return {"Quota": _find(request)}
 
 
 @handlers("ListServiceQuotas")
 def list_service_quotas(request: Request) -> Mapping[str, Any]:
-    """Show all quotas of a service, as the account has them."""
+    """Return all quotas of a service as applied to the account."""
     shown = [_with_applied(request, one) for one in _of_service(request)]
     return page(shown, parameters=request.parameters, key="Quotas")
 
 
 @handlers("ListAWSDefaultServiceQuotas")
 def list_aws_default_service_quotas(request: Request) -> Mapping[str, Any]:
-    """Show all quotas of a service, as a new account has them."""
+    """Return all quotas of a service of a new account."""
     return page(_of_service(request), parameters=request.parameters, key="Quotas")
 
 
@@ -111,5 +139,5 @@ def _of_service(request: Request) -> list[dict[str, Any]]:
     service = request.parameters["ServiceCode"]
     found = [one for (known, _), one in _defaults().items() if known == service]
     if not found:
-        raise ServiceError("NoSuchResourceException", f"The local AWS knows no quotas of {service}")
+        raise ServiceError("NoSuchResourceException", f"The local AWS has no quotas of {service}.")
     return found

@@ -1,4 +1,4 @@
-"""SQS queues keep their policy when other attributes are set; moto drops it."""
+"""Keep the policy of SQS queues when other attributes are set; moto drops it."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -10,14 +10,14 @@ __all__ = ["install"]
 
 
 def install() -> None:
-    """Let SetQueueAttributes leave the policy alone unless it is given."""
+    """Make SetQueueAttributes keep the policy unless a new one is given."""
     Queue._set_attributes = _keeping_the_policy(Queue._set_attributes)  # noqa: SLF001 - moto has no other place
 
 
 def _keeping_the_policy(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
     def set_attributes(queue: Any, attributes: Mapping[str, Any], now: float | None = None) -> None:
-        kept = getattr(queue, "policy", None)  # a queue that is being made has none yet
+        kept = getattr(queue, "policy", None)  # a new queue has none yet
         original(queue, attributes, now)
         if "Policy" not in attributes:
             queue.policy = kept

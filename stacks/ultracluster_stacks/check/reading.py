@@ -15,7 +15,12 @@ from typing import Any, Final
 from ultracluster_catalog.limits.service_limits import TEMPLATE_RESOURCES, TEMPLATE_SIZE_BYTES
 from ultracluster_checks import Source
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_stacks.check.yaml_template import DEEPEST_NESTING, TemplateError, read_yaml_template
+from ultracluster_stacks.check.yaml_template import (
+    DEEPEST_NESTING,
+    TemplateError,
+    UnsupportedTemplateError,
+    read_yaml_template,
+)
 
 __all__ = ["read_templates"]
 
@@ -132,13 +137,13 @@ def _json(text: str) -> Any:
     try:
         body = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except json.JSONDecodeError as error:
-        raise TemplateError("UC9506", f"this is not valid JSON: {error.msg}", line=error.lineno) from None
+        raise TemplateError(f"this is not valid JSON: {error.msg}", line=error.lineno) from None
     except RecursionError:
         raise _too_deep() from None
     except TemplateError:
         raise
     except ValueError as error:
-        raise TemplateError("UC9506", f"this is not valid JSON: {quote(str(error))}") from None
+        raise TemplateError(f"this is not valid JSON: {quote(str(error))}") from None
     _refuse_depth(body)
     return body
 
@@ -148,12 +153,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise TemplateError("UC9506", f"the key {quote(twice)} stands twice in a mapping", "each key once")
+        raise TemplateError(f"the key {quote(twice)} stands twice in a mapping", "each key once")
     return members
 
 
 def _no_number(text: str) -> None:
-    raise TemplateError("UC9506", f"got {quote(text)}, which is no number of JSON")
+    raise TemplateError(f"got {quote(text)}, which is no number of JSON")
 
 
 def _refuse_depth(body: Any) -> None:
@@ -170,7 +175,7 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _too_deep() -> TemplateError:
-    return TemplateError("UC9507", f"nesting deeper than {DEEPEST_NESTING}", f"{DEEPEST_NESTING} levels")
+    return UnsupportedTemplateError(f"nesting deeper than {DEEPEST_NESTING}", f"{DEEPEST_NESTING} levels")
 
 
 class _LinesOfJson(Mapping[tuple[str | int, ...], int]):

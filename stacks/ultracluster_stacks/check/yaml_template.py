@@ -7,7 +7,7 @@ import yaml
 
 from ultracluster_rules.findings import quote
 
-__all__ = ["DEEPEST_NESTING", "Lines", "TemplateError", "read_yaml_template"]
+__all__ = ["DEEPEST_NESTING", "Lines", "TemplateError", "UnsupportedTemplateError", "read_yaml_template"]
 
 DEEPEST_NESTING: Final = 60
 """How deep mappings and lists may stand in each other; the deepest of our templates needs 14."""
@@ -24,7 +24,7 @@ _SAME_NAME: Final = {"Ref", "Condition"}
 
 
 class TemplateError(ValueError):
-    """A template that cannot be read, or only in several ways.
+    """A template that is not valid YAML or JSON.
 
     Attributes:
         code: Code of the rule.
@@ -33,12 +33,19 @@ class TemplateError(ValueError):
         line: Line from 1. None if not known.
     """
 
-    def __init__(self, code: str, problem: str, allowed: str = "", *, line: int | None = None) -> None:
+    code = "UC9506"
+
+    def __init__(self, problem: str, allowed: str = "", *, line: int | None = None) -> None:
         super().__init__(problem)
-        self.code = code
         self.problem = problem
         self.allowed = allowed
         self.line = line
+
+
+class UnsupportedTemplateError(TemplateError):
+    """A template with YAML that CloudFormation does not take, or that is nested too deeply."""
+
+    code = "UC9507"
 
 
 def read_yaml_template(text: str) -> tuple[Any, Lines]:
@@ -59,9 +66,9 @@ def read_yaml_template(text: str) -> tuple[Any, Lines]:
         return reader.read(yaml.parse(text, Loader=_LOADER)), reader.lines
     except yaml.MarkedYAMLError as error:
         line = None if error.problem_mark is None else error.problem_mark.line + 1
-        raise TemplateError("UC9506", f"this is not valid YAML: {error.problem}", line=line) from None
+        raise TemplateError(f"this is not valid YAML: {error.problem}", line=line) from None
     except yaml.YAMLError as error:
-        raise TemplateError("UC9506", f"this is not valid YAML: {quote(str(error))}") from None
+        raise TemplateError(f"this is not valid YAML: {quote(str(error))}") from None
 
 
 class _Scalars(yaml.SafeLoader):
@@ -88,7 +95,7 @@ class _Reader:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise TemplateError("UC9506", "a second document starts", "one", line=_line(event))
+                    raise TemplateError("a second document starts", "one", line=_line(event))
                 values = self._value(next(events), events, ())
         return values
 
@@ -98,10 +105,10 @@ class _Reader:
             self.lines.setdefault(path, line)
         if len(path) > DEEPEST_NESTING:
             problem = f"nesting deeper than {DEEPEST_NESTING}"
-            raise TemplateError("UC9507", problem, f"{DEEPEST_NESTING} levels", line=line)
+            raise UnsupportedTemplateError(problem, f"{DEEPEST_NESTING} levels", line=line)
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             problem = "got an anchor or an alias, which CloudFormation does not take"
-            raise TemplateError("UC9507", problem, "the value itself", line=line)
+            raise UnsupportedTemplateError(problem, "the value itself", line=line)
         tag = getattr(event, "tag", None)
         if isinstance(event, yaml.MappingStartEvent):
             value: Any = self._mapping(events, path)
@@ -110,7 +117,7 @@ class _Reader:
         elif isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event)
         else:
-            raise TemplateError("UC9506", "this is not valid YAML: a value is missing", line=line)
+            raise TemplateError("this is not valid YAML: a value is missing", line=line)
         return value if tag in {None, "!"} or tag in _PLAIN_TAGS else _function(str(tag), value, line)
 
     def _mapping(self, events: Iterator[yaml.Event], path: tuple[str | int, ...]) -> dict[str, Any]:
@@ -120,14 +127,12 @@ class _Reader:
                 break
             line = _line(event)
             if not isinstance(event, yaml.ScalarEvent):
-                raise TemplateError("UC9506", "a key is no text", "text", line=line)
+                raise TemplateError("a key is no text", "text", line=line)
             key = event.value
             if key == "<<" and event.implicit[0]:
-                raise TemplateError("UC9507", "got the merge key <<", "the values themselves", line=line)
+                raise UnsupportedTemplateError("got the merge key <<", "the values themselves", line=line)
             if key in values:
-                raise TemplateError(
-                    "UC9506", f"the key {quote(key)} stands twice", "each key once", line=line
-                )
+                raise TemplateError(f"the key {quote(key)} stands twice", "each key once", line=line)
             if len(path) < _DEEPEST_LINE:
                 self.lines[*path, key] = line
             values[key] = self._value(next(events), events, (*path, key))
@@ -159,9 +164,7 @@ class _Reader:
 def _function(tag: str, argument: Any, line: int) -> dict[str, Any]:
     name = tag.removeprefix("!")
     if tag == name or not name.isalnum():
-        raise TemplateError(
-            "UC9506", f"got the tag {quote(tag)}", "functions such as !Ref and !Sub", line=line
-        )
+        raise TemplateError(f"got the tag {quote(tag)}", "functions such as !Ref and !Sub", line=line)
     return {name if name in _SAME_NAME else f"Fn::{name}": argument}
 
 

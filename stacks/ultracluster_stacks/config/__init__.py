@@ -4,17 +4,11 @@ from ultracluster_stacks.config.loading.loader import LoadedRollout, load_rollou
 from ultracluster_stacks.config.models.association import AssociationConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
-from ultracluster_stacks.config.models.capacity import (
-    CapacityConfig,
-    FurtherCapacityConfig,
-    most_nodes,
-    sources,
-)
+from ultracluster_stacks.config.models.capacity import CapacityConfig, FurtherCapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
-from ultracluster_stacks.config.models.machine import machine_of
 from ultracluster_stacks.config.models.network import NetworkConfig
 from ultracluster_stacks.config.models.queue import FurtherQueueConfig, QueueConfig
 from ultracluster_stacks.config.models.rollout import RolloutConfig
@@ -38,7 +32,4 @@ __all__ = [
     "RolloutConfig",
     "WaveConfig",
     "load_rollout",
-    "machine_of",
-    "most_nodes",
-    "sources",
 ]

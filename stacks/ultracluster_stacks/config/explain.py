@@ -1,4 +1,4 @@
-"""Where each value of a rollout comes from: the cluster, the defaults of the file, or what is built in."""
+"""The origin of each value of a rollout: the cluster, the defaults of the file, or a built-in default."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -15,7 +15,7 @@ from ultracluster_stacks.config.models.rollout import RolloutConfig
 __all__ = ["SCHEMA_FILE", "rollout_schema", "schema_text"]
 
 SCHEMA_FILE: Final = Path("docs/rollout.schema.json")
-"""Where the schema is published, from the top of the repository."""
+"""Path of the published schema, relative to the repository."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

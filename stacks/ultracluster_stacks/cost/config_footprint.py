@@ -7,7 +7,7 @@ from typing import Final
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_stacks.config import ClusterConfig, machine_of, sources
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 
 __all__ = ["configured_footprint", "planned_hours"]
@@ -31,13 +31,13 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         NodeSupply(
             name=getattr(each, "name", ""),
             instance_type=cluster.instance_type,
-            nodes=each.max_nodes or cluster.nodes,
+            nodes=cluster.nodes_from(each),
             market=each.market_type,
             reserved=each.reservation_id is not None or each.resource_group_arn is not None,
             volume_gib=_VOLUME_GIB,
             volume_mb_per_s=_VOLUME_MB_PER_S,
         )
-        for _, each in sources(cluster)
+        for _, each in cluster.sources()
     )
     new_network = cluster.network.subnet_id is None
     new_file_system = cluster.file_system.file_system_id is None
@@ -76,7 +76,7 @@ def _closes_queues(cluster: ClusterConfig) -> bool:
 def _compile_type(cluster: ClusterConfig) -> str | None:
     for job in cluster.jobs:
         if job.kind == "precompile":
-            smaller = smaller_compile_types(machine_of(cluster), zone_id=cluster.zone_id)
+            smaller = smaller_compile_types(cluster.machine, zone_id=cluster.zone_id)
             return job.instance_type or (smaller[0].name if smaller else None)
     return None
 

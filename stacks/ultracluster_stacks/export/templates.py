@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ultracluster_catalog.names.identifiers import RESERVATION_ID, ZONE_ID
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["BUCKET_PARAMETER", "exported_template", "text_of"]
@@ -16,12 +17,12 @@ _KINDS: Final[dict[str, dict[str, str]]] = {
     "ImageId": {"Type": "AWS::EC2::Image::Id", "Description": "AMI of the nodes, in this Region."},
     "ZoneId": {
         "Type": "String",
-        "AllowedPattern": "[a-z]+[0-9]+(-[a-z]+[0-9]+)?-az[0-9]+",
+        "AllowedPattern": ZONE_ID,
         "Description": "Zone id of the capacity, such as use2-az3. Never a zone name.",
     },
     "ReservationId": {
         "Type": "String",
-        "AllowedPattern": "cr-[0-9a-f]{8,17}",
+        "AllowedPattern": RESERVATION_ID,
         "Description": "Capacity Reservation that the nodes run in.",
     },
     BUCKET_PARAMETER: {

@@ -8,7 +8,7 @@ from constructs import Construct
 import ultracluster  # by their full names, what few clusters have is imported when one has it
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_stacks.config import ClusterConfig, machine_of
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.stacks.storage_stack import StorageStack
 from ultracluster_stacks.wiring.blocked_queues import notify_of_blocked_queues
 from ultracluster_stacks.wiring.buckets import encryption_key
@@ -54,7 +54,7 @@ class ClusterStack(cdk.Stack):
         cluster = UltraCluster(
             self,
             "Cluster",
-            instance_type=machine_of(config),
+            instance_type=config.machine,
             node_count=config.nodes,
             image_id=config.image_id,
             capacity=capacity_sources(config),
@@ -62,7 +62,6 @@ class ClusterStack(cdk.Stack):
             checkpoint_bucket=storage.checkpoint_bucket,
             file_system=storage.file_system,
             compile_cache=storage.compile_cache,
-            nic_layout=config.network.layout,
             placement=node_placement(self, config),
             scratch_path=config.scratch_path,
             queue_sources=source_names(config.queue),

@@ -7,7 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from ultracluster import ClusterNetwork
-from ultracluster_stacks.config import ClusterConfig, machine_of, most_nodes
+from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["NetworkStack"]
 
@@ -29,8 +29,8 @@ class NetworkStack(cdk.Stack):
             self,
             "Network",
             zone_id=config.zone_id,
-            instance_type=machine_of(config),
-            node_count=most_nodes(config),
+            instance_type=config.machine,
+            node_count=config.most_nodes,
             nic_layout=config.network.layout,
             cidr=config.network.cidr,
             prefix=config.network.subnet_prefix,
@@ -50,8 +50,8 @@ class NetworkStack(cdk.Stack):
             ),
             subnet=ec2.Subnet.from_subnet_id(self, "Subnet", settings.subnet_id),
             zone_id=config.zone_id,
-            instance_type=machine_of(config),
-            node_count=most_nodes(config),
+            instance_type=config.machine,
+            node_count=config.most_nodes,
             nic_layout=settings.layout,
             free_addresses=settings.free_addresses,
             file_system_interfaces=config.file_system.subnet_addresses,

@@ -100,8 +100,7 @@ def _clusters(context: Mapping[str, Any]) -> list[ClusterConfig]:
         problem = "the context names no rollout file"
         remedy = "Name one: cdk deploy '**' --context rollout=FILE, or context.rollout of cdk.json"
         raise FindingsError([Finding(code="UC9102", problem=problem, remedy=remedy)])
-    waves = load_rollout(rollout).config.waves
-    return [cluster for each in waves if wave in (None, each.name) for cluster in each.clusters]
+    return load_rollout(rollout).config.clusters(wave)
 
 
 def _cache(context: Mapping[str, Any]) -> "AssemblyCache":

@@ -14,13 +14,7 @@ from ultracluster import (
     SpotCapacity,
     WaitLimits,
 )
-from ultracluster_stacks.config import (
-    CapacityConfig,
-    ClusterConfig,
-    FurtherCapacityConfig,
-    QueueConfig,
-    sources,
-)
+from ultracluster_stacks.config import CapacityConfig, ClusterConfig, FurtherCapacityConfig, QueueConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY
 
 __all__ = ["capacity_sources", "fair_share", "source_names", "wait_limits"]
@@ -32,7 +26,7 @@ def capacity_sources(config: ClusterConfig) -> list[Capacity]:
     Args:
         config: The cluster.
     """
-    return [_source(each, zone_id=config.zone_id) for _, each in sources(config)]
+    return [_source(each, zone_id=config.zone_id) for _, each in config.sources()]
 
 
 def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:

@@ -7,7 +7,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster import CheckpointBucket, ClusterNetwork, DatasetBucket, SharedFileSystem
-from ultracluster_stacks.config import ClusterConfig, machine_of
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.wiring.buckets import encryption_key
 
 __all__ = ["existing_file_system", "new_file_system"]
@@ -61,7 +61,7 @@ def new_file_system(
         read_cache=given.read_cache,
         read_cache_gib=given.read_cache_gib,
         metadata_iops=given.metadata_iops,
-        efa_clients=machine_of(config) if given.efa else None,
+        efa_clients=config.machine if given.efa else None,
         data_compression=given.data_compression,
         kms_key=encryption_key(scope, "FileSystemKey", given.kms_key_arn) or usual,
         checkpoint_bucket=checkpoints if given.join_checkpoints else None,

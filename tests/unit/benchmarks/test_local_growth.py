@@ -13,7 +13,7 @@ from rollouts import write_rollout
 from ultracluster_local import LocalAws, deploy
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.running import running, set_running
-from ultracluster_local.server.in_process import answered_by
+from ultracluster_local.server.in_process import before_send_handler
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
@@ -24,7 +24,7 @@ CLUSTERS = 3
 def answers(local_aws: LocalAws) -> Iterator[list[int]]:
     """The bytes of each answer that the services give to CloudFormation."""
     assert local_aws._server is not None
-    answer, seen, before = answered_by(local_aws._server.application), list[int](), running()
+    answer, seen, before = before_send_handler(local_aws._server.application), list[int](), running()
 
     def noted(request: Any, **_: Any) -> Any:
         answered = answer(request)

@@ -70,5 +70,6 @@ def test_writes_the_figures_into_their_place_and_leaves_the_rest(tmp_path: Path)
     assert "old figures" not in once
     assert "| One cluster cold, of hello world | 2 x | 2.2 x | yes |" in once
     assert "Without troposphere: no network." in once
-    assert json.loads((tmp_path / "performance.json").read_text()) == results()
-    assert (tmp_path / "performance.svg").read_text().startswith("<?xml")
+    assert json.loads((tmp_path / "run/results.json").read_text()) == results()
+    assert "| what | CPU s |" in (tmp_path / "run/results.md").read_text()
+    assert (tmp_path / "run/growth.svg").read_text().startswith("<?xml")

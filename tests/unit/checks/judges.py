@@ -1,21 +1,20 @@
-"""Four judges of templates: our rules, our rules for Guard, the validator that the CDK uses, and cfn-lint."""
+"""Three judges of templates: our rules, the validator that the CDK uses, and cfn-lint."""
 
 import functools
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import cloudformation_validate as validator
 from tests.cfn_lint import lint
 from tests.golden.kept import read_kept
 from tests.unit.checks.defects import DEFECTS, Defect, with_defect
 
-from ultracluster_checks import Source, check_templates, guard_rules
+from ultracluster_checks import Source, check_templates
 from ultracluster_stacks.check import read_templates
 
-__all__ = ["JUDGES", "REGION", "good_templates", "guard_codes", "is_caught", "said_of"]
+__all__ = ["JUDGES", "REGION", "good_templates", "is_caught", "said_of"]
 
 REGION = "us-east-2"
 _HERE = Path(__file__).parent
@@ -25,7 +24,6 @@ _STRICT = validator.ValidateConfig(
     detail_level=validator.DetailLevel.STANDARD,
     pseudo_parameter_overrides=validator.PseudoParameterOverrides(region=REGION),
 )
-_OWN_ONLY = validator.ValidateConfig(disable_builtin_rules=True)
 
 # A name such as W3030, and where or what: the same again is another one.
 Said = Counter[tuple[str, str]]
@@ -49,14 +47,11 @@ def _ours(templates: Sequence[Source], number: int) -> Said:
     return Counter((finding.code, f"{finding.location} {finding.path}") for finding in report.findings)
 
 
-def _guard(templates: Sequence[Source], number: int) -> Said:
-    """What our rules for Guard say."""
-    return _validated(templates[number], _guard_engine(), _OWN_ONLY)
-
-
 def _validate(templates: Sequence[Source], number: int) -> Said:
     """What the validator of AWS says by its own rules: warnings and errors."""
-    return _validated(templates[number], _engine(), _STRICT)
+    content = validator.TemplateContent(json.dumps(templates[number].body), "template")
+    report = _engine().validate_template(content, _STRICT)
+    return Counter((each.rule_id, each.message) for each in report.diagnostics)
 
 
 def _cfn_lint(templates: Sequence[Source], number: int) -> Said:
@@ -67,7 +62,6 @@ def _cfn_lint(templates: Sequence[Source], number: int) -> Said:
 
 JUDGES: dict[str, Callable[[Sequence[Source], int], Said]] = {
     "our rules": _ours,
-    "Guard rules": _guard,
     "cloudformation-validate": _validate,
     "cfn-lint": _cfn_lint,
 }
@@ -95,22 +89,6 @@ def _of_good(base: str, judge: str) -> Said:
     return JUDGES[judge](*good_templates(base))
 
 
-def guard_codes(body: dict[str, Any]) -> set[str]:
-    """Names of the Guard rules that a template breaks."""
-    return {name for name, _ in _guard([Source(name="it", body=body)], 0)}
-
-
 @functools.cache
 def _engine() -> validator.Engine:
     return validator.CompositeEngine()
-
-
-@functools.cache
-def _guard_engine() -> validator.Engine:
-    rules = validator.ExternalRuleSource(name="ultracluster", content=guard_rules())
-    return validator.RegoEngine(validator.EngineConfig(guard_rules=[rules]))
-
-
-def _validated(source: Source, engine: validator.Engine, config: validator.ValidateConfig) -> Said:
-    report = engine.validate_template(validator.TemplateContent(json.dumps(source.body), "template"), config)
-    return Counter((each.rule_id, each.message) for each in report.diagnostics)

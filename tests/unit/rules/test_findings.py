@@ -30,7 +30,7 @@ def test_the_severity_is_that_of_the_rule() -> None:
 
 def test_refuses_a_code_that_nobody_registered() -> None:
     with pytest.raises(KeyError, match="UC0000 is not registered"):
-        Finding(code="UC0000", problem="p")
+        _ = Finding(code="UC0000", problem="p").severity
 
 
 def test_an_error_shows_one_line_for_each_finding_in_order() -> None:

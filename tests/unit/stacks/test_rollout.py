@@ -1,14 +1,14 @@
 import json
 import os
+import tempfile
 from pathlib import Path
-from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from tests.unit.stacks.conftest import QUICKSTART
 
+from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.rollout import define_rollout
+from ultracluster_stacks.synthesis.in_process import synthesize_here
 
 pytestmark = pytest.mark.synth
 
@@ -33,14 +33,16 @@ def two_clusters(tmp_path: Path, *, second_wave: bool) -> Path:
     return path
 
 
-def templates(path: Path, *, wave: str | None = None) -> dict[str, Any]:
-    app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
-    stages = define_rollout(app, load_rollout(path).config, wave=wave)
-    app.synth()
+def assembled(path: Path, *, wave: str | None = None) -> list[AssembledStack]:
+    with tempfile.TemporaryDirectory() as directory:
+        synthesize_here(load_rollout(path).config.clusters(wave), Path(directory))
+        return assembled_stacks(Path(directory))
+
+
+def templates(path: Path, *, wave: str | None = None) -> dict[str, str]:
     return {
-        stack.stack_name: json.dumps(stack.template, sort_keys=True)
-        for stage in stages
-        for stack in stage.synth().stacks
+        each.stack.name: json.dumps(each.stack.template, sort_keys=True)
+        for each in assembled(path, wave=wave)
     }
 
 
@@ -51,7 +53,7 @@ def test_moving_a_cluster_to_another_wave_changes_nothing(tmp_path: Path) -> Non
     assert together == apart
 
 
-def test_a_wave_can_be_defined_alone_and_gives_the_same_templates(tmp_path: Path) -> None:
+def test_a_wave_can_be_synthesized_alone_and_gives_the_same_templates(tmp_path: Path) -> None:
     path = two_clusters(tmp_path, second_wave=True)
     everything = templates(path)
     later = templates(path, wave="later")
@@ -84,9 +86,7 @@ def test_an_account_pins_the_environment(tmp_path: Path) -> None:
             "region: us-east-2\n", 'region: us-east-2\n        account: "123456789012"\n'
         )
     )
-    app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
-    (stage,) = define_rollout(app, load_rollout(path).config)
-    assert (stage.account, stage.region) == ("123456789012", "us-east-2")
+    assert {(each.account, each.stack.region) for each in assembled(path)} == {("123456789012", "us-east-2")}
 
 
 def test_another_order_and_another_region_change_no_other_cluster(tmp_path: Path) -> None:

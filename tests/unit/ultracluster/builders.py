@@ -6,6 +6,7 @@ import aws_cdk as cdk
 from aws_cdk import assertions
 
 import ultracluster as uc
+from ultracluster_catalog.machines.nic_layouts import NicLayout
 
 REGION = "us-east-2"
 ZONE = "use2-az3"
@@ -34,10 +35,10 @@ def network(stack: cdk.Stack, **changes: Any) -> uc.ClusterNetwork:
     )
 
 
-def nodes(stack: cdk.Stack, **changes: Any) -> uc.NodeGroup:
+def nodes(stack: cdk.Stack, *, nic_layout: NicLayout = "batch", **changes: Any) -> uc.NodeGroup:
     given = {"instance_type": "trn2.48xlarge", "image_id": IMAGE_ID} | changes
     if "network" not in given:
-        given["network"] = network(stack, instance_type=given["instance_type"])
+        given["network"] = network(stack, instance_type=given["instance_type"], nic_layout=nic_layout)
     return uc.NodeGroup(stack, "Nodes", **given)
 
 

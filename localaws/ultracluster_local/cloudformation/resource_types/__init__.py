@@ -1,4 +1,4 @@
-"""The table of resource types that the local AWS can deploy, split by service."""
+"""Providers of the resource types that the local AWS can deploy, by service."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -50,12 +50,12 @@ def provider_of(resource_type: str) -> Provider:
     """Return the provider of a type.
 
     Raises:
-        KeyError: If it has none.
+        KeyError: If there is none.
     """
     return _CUSTOM if is_custom(resource_type) else PROVIDERS[resource_type]
 
 
 def unsupported_types(template: Mapping[str, Any]) -> list[str]:
-    """Name the types of a template that the local AWS cannot deploy, sorted."""
+    """Return the resource types of a template that the local AWS cannot deploy, sorted."""
     types = {resource["Type"] for resource in template["Resources"].values()}
     return sorted(one for one in types if not is_custom(one) and one not in PROVIDERS)

@@ -12,7 +12,7 @@ _TAGS = Tagging(service="batch", target="resourceArn", tags="tags", keys="tagKey
 
 
 def _environment(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
-    """Leave out what directs the update itself and is no setting of the environment."""
+    """Omit properties that control updates and are no settings of the environment."""
     return {
         key: part
         for key, part in properties.items()
@@ -21,7 +21,7 @@ def _environment(context: Context, properties: dict[str, Any]) -> dict[str, Any]
 
 
 class _ComputeEnvironment(ApiProvider):
-    """A compute environment; its update policy can be set by an update only, so one follows the creation."""
+    """A compute environment. Only an update can set its update policy, so one follows the creation."""
 
     def create(self, context: Context, properties: Properties) -> str:
         """Create, then set the update policy."""
@@ -39,7 +39,7 @@ class _ComputeEnvironment(ApiProvider):
         return paths | {("ComputeResources", name) for name in resources if name.lower() not in scaling}
 
     def conditional_create_only(self, resource_type: str) -> frozenset[tuple[str, ...]]:  # noqa: ARG002 - one type
-        """Leave nothing open: `create_only` decides."""
+        """Return nothing: `create_only` decides."""
         return frozenset()
 
     def _set_policy(self, context: Context, arn: str, properties: Properties) -> None:
@@ -64,7 +64,7 @@ class _ComputeEnvironment(ApiProvider):
 
 
 class _JobDefinition(ApiProvider):
-    """A job definition; every change registers the next revision, whose ARN is another one."""
+    """A job definition. Every change registers a revision with its own ARN."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
         """Register the next revision; the engine deregisters the old one afterwards."""

@@ -23,7 +23,7 @@ _BY_UPDATE_TABLE = {
 
 
 def _api(properties: Properties) -> dict[str, Any]:
-    """Use the API's names: whether a stream and encryption are on is said aloud."""
+    """Convert properties to the API's, where streams and encryption have explicit switches."""
     renamed = dict(properties)
     if "StreamSpecification" in renamed:
         renamed["StreamSpecification"] = {"StreamEnabled": True, **renamed["StreamSpecification"]}
@@ -36,10 +36,10 @@ def _api(properties: Properties) -> dict[str, Any]:
 
 
 class _Table(ApiProvider):
-    """A table; point-in-time recovery and expiry are calls of their own."""
+    """A table. Point-in-time recovery and TTL are set by separate operations."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set recovery and expiry."""
+        """Create it, then set point-in-time recovery and TTL."""
         name = super().create(
             context, {key: part for key, part in _api(properties).items() if key not in _LATER}
         )
@@ -60,7 +60,7 @@ class _Table(ApiProvider):
             context.call("dynamodb", "UpdateTimeToLive", request)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Add recovery and expiry."""
+        """Read it with point-in-time recovery and TTL."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -76,7 +76,7 @@ class _Table(ApiProvider):
         }
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change settings, recovery, expiry and tags."""
+        """Update settings, point-in-time recovery, TTL and tags."""
         changed = set(changed_keys(old, new))
         self._set_later(context, physical_id, old, new)
         sent = {key: part for key, part in _api(new).items() if key in changed & _BY_UPDATE_TABLE}
@@ -93,11 +93,11 @@ _REPLICA_AS_TABLE = ("PointInTimeRecoverySpecification", "DeletionProtectionEnab
 
 
 def _as_table(context: Context, properties: Properties) -> dict[str, Any]:
-    """Turn a global table with one replica, in this Region, into the table that it is."""
+    """Convert the properties of a global table with one replica, in this Region, to those of a table."""
     replicas = properties["Replicas"]
     if [one["Region"] for one in replicas] != [context.region]:
         raise ResourceError(
-            f"The local AWS has global tables with one replica in the stack's Region only; got {len(replicas)}"
+            f"The local AWS supports global tables with one replica in the stack's Region only; got {len(replicas)}"
         )
     hidden = {
         "Replicas",
@@ -113,14 +113,14 @@ def _as_table(context: Context, properties: Properties) -> dict[str, Any]:
 
 
 class _GlobalTable(_Table):
-    """A global table of one Region, which is what the CDK's newer construct for tables makes."""
+    """A global table with one replica, which the CDK's TableV2 creates."""
 
     def create(self, context: Context, properties: Properties) -> str:
         """Create it as a table."""
         return super().create(context, _as_table(context, properties))
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Show its replica too."""
+        """Read it with its replica."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -128,7 +128,7 @@ class _GlobalTable(_Table):
         return {**shown, "Replicas": [replica]}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change it as a table."""
+        """Update it as a table."""
         return super().update(context, physical_id, _as_table(context, old), _as_table(context, new))
 
 

@@ -1,4 +1,4 @@
-"""Machines: launch templates, placement groups, capacity reservations."""
+"""EC2 launch templates, placement groups and Capacity Reservations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,10 +11,10 @@ __all__ = ["PROVIDERS"]
 
 
 class _LaunchTemplate(ApiProvider):
-    """A launch template; a change of its data makes a new version, and the default stays version 1."""
+    """A launch template. Changed data create a version; the default version stays 1."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Make a new version."""
+        """Create a version."""
         if {"LaunchTemplateData", "VersionDescription"} & set(changed_keys(old, new)):
             shape = service_model("ec2").operation_model("CreateLaunchTemplateVersion").input_shape
             sent = {key: new[key] for key in ("LaunchTemplateData", "VersionDescription") if key in new}
@@ -23,7 +23,7 @@ class _LaunchTemplate(ApiProvider):
         return physical_id
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Show the newest version."""
+        """Read the latest version."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -33,7 +33,7 @@ class _LaunchTemplate(ApiProvider):
 
 
 class _PlacementGroup(ApiProvider):
-    """A placement group; its tags hang on its id, not on its name."""
+    """A placement group, whose tags belong to its ID, not to its name."""
 
     def create(self, context: Context, properties: Properties) -> str:
         """Create with tags."""
@@ -47,7 +47,7 @@ class _PlacementGroup(ApiProvider):
 
 
 class _CapacityReservation(ApiProvider):
-    """An On-Demand Capacity Reservation. A Capacity Block is bought, never created by a template."""
+    """An On-Demand Capacity Reservation. Capacity Blocks are purchased, never created by a template."""
 
 
 PROVIDERS: Mapping[str, Provider] = {

@@ -1,4 +1,4 @@
-"""The network: VPCs, subnets, endpoints, flow logs."""
+"""VPCs, subnets, VPC endpoints and flow logs."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,15 +12,15 @@ __all__ = ["PROVIDERS"]
 
 
 def _without(*names: str) -> Callable[[Context, dict[str, Any]], dict[str, Any]]:
-    """Leave out what another call carries."""
+    """Omit properties that another operation sets."""
     return lambda _, properties: {key: part for key, part in properties.items() if key not in names}
 
 
 class _Vpc(ApiProvider):
-    """A VPC; its DNS settings are calls of their own."""
+    """A VPC. Its DNS attributes are set by separate operations."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set the DNS attributes."""
+        """Create it, then set the DNS attributes."""
         vpc_id = super().create(context, properties)
         self._set_dns(context, vpc_id, properties)
         return vpc_id
@@ -58,7 +58,7 @@ class _Vpc(ApiProvider):
         }
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change the DNS attributes and tags."""
+        """Update the DNS attributes and tags."""
         dns = {"EnableDnsSupport", "EnableDnsHostnames"}
         self._set_dns(
             context, physical_id, {key: new[key] for key in changed_keys(old, new) if key in dns & set(new)}
@@ -69,10 +69,10 @@ class _Vpc(ApiProvider):
 
 
 class _Subnet(ApiProvider):
-    """A subnet; whether it gives public addresses is a call of its own."""
+    """A subnet. MapPublicIpOnLaunch is set by a separate operation."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set MapPublicIpOnLaunch."""
+        """Create it, then set MapPublicIpOnLaunch."""
         subnet_id = super().create(context, properties)
         self._set_public(context, subnet_id, properties)
         return subnet_id
@@ -85,7 +85,7 @@ class _Subnet(ApiProvider):
             )
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change MapPublicIpOnLaunch and tags."""
+        """Update MapPublicIpOnLaunch and tags."""
         if old.get("MapPublicIpOnLaunch") != new.get("MapPublicIpOnLaunch"):
             self._set_public(context, physical_id, {"MapPublicIpOnLaunch": False, **new})
         hidden = {"MapPublicIpOnLaunch"}
@@ -101,10 +101,10 @@ def _flow_log(_: Context, properties: dict[str, Any]) -> dict[str, Any]:
 
 
 class _VpcEndpoint(ApiProvider):
-    """A VPC endpoint; what it is attached to changes piece by piece."""
+    """A VPC endpoint. Its attachments are added and removed one by one."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change policy, attachments and tags."""
+        """Update policy, attachments and tags."""
         request: dict[str, Any] = {}
         if old.get("PolicyDocument") != new.get("PolicyDocument"):
             policy = new.get("PolicyDocument")

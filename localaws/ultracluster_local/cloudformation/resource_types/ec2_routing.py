@@ -1,4 +1,4 @@
-"""Routes of VPCs: tables, gateways and the addresses of NAT gateways."""
+"""Route tables, routes, gateways and Elastic IP addresses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,15 +13,15 @@ __all__ = ["PROVIDERS"]
 
 
 class _Route(Provider):
-    """A route; it has no id of its own."""
+    """A route, which has no ID of its own."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it; the id is table and destination, as in CloudFormation."""
+        """Create it; the ID is table and destination, as in CloudFormation."""
         context.call("ec2", "CreateRoute", properties)
         return f"{properties['RouteTableId']}|{_destination(properties)[1]}"
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Find it in its table."""
+        """Read it from its route table."""
         key, value = _destination(properties)
         table = {"RouteTableIds": [properties["RouteTableId"]]}
         for one in context.call("ec2", "DescribeRouteTables", table)["RouteTables"][0]["Routes"]:
@@ -30,7 +30,7 @@ class _Route(Provider):
         return None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - likewise
-        """Point it elsewhere."""
+        """Replace its target."""
         context.call("ec2", "ReplaceRoute", new)
         return physical_id
 
@@ -52,15 +52,15 @@ def _destination(properties: Properties) -> tuple[str, str]:
 
 
 class _GatewayAttachment(Provider):
-    """The link between a VPC and its internet gateway."""
+    """The attachment of an internet gateway to a VPC."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Attach."""
+        """Attach the gateway."""
         context.call("ec2", "AttachInternetGateway", properties)
         return f"IGW|{properties['VpcId']}"
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Look at the gateway's attachments."""
+        """Read it from the gateway's attachments."""
         wanted = {"InternetGatewayIds": [properties["InternetGatewayId"]]}
         gateways = context.call("ec2", "DescribeInternetGateways", wanted)["InternetGateways"]
         for attachment in gateways[0]["Attachments"]:
@@ -69,12 +69,12 @@ class _GatewayAttachment(Provider):
         return None
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Detach."""
+        """Detach the gateway."""
         context.call("ec2", "DetachInternetGateway", properties)
 
 
 class _SubnetRouteTable(ApiProvider):
-    """Which route table a subnet uses: one at a time, so a new one takes the place of the old."""
+    """The association of a subnet with its one route table; a new one replaces the old one."""
 
     def create(self, context: Context, properties: Properties) -> str:
         """Replace the subnet's association, if it has one of its own."""

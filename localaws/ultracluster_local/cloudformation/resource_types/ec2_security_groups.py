@@ -1,4 +1,4 @@
-"""Security groups and their rules, and how EC2 tags things."""
+"""Security groups, their rules, and EC2's tagging."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,7 +26,7 @@ _RULE_TARGETS = {
 
 
 def _permission(rule: Properties) -> dict[str, Any]:
-    """Turn one rule into the permission that the API takes."""
+    """Convert a rule to an IpPermission."""
     permission: dict[str, Any] = {"IpProtocol": str(rule["IpProtocol"])}
     permission |= {key: int(rule[key]) for key in ("FromPort", "ToPort") if key in rule}
     for name, (group, member) in _RULE_TARGETS.items():
@@ -37,7 +37,7 @@ def _permission(rule: Properties) -> dict[str, Any]:
 
 
 def _flat(permission: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Take a permission apart into rules of one source or destination each."""
+    """Split an IpPermission into rules with one source or destination each."""
     ports = (permission["IpProtocol"], permission.get("FromPort"), permission.get("ToPort"))
     for group, member in {(group, member) for group, member in _RULE_TARGETS.values()}:
         for one in permission.get(group) or []:
@@ -48,10 +48,10 @@ _EVERYTHING_OUT = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
 
 
 class _SecurityGroup(ApiProvider):
-    """A security group with the rules inside its template."""
+    """A security group with its inline rules."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set the rules; own egress rules take the place of the one that allows everything."""
+        """Create it, then set the rules; egress rules replace the default one that allows everything."""
         group_id = super().create(context, properties)
         egress = properties.get("SecurityGroupEgress")
         self._change(context, group_id, "Ingress", [], properties.get("SecurityGroupIngress") or [])
@@ -72,7 +72,7 @@ class _SecurityGroup(ApiProvider):
                 context.call("ec2", f"{verb}SecurityGroup{direction}", request)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Add the rules of the template that are still there; other resources may have added more."""
+        """Read it with its inline rules; other resources may have added more."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -87,7 +87,7 @@ class _SecurityGroup(ApiProvider):
         return {**shown, **rules}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change rules and tags."""
+        """Update rules and tags."""
         rules = {"SecurityGroupIngress": [], "SecurityGroupEgress": [_EVERYTHING_OUT]}
         for name, default in rules.items():
             if old.get(name) != new.get(name):
@@ -99,23 +99,23 @@ class _SecurityGroup(ApiProvider):
 
 
 class _SecurityGroupRule(Provider):
-    """A rule that is a resource of its own."""
+    """A rule as a resource of its own."""
 
     def __init__(self, direction: str) -> None:
         self._direction = direction
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Authorise it."""
+        """Authorize it."""
         request = {"GroupId": properties["GroupId"], "IpPermissions": [_permission(properties)]}
         answer = context.call("ec2", f"AuthorizeSecurityGroup{self._direction}", request)
         return str(answer["SecurityGroupRules"][0]["SecurityGroupRuleId"])
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
-        """Return the id."""
+        """Return the ID."""
         return {"Id": physical_id}
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Find it by its id."""
+        """Read it by ID."""
         wanted = {"Filters": [{"Name": "group-id", "Values": [properties["GroupId"]]}]}
         for rule in context.call("ec2", "DescribeSecurityGroupRules", wanted)["SecurityGroupRules"]:
             if rule["SecurityGroupRuleId"] == physical_id:
@@ -129,7 +129,7 @@ class _SecurityGroupRule(Provider):
         return None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change the description."""
+        """Update the description."""
         if changed_keys(old, new) != ["Description"]:
             return super().update(context, physical_id, old, new)
         request = {"GroupId": new["GroupId"], "IpPermissions": [_permission(new)]}

@@ -1,4 +1,4 @@
-"""KMS keys, SSM parameters, container repositories, and the CDK's own marker."""
+"""KMS keys and aliases, SSM parameters, ECR repositories and CDK metadata."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ class _Key(ApiProvider):
     """A KMS key."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set rotation and state."""
+        """Create it, then set rotation and state."""
         tags = [{"TagKey": tag["Key"], "TagValue": tag["Value"]} for tag in properties.get("Tags") or []]
         rest = {key: part for key, part in properties.items() if key not in _LATER}
         key_id = super().create(context, {**rest, **({"Tags": tags} if tags else {})})
@@ -50,7 +50,7 @@ class _Key(ApiProvider):
         }
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change what changed, each by its own call."""
+        """Update changed properties, each by its own operation."""
         key = {"KeyId": physical_id}
         changed = set(changed_keys(old, new))
         if "KeyPolicy" in changed:
@@ -83,10 +83,10 @@ def _key(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noq
 
 
 class _Alias(ApiProvider):
-    """A name of a key, which a template may call by id or ARN."""
+    """An alias of a key, whose target may be an ID or an ARN."""
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Show the key in the form in which it was declared."""
+        """Read it with its target in the declared form."""
         key = {"KeyId": properties["TargetKeyId"]}
         found = [
             one
@@ -107,7 +107,7 @@ class _Parameter(ApiProvider):
     """An SSM parameter."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Overwrite it; tags are a call of their own."""
+        """Overwrite it; tags are set by separate operations."""
         changed = set(changed_keys(old, new))
         if changed - {"Tags"}:
             rest = {key: part for key, part in new.items() if key != "Tags"}
@@ -119,7 +119,7 @@ class _Parameter(ApiProvider):
 
 
 class _ParameterTagging(Tagging):
-    """Tags of a parameter are set by a call that also wants the kind of resource."""
+    """Tagging of parameters, whose operations also take the resource type."""
 
     def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
         """Add and remove."""
@@ -133,10 +133,10 @@ class _ParameterTagging(Tagging):
 
 
 class _Repository(ApiProvider):
-    """A container repository."""
+    """An ECR repository."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set its policies."""
+        """Create it, then set its policies."""
         hidden = {"LifecyclePolicy", "RepositoryPolicyText", "EmptyOnDelete"}
         name = super().create(context, {key: part for key, part in properties.items() if key not in hidden})
         self._set_policies(context, name, properties)
@@ -152,7 +152,7 @@ class _Repository(ApiProvider):
             context.call("ecr", "SetRepositoryPolicy", {**repository, "policyText": json.dumps(policy)})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change policies, scanning, mutability and tags."""
+        """Update policies, scanning, mutability and tags."""
         self._set_policies(context, physical_id, new)
         repository = {"repositoryName": physical_id}
         changed = set(changed_keys(old, new))
@@ -174,18 +174,18 @@ class _Repository(ApiProvider):
 
 
 class _Marker(Provider):
-    """``AWS::CDK::Metadata``: nothing real."""
+    """``AWS::CDK::Metadata``, which has no physical resource."""
 
     def create(self, context: Context, properties: Properties) -> str:  # noqa: ARG002 - nothing is made
-        """Give it an id."""
+        """Return a made-up ID."""
         return context.generated_name()
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - nothing is made
-        """Show nothing, so that nothing is compared."""
+        """Return nothing, so that no drift is detected."""
         return {}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - nothing is made
-        """Keep the id."""
+        """Return the same ID."""
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:

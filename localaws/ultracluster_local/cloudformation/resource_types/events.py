@@ -1,4 +1,4 @@
-"""Event rules and schedules."""
+"""EventBridge rules and schedules."""
 
 import json
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class _Rule(ApiProvider):
         return {**shown, "Targets": targets, **pattern}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Put the rule again, and the targets; remove those that are gone."""
+        """Put the rule and its targets again, and remove old targets."""
         name = physical_id.rsplit("|", 1)[-1]
         rest = {key: part for key, part in new.items() if key not in {"Targets", "Tags"}}
         request = self._request(context, {**rest, "Name": name}, "PutRule")
@@ -77,7 +77,7 @@ def _rule_name(context: Context, physical_id: str, properties: Properties) -> Ma
 
 
 class _Schedule(ApiProvider):
-    """An EventBridge schedule; an update sends all of it."""
+    """An EventBridge schedule. Updates send all settings."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
         """Put all settings again."""

@@ -1,4 +1,4 @@
-"""FSx for Lustre and its links to S3."""
+"""FSx for Lustre file systems and data repository associations."""
 
 from collections.abc import Mapping
 
@@ -11,13 +11,13 @@ _TAGS = Tagging(service="fsx", target="ResourceARN", attribute="ResourceARN")
 
 
 class _FileSystem(ApiProvider):
-    """A file system. The registry's schema omits settings that FSx cannot change: those that UpdateFileSystem lacks."""
+    """A file system. The registry schema omits create-only settings: those that UpdateFileSystem does not take."""
 
     def create_only(self, resource_type: str, old: Properties, new: Properties) -> frozenset[tuple[str, ...]]:
-        """Add what is given to CreateFileSystem only.
+        """Add the settings that only CreateFileSystem takes.
 
-        The type's documentation (read 2026-11) says replacement of two of them, CopyTagsToBackups and DeploymentType,
-        and no interruption of the others, which no call of FSx could do.
+        The type's documentation (read 2026-11) lists replacement for two of them, CopyTagsToBackups and DeploymentType,
+        and no interruption for the others, which no FSx operation supports.
         """
         lustre = (
             "CopyTagsToBackups",

@@ -1,4 +1,4 @@
-"""Lambda functions, who may call them, their layers and asynchronous settings."""
+"""Lambda functions, permissions, layers and asynchronous invocation settings."""
 
 import io
 import json
@@ -19,7 +19,7 @@ _BESIDE_CONFIGURATION = {"Code", "ReservedConcurrentExecutions", "Tags", "Archit
 
 
 def _code(properties: Properties) -> dict[str, Any]:
-    """Turn inline code into the archive that the API takes."""
+    """Convert inline code to a ZIP archive."""
     code = dict(properties["Code"])
     if "ImageUri" in code:
         raise ResourceError("The local AWS runs functions from archives; container images need Docker.")
@@ -28,17 +28,17 @@ def _code(properties: Properties) -> dict[str, Any]:
         suffix = "js" if str(properties.get("Runtime", "")).startswith("nodejs") else "py"
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
-            # A fixed date, so that the same code gives the same archive.
+            # A fixed date makes archives reproducible.
             archive.writestr(zipfile.ZipInfo(f"index.{suffix}"), code.pop("ZipFile"))
         code["ZipFile"] = buffer.getvalue()
     return code
 
 
 class _Function(ApiProvider):
-    """A function."""
+    """A Lambda function."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set the reserved concurrency."""
+        """Create it, then set the reserved concurrency."""
         rest = {key: part for key, part in properties.items() if key != "ReservedConcurrentExecutions"}
         name = super().create(context, {**rest, "Code": _code(properties)})
         self._set_concurrency(context, name, properties)
@@ -51,7 +51,7 @@ class _Function(ApiProvider):
             context.call("lambda", "PutFunctionConcurrency", {**function, **value})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change code, configuration, concurrency and tags."""
+        """Update code, configuration, concurrency and tags."""
         changed = set(changed_keys(old, new))
         function = {"FunctionName": physical_id}
         if changed & {"Code", "Architectures"}:
@@ -78,7 +78,7 @@ class _Function(ApiProvider):
 
 
 class _Permission(Provider):
-    """Who may call a function."""
+    """A statement of a function's resource policy."""
 
     def create(self, context: Context, properties: Properties) -> str:
         """Add a statement to the function's policy."""
@@ -89,11 +89,11 @@ class _Permission(Provider):
         return statement
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
-        """Return the id."""
+        """Return the ID."""
         return {"Id": physical_id}
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Look for the statement in the policy."""
+        """Read the statement from the policy."""
         try:
             policy = context.call("lambda", "GetPolicy", {"FunctionName": properties["FunctionName"]})[
                 "Policy"
@@ -130,7 +130,7 @@ def _condition(part: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 class _LayerVersion(ApiProvider):
-    """A version of a layer."""
+    """A layer version."""
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - the id is all
         """Delete this version."""
@@ -139,10 +139,10 @@ class _LayerVersion(ApiProvider):
 
 
 class _EventInvokeConfig(ApiProvider):
-    """Settings of asynchronous calls; always put as a whole."""
+    """Asynchronous invocation settings, always put as a whole."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Put it again; moto would keep the old one beside it."""
+        """Replace it; moto would keep the old one as well."""
         self.delete(context, physical_id, old)
         return self.create(context, new)
 

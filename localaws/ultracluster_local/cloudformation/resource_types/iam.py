@@ -24,7 +24,7 @@ class _Role(ApiProvider):
     """A role with its inline and attached policies."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then attach and embed its policies."""
+        """Create it, then attach and embed its policies."""
         rest = {key: part for key, part in properties.items() if key not in {"ManagedPolicyArns", "Policies"}}
         name = super().create(context, rest)
         self._set_policies(context, name, {}, properties)
@@ -51,7 +51,7 @@ class _Role(ApiProvider):
             return None
         role = {"RoleName": physical_id}
         attached = context.call("iam", "ListAttachedRolePolicies", role)["AttachedPolicies"]
-        # Those of AWS::IAM::Policy and AWS::IAM::ManagedPolicy are embedded in and attached to the same role.
+        # AWS::IAM::Policy and AWS::IAM::ManagedPolicy may add others to the same role.
         own = [
             {
                 "PolicyName": name,
@@ -66,7 +66,7 @@ class _Role(ApiProvider):
         return {**shown, "ManagedPolicyArns": arns, "Policies": own}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change what changed, each by its own call."""
+        """Update changed properties, each by its own operation."""
         changed = set(changed_keys(old, new))
         role: dict[str, Any] = {"RoleName": physical_id}
         if "AssumeRolePolicyDocument" in changed:
@@ -87,7 +87,7 @@ class _Role(ApiProvider):
         return super().update(context, physical_id, *only_tags)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Take its own policies away, then delete."""
+        """Remove its own policies, then delete it."""
         try:
             self._set_policies(context, physical_id, properties, {})
         except ClientError as error:
@@ -97,10 +97,10 @@ class _Role(ApiProvider):
 
 
 class _InlinePolicy(Provider):
-    """``AWS::IAM::Policy``: one document embedded in roles, users and groups."""
+    """``AWS::IAM::Policy``: an inline policy of roles, users and groups."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Embed it; the id is made, since there is no such thing in IAM."""
+        """Embed it; the ID is generated, since IAM has no such resource."""
         self._put(context, properties)
         return context.generated_name(limit=64)
 
@@ -115,7 +115,7 @@ class _InlinePolicy(Provider):
             context.call("iam", f"Put{kind}Policy", request)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Show it as its first owner has it, and who still has it."""
+        """Read it from its first owner, with the owners that still have it."""
         documents, owners = [], {"Roles": [], "Users": [], "Groups": []}  # type: ignore[var-annotated]
         for kind, owner in _owners(properties):
             request = {f"{kind}Name": owner, "PolicyName": properties["PolicyName"]}
@@ -129,7 +129,7 @@ class _InlinePolicy(Provider):
         return {"PolicyName": properties["PolicyName"], "PolicyDocument": documents[0], **owners}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Embed the new one and take the old one from those that no longer have it."""
+        """Embed the new document and remove the old one from former owners."""
         self._put(context, new)
         same_name = old["PolicyName"] == new["PolicyName"]
         kept = set(_owners(new)) if same_name else set()
@@ -150,7 +150,7 @@ class _InlinePolicy(Provider):
                         raise
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Take it from all owners."""
+        """Remove it from all owners."""
         self._take(context, properties, set())
 
 
@@ -161,10 +161,10 @@ def _owners(properties: Properties) -> Iterator[tuple[str, str]]:
 
 
 class _ManagedPolicy(ApiProvider):
-    """A managed policy and those that it is attached to."""
+    """A managed policy with its attachments."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then attach."""
+        """Create it, then attach it."""
         arn = super().create(context, properties)
         for kind, owner in _owners(properties):
             context.call("iam", f"Attach{kind}Policy", {f"{kind}Name": owner, "PolicyArn": arn})
@@ -185,7 +185,7 @@ class _ManagedPolicy(ApiProvider):
         return {**shown, "PolicyDocument": version["PolicyVersion"]["Document"], **named}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Make a new default version (one old version is kept) and move attachments."""
+        """Create a default version, keeping one old version, and update attachments."""
         policy = {"PolicyArn": physical_id}
         if old["PolicyDocument"] != new["PolicyDocument"]:
             for version in context.call("iam", "ListPolicyVersions", policy)["Versions"]:
@@ -200,7 +200,7 @@ class _ManagedPolicy(ApiProvider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Detach, drop old versions, delete."""
+        """Detach it, delete old versions, then delete it."""
         policy = {"PolicyArn": physical_id}
         for kind, owner in _owners(properties):
             try:
@@ -215,10 +215,10 @@ class _ManagedPolicy(ApiProvider):
 
 
 class _InstanceProfile(ApiProvider):
-    """An instance profile with its one role."""
+    """An instance profile with its role."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then put the role in."""
+        """Create it, then add the role."""
         name = super().create(context, properties)
         self._set_roles(context, name, set(), set(properties["Roles"]))
         return name
@@ -231,12 +231,12 @@ class _InstanceProfile(ApiProvider):
             context.call("iam", "AddRoleToInstanceProfile", {**profile, "RoleName": role})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change the role."""
+        """Replace the role."""
         self._set_roles(context, physical_id, set(old["Roles"]), set(new["Roles"]))
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Take the role out, then delete."""
+        """Remove the role, then delete it."""
         try:
             self._set_roles(context, physical_id, set(properties["Roles"]), set())
         except ClientError as error:

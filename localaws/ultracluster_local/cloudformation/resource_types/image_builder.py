@@ -12,15 +12,15 @@ _TAGS = Tagging(service="imagebuilder", target="resourceArn", tags="tags", keys=
 
 
 def _versioned(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
-    """Name the version as the API does."""
+    """Rename the version property to the API's name."""
     return {"SemanticVersion" if key == "Version" else key: part for key, part in properties.items()}
 
 
 class _Named(ApiProvider):
-    """What has a name for good, which its update call does not take."""
+    """A resource with an immutable name, which its update operation does not take."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change all settings together."""
+        """Update all settings together."""
         sides = ({key: part for key, part in side.items() if key != "Name"} for side in (old, new))
         return super().update(context, physical_id, *sides)
 

@@ -1,4 +1,4 @@
-"""Topics and queues."""
+"""SNS topics and SQS queues."""
 
 import json
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class _Topic(ApiProvider):
         }
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set attributes and subscriptions."""
+        """Create it, then set attributes and subscriptions."""
         hidden = {*_TOPIC_ATTRIBUTES, "Subscription"}
         arn = super().create(context, {key: part for key, part in properties.items() if key not in hidden})
         self._set(context, arn, {}, properties)
@@ -46,21 +46,21 @@ class _Topic(ApiProvider):
                 context.call("sns", "SetTopicAttributes", {"TopicArn": arn, **value})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change attributes and tags."""
+        """Update attributes and tags."""
         self._set(context, physical_id, old, new)
         sides = ({k: v for k, v in side.items() if k not in _TOPIC_ATTRIBUTES} for side in (old, new))
         return super().update(context, physical_id, *sides)
 
 
 class _PolicyOf(Provider):
-    """A policy put on several topics or queues; taking it away restores none."""
+    """A policy of several topics or queues; deleting it restores no earlier one."""
 
     def __init__(self, *, service: str, targets: str, operation: str, target: str, none: str) -> None:
         self._service, self._targets, self._operation = service, targets, operation
         self._target, self._none = target, none
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Put it on each."""
+        """Put it on each target."""
         for one in properties[self._targets]:
             self._put(context, one, json.dumps(properties["PolicyDocument"]))
         return context.generated_name()
@@ -73,7 +73,7 @@ class _PolicyOf(Provider):
         context.call(self._service, self._operation, request)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Show it as the first target has it."""
+        """Read it from the first target."""
         first = {self._target: properties[self._targets][0]}
         try:
             if self._service == "sqs":
@@ -86,7 +86,7 @@ class _PolicyOf(Provider):
         return {"PolicyDocument": json.loads(text)} if text else None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Put the new one, take the old one from targets that are gone."""
+        """Put the new policy and remove the old one from former targets."""
         for one in new[self._targets]:
             self._put(context, one, json.dumps(new["PolicyDocument"]))
         for one in set(old[self._targets]) - set(new[self._targets]):
@@ -104,7 +104,7 @@ class _PolicyOf(Provider):
                 raise
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Take it from each."""
+        """Remove it from each target."""
         for one in properties[self._targets]:
             self._take(context, one)
 
@@ -121,7 +121,7 @@ _SUBSCRIPTION_ATTRIBUTES = (
 
 
 class _Subscription(Provider):
-    """One subscription of a topic."""
+    """A subscription of a topic."""
 
     def create(self, context: Context, properties: Properties) -> str:
         """Subscribe."""
@@ -137,7 +137,7 @@ class _Subscription(Provider):
         return {"Arn": physical_id}
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - a provider's signature
-        """Show its attributes."""
+        """Read its attributes."""
         try:
             answer = context.call("sns", "GetSubscriptionAttributes", {"SubscriptionArn": physical_id})
         except ClientError:
@@ -146,7 +146,7 @@ class _Subscription(Provider):
         return shown
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change its attributes."""
+        """Update its attributes."""
         for name in changed_keys(old, new):
             if name not in _SUBSCRIPTION_ATTRIBUTES:
                 return super().update(context, physical_id, old, new)
@@ -167,7 +167,7 @@ def _queue_attributes(properties: Properties) -> dict[str, str]:
 
 
 class _Queue(ApiProvider):
-    """An SQS queue; its settings are a map of texts."""
+    """An SQS queue, whose attributes are a map of strings."""
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:
         """Add the name, the last part of the URL."""
@@ -190,7 +190,7 @@ class _Queue(ApiProvider):
 
 
 class _QueueTagging(Tagging):
-    """Tags of a queue: a map."""
+    """Tagging of queues, whose tags are a map."""
 
     def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
         """Add and remove."""

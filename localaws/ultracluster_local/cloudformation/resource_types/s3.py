@@ -20,10 +20,10 @@ _VERSIONING = "VersioningConfiguration"
 
 
 class _Bucket(Provider):
-    """A bucket; each setting is a call of its own."""
+    """A bucket. Each setting is set by a separate operation."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set each setting."""
+        """Create it, then put each setting."""
         bucket = properties.get("BucketName") or context.generated_name(limit=63, lower=True)
         request: dict[str, Any] = {"Bucket": bucket}
         if context.region != "us-east-1":
@@ -32,7 +32,7 @@ class _Bucket(Provider):
             request["ObjectLockEnabledForBucket"] = True
         context.call("s3", "CreateBucket", request)
         try:
-            # Versions first: S3 refuses replication without them.
+            # Versioning first: S3 refuses replication without it.
             for name, value in sorted(properties.items(), key=lambda item: item[0] != _VERSIONING):
                 if name not in _AT_CREATION:
                     self._set(context, bucket, name, value)
@@ -47,7 +47,7 @@ class _Bucket(Provider):
             return
         if name not in SETTINGS:
             raise ResourceError(
-                f"The local AWS does not carry {name} of AWS::S3::Bucket; see docs/local-aws.md."
+                f"The local AWS does not support {name} of AWS::S3::Bucket; see docs/local-aws.md."
             )
         if name == "ReplicationConfiguration":
             _check_destinations(context, value)
@@ -56,7 +56,7 @@ class _Bucket(Provider):
         context.call("s3", operation, {"Bucket": bucket, **to_api(shape, {parameter: convert(value)})})
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the name is all
-        """Name it in the usual ways."""
+        """Return its ARN and domain names."""
         return {
             "Arn": f"arn:aws:s3:::{physical_id}",
             "DomainName": f"{physical_id}.s3.amazonaws.com",
@@ -66,7 +66,7 @@ class _Bucket(Provider):
         }
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - a provider's signature
-        """Show the settings that S3 shows in the same form."""
+        """Read the settings that S3 returns in the same form."""
         bucket = {"Bucket": physical_id}
         try:
             context.call("s3", "HeadBucket", bucket)
@@ -76,13 +76,13 @@ class _Bucket(Provider):
         for name, operation, pick in READ_SETTINGS:
             try:
                 shown[name] = pick(context.call("s3", operation, bucket))
-            except ClientError:  # the setting is not there
+            except ClientError:  # the setting is absent
                 shown[name] = None
         return shown
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Set what changed, remove what is gone."""
-        # Versions first, and last when they go: S3 refuses replication without them.
+        # Versioning is enabled first and suspended last: S3 refuses replication without it.
         keys = sorted(changed_keys(old, new), key=lambda key: (key != _VERSIONING) == (_VERSIONING in new))
         for name in keys:
             if name == "MetricsConfigurations":
@@ -110,7 +110,7 @@ class _Bucket(Provider):
 
 
 def _check_destinations(context: Context, value: Mapping[str, Any]) -> None:
-    """Refuse copies to a bucket that is not there or has no versions, as S3 does."""
+    """Refuse replication to a missing or unversioned bucket, as S3 does."""
     for rule in value["Rules"]:
         name = rule["Destination"]["Bucket"].rpartition(":")[2]
         try:
@@ -124,10 +124,12 @@ def _check_destinations(context: Context, value: Mapping[str, Any]) -> None:
 
 
 def _set_metrics(context: Context, bucket: str, wanted: list[Mapping[str, Any]]) -> None:
-    """Put each configuration by its id, and remove those that are gone."""
+    """Put each configuration by ID, and delete those that were removed."""
     for configuration in wanted:
         if unknown := set(configuration) - {"Id", "Prefix"}:
-            raise ResourceError(f"The local AWS does not carry {sorted(unknown)} of a metrics configuration")
+            raise ResourceError(
+                f"The local AWS does not support {sorted(unknown)} of a metrics configuration"
+            )
         request = {
             "Bucket": bucket,
             "Id": configuration["Id"],
@@ -145,16 +147,16 @@ def _set_metrics(context: Context, bucket: str, wanted: list[Mapping[str, Any]])
 
 
 class _BucketPolicy(Provider):
-    """The policy of a bucket. It is kept and shown, and not enforced."""
+    """A bucket policy, which is stored and not enforced."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Put it."""
+        """Put the policy."""
         request = {"Bucket": properties["Bucket"], "Policy": json.dumps(properties["PolicyDocument"])}
         context.call("s3", "PutBucketPolicy", request)
         return str(properties["Bucket"])
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the name is all
-        """Get it."""
+        """Read the policy."""
         try:
             text = context.call("s3", "GetBucketPolicy", {"Bucket": physical_id})["Policy"]
         except ClientError:
@@ -162,11 +164,11 @@ class _BucketPolicy(Provider):
         return {"Bucket": physical_id, "PolicyDocument": json.loads(text)}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - likewise
-        """Put the new one."""
+        """Put the new policy."""
         return self.create(context, new)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Take it away."""
+        """Delete the policy."""
         try:
             context.call("s3", "DeleteBucketPolicy", {"Bucket": physical_id})
         except ClientError as error:

@@ -1,4 +1,4 @@
-"""The settings of an S3 bucket: the form of CloudFormation, that of the API, and the calls between them."""
+"""Settings of S3 buckets: conversion from CloudFormation's form to the API's, and the operations that put them."""
 
 import uuid
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ def _lifecycle_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
         "AbortIncompleteMultipartUpload",
     }
     if set(rule) - known:
-        raise ResourceError(f"The local AWS does not carry {sorted(set(rule) - known)} of a lifecycle rule")
+        raise ResourceError(f"The local AWS does not support {sorted(set(rule) - known)} of a lifecycle rule")
     result: dict[str, Any] = {
         "ID": rule.get("Id") or uuid.uuid4().hex,
         "Status": rule["Status"],
@@ -80,7 +80,7 @@ def _replication(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def _notification(value: Mapping[str, Any]) -> dict[str, Any]:
     if set(value) - {"EventBridgeConfiguration"}:
-        raise ResourceError("The local AWS carries EventBridge notifications of buckets only")
+        raise ResourceError("The local AWS supports EventBridge notifications of buckets only")
     return {"EventBridgeConfiguration": {}}
 
 
@@ -205,4 +205,4 @@ READ_SETTINGS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Any]], ...] =
     ("MetricsConfigurations", "ListBucketMetricsConfigurations", _shown_metrics),
     ("ReplicationConfiguration", "GetBucketReplication", _shown_replication),
 )
-"""Property, the operation that reads it, and its conversion: what S3 shows in the form of CloudFormation."""
+"""Property, operation that reads it, and conversion of its response to CloudFormation's form."""

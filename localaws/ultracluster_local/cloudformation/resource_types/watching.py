@@ -1,4 +1,4 @@
-"""Logs, alarms, dashboards and budgets."""
+"""Log groups, metric filters, alarms, dashboards and budgets."""
 
 import json
 import uuid
@@ -14,10 +14,10 @@ _CLOUDWATCH_TAGS = Tagging(service="cloudwatch", target="ResourceARN", attribute
 
 
 class _LogGroup(ApiProvider):
-    """A log group; retention is a call of its own."""
+    """A log group. Retention is set by a separate operation."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set the retention."""
+        """Create it, then set the retention."""
         name = super().create(
             context, {key: part for key, part in properties.items() if key != "RetentionInDays"}
         )
@@ -30,7 +30,7 @@ class _LogGroup(ApiProvider):
             context.call("logs", "PutRetentionPolicy", {"logGroupName": name, **days})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change retention, key and tags."""
+        """Update retention, key and tags."""
         changed = set(changed_keys(old, new))
         group = {"logGroupName": physical_id}
         if "RetentionInDays" in changed:
@@ -53,10 +53,10 @@ def _log_group(context: Context, physical_id: str, properties: Properties) -> Ma
 
 
 class _MetricFilter(Provider):
-    """A filter that makes metrics of log lines; it is known by its name and its log group."""
+    """A metric filter, identified by its name and log group."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Put it."""
+        """Put the filter."""
         name = str(properties.get("FilterName") or context.generated_name(limit=512))
         transformations = [
             {
@@ -79,7 +79,7 @@ class _MetricFilter(Provider):
         return name
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Find it in its log group."""
+        """Read it from its log group."""
         asked = {"logGroupName": properties["LogGroupName"], "filterNamePrefix": physical_id}
         for one in context.call("logs", "DescribeMetricFilters", asked)["metricFilters"]:
             if one["filterName"] == physical_id:
@@ -104,7 +104,7 @@ class _MetricFilter(Provider):
         return None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Put it again under its name; moto keeps the old one as long as it is there."""
+        """Delete and put the filter; moto does not overwrite it."""
         self.delete(context, physical_id, old)
         return self.create(context, {**new, "FilterName": physical_id})
 
@@ -116,10 +116,10 @@ class _MetricFilter(Provider):
 
 
 class _Alarm(ApiProvider):
-    """An alarm; a change puts all of it again."""
+    """An alarm. Updates put all settings again."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Put it again under its name; tags are a call of their own."""
+        """Put the alarm again; tags are set by separate operations."""
         rest = {key: part for key, part in new.items() if key != "Tags"}
         context.call(
             self.service,
@@ -130,10 +130,10 @@ class _Alarm(ApiProvider):
 
 
 class _Dashboard(ApiProvider):
-    """A dashboard; a change puts all of it again."""
+    """A dashboard. Updates put the whole body again."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
-        """Put it again under its name."""
+        """Put the dashboard again."""
         self.create(context, {**new, "DashboardName": physical_id})
         return physical_id
 
@@ -163,7 +163,7 @@ class _Budget(Provider):
         return {"AccountId": context.account, "Budget": budget, "NotificationsWithSubscribers": notifications}
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the id is all
-        """Find it by its name."""
+        """Read it by name."""
         answer = context.call("budgets", "DescribeBudgets", {"AccountId": context.account})
         for budget in answer.get("Budgets") or []:
             if budget["BudgetName"] == physical_id:

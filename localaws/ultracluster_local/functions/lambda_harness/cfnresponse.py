@@ -1,4 +1,4 @@
-"""Stands in for the module that Lambda gives to functions with inline code."""
+"""Replacement for the module that Lambda provides to functions with inline code."""
 
 import json
 import urllib.request
@@ -19,7 +19,7 @@ def send(  # noqa: PLR0917 - the published signature
     noEcho: bool = False,  # noqa: N803
     reason: str | None = None,
 ) -> None:
-    """Tell CloudFormation how a custom resource ended."""
+    """Send the response of a custom resource to CloudFormation."""
     body = {
         "Status": responseStatus,
         "Reason": reason or f"See the details in CloudWatch Log Stream: {context.log_stream_name}",

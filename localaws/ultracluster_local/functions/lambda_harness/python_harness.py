@@ -1,4 +1,4 @@
-"""Runs one Python handler: event on stdin, answer on stdout, log on stderr. Started by `lambda_runtime`."""
+"""Run one Python handler: event on stdin, response on stdout, log on stderr. Started by `lambda_runtime`."""
 
 import datetime as dt
 import importlib
@@ -12,7 +12,7 @@ import uuid
 
 
 class Context:
-    """What a handler may ask of Lambda."""
+    """The context object of a handler."""
 
     def __init__(self) -> None:
         self.aws_request_id = str(uuid.uuid4())
@@ -33,14 +33,14 @@ _RealDatetime = dt.datetime
 
 
 class _SameType(type):
-    """Takes the real type's instances for its own: libraries hold both."""
+    """Metaclass that accepts instances of the real type: libraries hold both."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, _RealDatetime)
 
 
 class _MovedDatetime(dt.datetime, metaclass=_SameType):
-    """The type of moments whose `now` follows the moved `time.time`."""
+    """A datetime whose `now` follows the shifted `time.time`."""
 
     @classmethod
     def now(cls, tz: "dt.tzinfo | None" = None) -> "_MovedDatetime":
@@ -54,7 +54,7 @@ class _MovedDatetime(dt.datetime, metaclass=_SameType):
 
 
 def start_at(moment: str) -> None:
-    """Let the clock of this process start at `moment` and go on from there."""
+    """Start the clock of this process at `moment`."""
     real_time = time.time
     ahead = _RealDatetime.fromisoformat(moment).timestamp() - real_time()
     time.time = lambda: real_time() + ahead
@@ -62,10 +62,10 @@ def start_at(moment: str) -> None:
 
 
 class _OwnCodeOnly:
-    """Finds what lies in the handler's directory there and nowhere else, as on Lambda, whose packages hold none of it.
+    """Import modules of the handler's directory from there only, as on Lambda.
 
-    Without this, a package that is installed here and has an `__init__` would win over a folder of the handler's code
-    that has none, and hide that a module is missing in the code.
+    Otherwise, an installed package with an `__init__` would take precedence over a directory of the handler's code
+    without one, and hide that a module is missing there.
     """
 
     def __init__(self, directory: str) -> None:
@@ -75,7 +75,7 @@ class _OwnCodeOnly:
     def find_spec(
         self, name: str, path: object = None, _target: object = None
     ) -> "importlib.machinery.ModuleSpec | None":
-        """Find a module of the handler's code; others are left to what comes after."""
+        """Find a module of the handler's code; leave others to the next finder."""
         if path is not None or name not in self._names:
             return None
         return importlib.machinery.PathFinder.find_spec(name, [self._directory])
@@ -84,7 +84,7 @@ class _OwnCodeOnly:
 def main() -> int:
     """Run the handler named by ``_HANDLER`` in the current directory."""
     answer_stream, sys.stdout = sys.stdout, sys.stderr
-    # The handler's directory first, the harness's own (with cfnresponse) last, as inline functions import it.
+    # The handler's directory first; the harness's own last, which has cfnresponse for inline functions.
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib costs start-up time here
     sys.path[:] = [os.getcwd(), *(entry for entry in sys.path if entry != here), here]  # noqa: PTH109 - likewise
     sys.meta_path.insert(0, _OwnCodeOnly(os.getcwd()))  # noqa: PTH109 - likewise

@@ -1,6 +1,6 @@
-"""AWS Batch: environments, queues and policies, kept word for word.
+"""AWS Batch compute environments, job queues and scheduling policies, stored unchanged.
 
-moto insists on a service role, starts instances for the least vCPUs and drops scheduling policies.
+moto requires a service role, starts instances for minvCpus and drops scheduling policies.
 """
 
 import copy
@@ -24,7 +24,7 @@ __all__ = ["handlers"]
 
 handlers = Handlers(service="batch")
 
-_MOST_ENVIRONMENTS = 3  # of a queue, API Reference of CreateJobQueue, botocore 1.44.5
+_MOST_ENVIRONMENTS = 3  # per queue: CreateJobQueue, API Reference, botocore 1.44.5
 
 
 # Compute environments
@@ -61,7 +61,7 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeComputeEnvironments")
 def describe_compute_environments(request: Request) -> Mapping[str, Any]:
-    """Show all environments, or those named."""
+    """Describe all compute environments, or the named ones."""
     return described(
         request, batch_of(request.region).environments, "computeEnvironment", "computeEnvironments"
     )
@@ -69,7 +69,7 @@ def describe_compute_environments(request: Request) -> Mapping[str, Any]:
 
 @handlers("UpdateComputeEnvironment")
 def update_compute_environment(request: Request) -> Mapping[str, Any]:
-    """Change the parts that are given."""
+    """Update the given settings."""
     given = copy.deepcopy(dict(request.parameters))
     environment = get(
         batch_of(request.region).environments, "computeEnvironmentName", given.pop("computeEnvironment")
@@ -123,7 +123,7 @@ def create_job_queue(request: Request) -> Mapping[str, Any]:
 
 
 def _check_queue(request: Request, given: dict[str, Any]) -> None:
-    """Replace names of environments by ARNs, as Batch shows them; refuse what does not exist."""
+    """Replace names of compute environments with ARNs, as Batch reports them; refuse unknown ones."""
     batch = batch_of(request.region)
     order = given.get("computeEnvironmentOrder") or []
     if len(order) > _MOST_ENVIRONMENTS:
@@ -140,13 +140,13 @@ def _check_queue(request: Request, given: dict[str, Any]) -> None:
 
 @handlers("DescribeJobQueues")
 def describe_job_queues(request: Request) -> Mapping[str, Any]:
-    """Show all queues, or those named."""
+    """Describe all job queues, or the named ones."""
     return described(request, batch_of(request.region).queues, "jobQueue", "jobQueues")
 
 
 @handlers("UpdateJobQueue")
 def update_job_queue(request: Request) -> Mapping[str, Any]:
-    """Change the parts that are given."""
+    """Update the given settings."""
     given = copy.deepcopy(dict(request.parameters))
     queue = get(batch_of(request.region).queues, "jobQueueName", given.pop("jobQueue"))
     _check_queue(request, given)
@@ -186,20 +186,20 @@ def create_scheduling_policy(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeSchedulingPolicies")
 def describe_scheduling_policies(request: Request) -> Mapping[str, Any]:
-    """Show the policies named."""
+    """Describe the named scheduling policies."""
     policies = batch_of(request.region).policies
     return {"schedulingPolicies": [policies[arn] for arn in request.parameters["arns"] if arn in policies]}
 
 
 @handlers("ListSchedulingPolicies")
 def list_scheduling_policies(request: Request) -> Mapping[str, Any]:
-    """Name all policies."""
+    """List all scheduling policies."""
     return {"schedulingPolicies": [{"arn": arn} for arn in batch_of(request.region).policies]}
 
 
 @handlers("UpdateSchedulingPolicy")
 def update_scheduling_policy(request: Request) -> Mapping[str, Any]:
-    """Change the fair share."""
+    """Update the fair share policy."""
     given = copy.deepcopy(dict(request.parameters))
     policy = get(batch_of(request.region).policies, "arn", given.pop("arn"))
     policy |= given
@@ -223,7 +223,7 @@ def delete_scheduling_policy(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListTagsForResource")
 def list_tags_for_resource(request: Request) -> Mapping[str, Any]:
-    """Show the tags of anything of Batch."""
+    """List the tags of a Batch resource."""
     return {"tags": _by_arn(request)["tags"]}
 
 

@@ -1,7 +1,7 @@
-"""AWS Batch: multi-node job definitions and jobs, kept word for word.
+"""AWS Batch job definitions and jobs, stored unchanged.
 
-moto loses `nodeProperties` and runs jobs in Docker. Here nothing runs: a submitted job waits in RUNNABLE, and tests move it
-by `set_job_status`.
+moto drops `nodeProperties` and runs jobs in Docker. Here nothing runs: a submitted job waits in RUNNABLE, and tests move it
+with `set_job_status`.
 """
 
 import copy
@@ -35,7 +35,7 @@ handlers = Handlers(service="batch")
 
 @handlers("RegisterJobDefinition")
 def register_job_definition(request: Request) -> Mapping[str, Any]:
-    """Register the next revision of a definition."""
+    """Register a revision of a job definition."""
     given = copy.deepcopy(dict(request.parameters))
     if given["type"] == "multinode":
         nodes = given.get("nodeProperties")
@@ -62,7 +62,7 @@ def register_job_definition(request: Request) -> Mapping[str, Any]:
 
 
 def _definition(request: Request, wanted: str) -> dict[str, Any]:
-    """Find by ARN, ``name:revision`` or name (the newest active revision)."""
+    """Find a job definition by ARN, ``name:revision``, or name (the latest active revision)."""
     definitions = batch_of(request.region).definitions
     if wanted in definitions:
         return definitions[wanted]
@@ -79,7 +79,7 @@ def _definition(request: Request, wanted: str) -> dict[str, Any]:
 
 @handlers("DescribeJobDefinitions")
 def describe_job_definitions(request: Request) -> Mapping[str, Any]:
-    """Show definitions by ARN, name and status."""
+    """Describe job definitions by ARN, name and status."""
     shown = list(batch_of(request.region).definitions.values())
     wanted = request.parameters.get("jobDefinitions")
     if wanted:
@@ -97,7 +97,7 @@ def describe_job_definitions(request: Request) -> Mapping[str, Any]:
 
 @handlers("DeregisterJobDefinition")
 def deregister_job_definition(request: Request) -> Mapping[str, Any]:
-    """Make a revision INACTIVE; it stays visible, as on Batch for 180 days."""
+    """Make a revision INACTIVE; it stays visible, as in AWS for 180 days."""
     _definition(request, request.parameters["jobDefinition"])["status"] = "INACTIVE"
     return {}
 
@@ -107,7 +107,7 @@ def deregister_job_definition(request: Request) -> Mapping[str, Any]:
 
 @handlers("SubmitJob")
 def submit_job(request: Request) -> Mapping[str, Any]:
-    """Queue a job. It is never run: it waits in RUNNABLE, or for others in PENDING, until a test moves it or them."""
+    """Queue a job. It never runs: it waits in RUNNABLE, or in PENDING for others, until a test moves it or them."""
     given = copy.deepcopy(dict(request.parameters))
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
@@ -126,7 +126,7 @@ def submit_job(request: Request) -> Mapping[str, Any]:
         "jobName": given["jobName"],
         "jobQueue": queue["jobQueueArn"],
         "jobDefinition": definition["jobDefinitionArn"],
-        # An array stays PENDING while its jobs go on.
+        # An array job stays PENDING while its child jobs progress.
         "status": "PENDING" if array or dependencies else "RUNNABLE",
         "createdAt": milliseconds(),
         "dependsOn": dependencies,
@@ -150,7 +150,7 @@ def submit_job(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeJobs")
 def describe_jobs(request: Request) -> Mapping[str, Any]:
-    """Show the jobs named; unknown ids are left out, as on Batch."""
+    """Describe the named jobs; as in AWS, unknown IDs are omitted."""
     settle(batch_of(request.region))
     jobs = batch_of(request.region).jobs
     return {
@@ -164,7 +164,7 @@ def describe_jobs(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListJobs")
 def list_jobs(request: Request) -> Mapping[str, Any]:
-    """Name the jobs of a queue: the RUNNING ones, unless another status is asked for."""
+    """List the jobs of a queue with a status, by default RUNNING."""
     batch = batch_of(request.region)
     settle(batch)
     shown = [job for job in batch.jobs.values() if "index" not in job.get("arrayProperties", {})]
@@ -178,7 +178,7 @@ def list_jobs(request: Request) -> Mapping[str, Any]:
         shown = [job for job in shown if job["status"] == wanted]
     for condition in request.parameters.get("filters") or []:
         if condition["name"] != "JOB_NAME":
-            raise client_error(f"The local AWS has no filter {condition['name']}")
+            raise client_error(f"The local AWS does not support the filter {condition['name']}")
         shown = [job for job in shown if job["jobName"] in condition["values"]]
     fields = (
         "jobArn",
@@ -220,13 +220,13 @@ def _job(request: Request) -> dict[str, Any]:
 
 
 def set_job_status(*, region: str, job_id: str, status: str, reason: str = "") -> None:
-    """Move a job, which nothing else here does.
+    """Set the status of a job; nothing else moves jobs here.
 
     Args:
         region: Region of the job.
-        job_id: Id that SubmitJob gave.
-        status: One of Batch's states, such as ``RUNNING``.
-        reason: Reason to show. Default: none.
+        job_id: Job ID of SubmitJob.
+        status: Job status, such as ``RUNNING``.
+        reason: Status reason. Default: none.
 
     Raises:
         KeyError: If there is no such job.

@@ -1,4 +1,4 @@
-"""AWS Batch: jobs that wait for others, and arrays of jobs. Their states follow from those of other jobs when anybody looks."""
+"""AWS Batch job dependencies and array jobs, whose status is derived from other jobs when it is read."""
 
 from typing import Any
 
@@ -17,33 +17,33 @@ _MOST_CHILDREN = 10_000
 
 
 def check_dependencies(batch: Batch, dependencies: list[dict[str, Any]]) -> None:
-    """Refuse what SubmitJob refuses.
+    """Refuse invalid dependencies as SubmitJob does.
 
     Args:
-        batch: The Region.
-        dependencies: As SubmitJob got them.
+        batch: Resources of the Region.
+        dependencies: Dependencies as submitted.
 
     Raises:
-        ServiceError: If there are too many, a job is unknown, or the type is one that is not carried here.
+        ServiceError: If there are too many, a job is unknown, or the type is not supported.
     """
     if len(dependencies) > _MOST_DEPENDENCIES:
         raise client_error(f"A job can depend upon a maximum of {_MOST_DEPENDENCIES} jobs")
     for dependency in dependencies:
         if dependency.get("type"):
-            raise client_error("The local AWS has no dependencies of type N_TO_N or SEQUENTIAL")
+            raise client_error("The local AWS does not support dependencies of type N_TO_N or SEQUENTIAL")
         if dependency.get("jobId") not in batch.jobs:
             raise client_error(f"Job {dependency.get('jobId')} of dependsOn does not exist")
 
 
 def check_array(size: int, *, multi_node: bool) -> None:
-    """Refuse an array that SubmitJob refuses.
+    """Refuse an invalid array size as SubmitJob does.
 
     Args:
-        size: Jobs of the array.
-        multi_node: Whether the definition is of a multi-node job.
+        size: Array size.
+        multi_node: Whether the job definition is a multi-node one.
 
     Raises:
-        ServiceError: If it cannot be one.
+        ServiceError: If it is invalid.
     """
     if multi_node:
         raise client_error("Array properties are not supported for multi-node parallel jobs")
@@ -52,12 +52,12 @@ def check_array(size: int, *, multi_node: bool) -> None:
 
 
 def add_children(batch: Batch, job: dict[str, Any], size: int) -> None:
-    """Give an array its jobs, by the ids that AWS Batch gives them: that of the array, a colon and the index.
+    """Add the child jobs of an array job, with IDs as in AWS: the array's ID, a colon and the index.
 
     Args:
-        batch: The Region.
-        job: The array.
-        size: How many.
+        batch: Resources of the Region.
+        job: Array job.
+        size: Array size.
     """
     for index in range(size):
         child = {
@@ -72,15 +72,15 @@ def add_children(batch: Batch, job: dict[str, Any], size: int) -> None:
 
 
 def settle(batch: Batch) -> None:
-    """Let jobs go on, end or fail as those that they wait for, or consist of, have done.
+    """Update the status of jobs that depend on others, or consist of them.
 
     Args:
-        batch: The Region.
+        batch: Resources of the Region.
     """
-    for job in list(batch.jobs.values()):  # in the order of submission: a job waits for earlier ones only
+    for job in list(batch.jobs.values()):  # in the order of submission: jobs depend on earlier ones only
         array = job.get("arrayProperties", {})
         if "index" in array:
-            continue  # goes with its array
+            continue  # follows its array job
         if "size" in array:
             _settle_array(batch, job)
         elif job["status"] == "PENDING" and (after := _after_dependencies(batch, job)) is not None:
@@ -107,7 +107,7 @@ def _settle_array(batch: Batch, job: dict[str, Any]) -> None:
     after = _after_dependencies(batch, job)
     for child in children:
         if job["status"] in FINAL_STATES and child["status"] not in FINAL_STATES:
-            finish_job(child, reason=job.get("statusReason", ""))  # cancelled or ended as a whole
+            finish_job(child, reason=job.get("statusReason", ""))  # canceled or terminated as a whole
         elif child["status"] == "PENDING" and after is not None:
             _move(child, after)
     states = [child["status"] for child in children]

@@ -1,7 +1,7 @@
-"""AWS Batch for SageMaker: service environments, quota shares and service jobs, kept word for word.
+"""AWS Batch service environments, quota shares and service jobs (SageMaker), stored unchanged.
 
-moto has none of it. No training job runs: a service job waits in RUNNABLE, and tests end it by `TerminateServiceJob`.
-The rules of quota management are those of the Batch User Guide, Create quota management resources (October 2026).
+moto has none of them. No training job runs: a service job waits in RUNNABLE, and tests end it with `TerminateServiceJob`.
+Source of the rules of quota management: AWS Batch User Guide, Create quota management resources (October 2026).
 """
 
 import copy
@@ -20,16 +20,16 @@ __all__ = ["check_service_queue", "handlers", "install"]
 
 handlers = Handlers(service="batch")
 
-_PAYLOAD_BYTES = 10 * 1024  # of a service job: AWS Batch quotas
+_PAYLOAD_BYTES = 10 * 1024  # per service job: AWS Batch quotas
 _ANY_TYPE = "NUM_INSTANCES"
 
 
 def install() -> None:
-    """Let moto's Batch take these calls: it knows paths, and not those of what it lacks."""
+    """Route these operations to moto's Batch, which does not know their paths."""
     handlers.install(BatchResponse)
     for operation in handlers.table:
         url_paths[f"{{0}}/v1/{operation.lower()}$"] = BatchResponse.dispatch
-    # The ARN of a quota share has more slashes than moto's own two paths of tags take.
+    # The ARN of a quota share has more slashes than moto's paths of tags match.
     url_paths["{0}/v1/tags/(?P<arn>.+/quota-share/.+)$"] = BatchResponse.dispatch
 
 
@@ -66,7 +66,7 @@ def _check_limits(limits: list[dict[str, Any]]) -> None:
 
 @handlers("DescribeServiceEnvironments")
 def describe_service_environments(request: Request) -> Mapping[str, Any]:
-    """Show all environments, or those named."""
+    """Describe all service environments, or the named ones."""
     wanted = request.parameters.get("serviceEnvironments")
     shown = [
         one
@@ -78,7 +78,7 @@ def describe_service_environments(request: Request) -> Mapping[str, Any]:
 
 @handlers("UpdateServiceEnvironment")
 def update_service_environment(request: Request) -> Mapping[str, Any]:
-    """Change the state or the limits."""
+    """Update the state or the limits."""
     given = copy.deepcopy(dict(request.parameters))
     environments = batch_of(request.region).service_environments
     environment = get(environments, "serviceEnvironmentName", given.pop("serviceEnvironment"))
@@ -110,11 +110,11 @@ def _environments_of(queue: Mapping[str, Any]) -> list[str]:
 
 
 def check_service_queue(request: Request, given: dict[str, Any]) -> None:
-    """Replace names of service environments by ARNs, and refuse what Batch refuses of a queue over them.
+    """Replace names of service environments with ARNs, and refuse invalid queues of them as Batch does.
 
     Args:
-        request: The call.
-        given: What it gives the queue; changed in place.
+        request: API request.
+        given: Settings of the queue; modified in place.
     """
     batch = batch_of(request.region)
     order = given.get("serviceEnvironmentOrder") or []
@@ -164,13 +164,13 @@ def create_quota_share(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeQuotaShare")
 def describe_quota_share(request: Request) -> Mapping[str, Any]:
-    """Show one share."""
+    """Describe a quota share."""
     return _share(request)
 
 
 @handlers("ListQuotaShares")
 def list_quota_shares(request: Request) -> Mapping[str, Any]:
-    """Show the shares of a queue."""
+    """List the quota shares of a queue."""
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
     shown = [share for share in batch.quota_shares.values() if share["jobQueueArn"] == queue["jobQueueArn"]]
@@ -179,7 +179,7 @@ def list_quota_shares(request: Request) -> Mapping[str, Any]:
 
 @handlers("UpdateQuotaShare")
 def update_quota_share(request: Request) -> Mapping[str, Any]:
-    """Change the parts that are given."""
+    """Update the given settings."""
     share = _share(request)
     share |= {key: value for key, value in request.parameters.items() if key != "quotaShareArn"}
     return {key: share[key] for key in ("quotaShareName", "quotaShareArn")}
@@ -201,7 +201,7 @@ def _share(request: Request) -> dict[str, Any]:
 
 @handlers("SubmitServiceJob")
 def submit_service_job(request: Request) -> Mapping[str, Any]:
-    """Let a job wait; the payload is not judged, as on Batch, but that it is JSON of at most 10 KiB."""
+    """Queue a service job; as in AWS, its payload must only be JSON of at most 10 KiB."""
     given = copy.deepcopy(dict(request.parameters))
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
@@ -234,13 +234,13 @@ def submit_service_job(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeServiceJob")
 def describe_service_job(request: Request) -> Mapping[str, Any]:
-    """Show one job."""
+    """Describe a service job."""
     return get(batch_of(request.region).service_jobs, "jobArn", request.parameters["jobId"])
 
 
 @handlers("ListServiceJobs")
 def list_service_jobs(request: Request) -> Mapping[str, Any]:
-    """Show the jobs of a queue in one status; RUNNING when none is named, as on Batch."""
+    """List the service jobs of a queue with a status, by default RUNNING."""
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
     status = request.parameters.get("jobStatus", "RUNNING")
@@ -254,7 +254,7 @@ def list_service_jobs(request: Request) -> Mapping[str, Any]:
 
 @handlers("TerminateServiceJob")
 def terminate_service_job(request: Request) -> Mapping[str, Any]:
-    """Let a job fail."""
+    """Terminate a service job."""
     job = get(batch_of(request.region).service_jobs, "jobArn", request.parameters["jobId"])
     job |= {
         "status": "FAILED",

@@ -1,11 +1,11 @@
-"""What AWS Batch holds in a Region, and how it is found."""
+"""AWS Batch resources of a Region."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Request, ServiceError, page
 
 __all__ = [
@@ -25,7 +25,7 @@ FINAL_STATES = frozenset({"SUCCEEDED", "FAILED"})
 
 @dataclass(slots=True)
 class Batch:
-    """What one Region holds, each by ARN (jobs: by id)."""
+    """Resources of one Region by ARN, jobs by ID."""
 
     environments: dict[str, dict[str, Any]] = field(default_factory=dict)
     queues: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -40,24 +40,24 @@ class Batch:
 
 def batch_of(region: str) -> Batch:
     """Return the Batch of a Region."""
-    return remembered("batch", region=region, new=Batch)
+    return region_state("batch", region=region, new=Batch)
 
 
 def client_error(message: str) -> ServiceError:
-    """Make the error that Batch answers most mistakes with."""
+    """Return the error that Batch uses for most invalid requests."""
     return ServiceError("ClientException", message)
 
 
 def find(things: Mapping[str, dict[str, Any]], name_field: str, wanted: str) -> dict[str, Any] | None:
-    """Find by ARN or name."""
+    """Find a resource by ARN or name."""
     return next((one for arn, one in things.items() if wanted in (arn, one.get(name_field))), None)
 
 
 def get(things: Mapping[str, dict[str, Any]], name_field: str, wanted: str) -> dict[str, Any]:
-    """Find by ARN or name.
+    """Find a resource by ARN or name.
 
     Raises:
-        ServiceError: If it is not there.
+        ServiceError: If there is no such resource.
     """
     found = find(things, name_field, wanted)
     if found is None:
@@ -71,7 +71,7 @@ def milliseconds() -> int:
 
 
 def finish_job(job: dict[str, Any], *, reason: str) -> None:
-    """Let a job fail."""
+    """Mark a job as FAILED."""
     job["status"] = "FAILED"
     job["statusReason"] = reason
     job["stoppedAt"] = milliseconds()
@@ -80,7 +80,7 @@ def finish_job(job: dict[str, Any], *, reason: str) -> None:
 def described(
     request: Request, things: Mapping[str, dict[str, Any]], kind: str, key: str
 ) -> Mapping[str, Any]:
-    """Show all of a kind, or those that a call names, a page at a time."""
+    """Return a page of all resources of a kind, or of those named by a request."""
     wanted = request.parameters.get(key)
     shown = [
         one for arn, one in things.items() if not wanted or arn in wanted or one[f"{kind}Name"] in wanted

@@ -1,4 +1,4 @@
-"""On-Demand Capacity Reservations, and describing reservations of all kinds; moto has neither."""
+"""On-Demand Capacity Reservations, and descriptions of all reservations; moto has neither."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,13 +14,13 @@ from ultracluster_local.services.ec2.capacity_market import Reservation, Segment
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
 __all__ = [
-    "filtered",
+    "apply_filters",
     "find_reservation",
     "handlers",
-    "launched_into",
+    "instances_in",
     "named_reservations",
     "refuse_dry_run",
-    "shown_reservation",
+    "reservation_description",
     "tag_list",
     "zone_names",
 ]
@@ -29,31 +29,31 @@ handlers = Handlers(service="ec2")
 
 
 def refuse_dry_run(request: Request) -> None:
-    """Answer a dry run as EC2 does: by an error that says it would have worked."""
+    """Raise EC2's error for a dry run that would have succeeded."""
     if request.parameters.get("DryRun"):
         raise ServiceError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
 
 
 def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return tags in the API's form."""
+    """Return tags as a list of keys and values."""
     return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
 def zone_names(request: Request) -> dict[str, str]:
-    """Return the name of each zone of the Region by its id."""
+    """Return the zone names of the Region by zone ID."""
     zones = ec2_backends[request.account][request.region].describe_availability_zones()
     return {zone.zone_id: zone.name for zone in zones}
 
 
-def filtered(
+def apply_filters(
     request: Request, shown: list[dict[str, Any]], fields: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Keep what passes the filters of a call.
+    """Return the items that match the filters of a request.
 
     Args:
-        request: The call.
-        shown: What would be shown.
-        fields: Member that each filter looks at; ``tag:KEY`` and ``tag-key`` are known anyway.
+        request: API request.
+        shown: Items as described.
+        fields: Member of each filter; ``tag:KEY`` and ``tag-key`` are built in.
     """
     for condition in request.parameters.get("Filters") or []:
         name, wanted = condition["Name"], condition.get("Values") or []
@@ -96,8 +96,8 @@ _FIELDS = {
 }
 
 
-def shown_reservation(request: Request, reservation: Reservation) -> dict[str, Any]:
-    """Return a reservation as EC2 shows it now."""
+def reservation_description(request: Request, reservation: Reservation) -> dict[str, Any]:
+    """Return the current description of a reservation."""
     segment, end = reservation.segment, reservation.ends()
     shown: dict[str, Any] = {
         "CapacityReservationId": reservation.reservation_id,
@@ -110,7 +110,7 @@ def shown_reservation(request: Request, reservation: Reservation) -> dict[str, A
         "Tenancy": "default",
         "TotalInstanceCount": segment.count,
         "AvailableInstanceCount": reservation.available()
-        - len(launched_into(request.region, reservation.reservation_id))
+        - len(instances_in(request.region, reservation.reservation_id))
         - capacity_market(request.region).unavailable.get(reservation.reservation_id, 0),
         "EbsOptimized": False,
         "EphemeralStorage": False,
@@ -130,8 +130,8 @@ def shown_reservation(request: Request, reservation: Reservation) -> dict[str, A
     }
 
 
-def launched_into(region: str, reservation_id: str) -> list[Any]:
-    """Return moto's instances that run in a reservation."""
+def instances_in(region: str, reservation_id: str) -> list[Any]:
+    """Return moto's running instances of a reservation."""
     return [
         instance
         for group in list(ec2_backends[ACCOUNT][region].reservations.values())
@@ -142,7 +142,7 @@ def launched_into(region: str, reservation_id: str) -> list[Any]:
 
 
 def find_reservation(request: Request, reservation_id: str) -> Reservation:
-    """Return a reservation by its id.
+    """Return a reservation by ID.
 
     Raises:
         ServiceError: If there is none.
@@ -157,10 +157,10 @@ def find_reservation(request: Request, reservation_id: str) -> Reservation:
 
 
 def named_reservations(request: Request) -> list[Reservation]:
-    """Give the reservations that a request names, or all.
+    """Return the reservations named by a request, or all.
 
     Raises:
-        ServiceError: If one is not there.
+        ServiceError: If one does not exist.
     """
     if ids := request.parameters.get("CapacityReservationIds"):
         return [find_reservation(request, one) for one in ids]
@@ -169,16 +169,16 @@ def named_reservations(request: Request) -> list[Reservation]:
 
 @handlers("DescribeCapacityReservations")
 def describe_capacity_reservations(request: Request) -> Mapping[str, Any]:
-    """Show reservations of all kinds; one that ended stays visible."""
+    """Describe Capacity Reservations of all kinds, including ended ones."""
     refuse_dry_run(request)
     found = named_reservations(request)
-    shown = filtered(request, [shown_reservation(request, one) for one in found], _FIELDS)
+    shown = apply_filters(request, [reservation_description(request, one) for one in found], _FIELDS)
     return page(shown, parameters=request.parameters, key="CapacityReservations")
 
 
 @handlers("CreateCapacityReservation")
 def create_capacity_reservation(request: Request) -> Mapping[str, Any]:
-    """Reserve capacity on demand; the same token gives the same reservation."""
+    """Create an On-Demand Capacity Reservation; the same client token returns the same one."""
     given = request.parameters
     market = capacity_market(request.region)
     if given["InstanceType"] not in INSTANCE_TYPES:
@@ -200,7 +200,7 @@ def create_capacity_reservation(request: Request) -> Mapping[str, Any]:
                 raise ServiceError(
                     "IdempotentParameterMismatch", "The client token was used with other parameters."
                 )
-            return {"CapacityReservation": shown_reservation(request, existing)}
+            return {"CapacityReservation": reservation_description(request, existing)}
     refuse_dry_run(request)
     if market.insufficient:
         raise ServiceError(
@@ -232,11 +232,11 @@ def create_capacity_reservation(request: Request) -> Mapping[str, Any]:
         settings={key: given[key] for key in carried if key in given},
     )
     market.reservations[reservation_id] = reservation
-    return {"CapacityReservation": shown_reservation(request, reservation)}
+    return {"CapacityReservation": reservation_description(request, reservation)}
 
 
 def _zone(request: Request) -> dict[str, str]:
-    """Return the name and id of the zone that a call names by one of the two."""
+    """Return the name and ID of the zone that a request names by either."""
     names = zone_names(request)
     for zone_id, name in names.items():
         if zone_id == request.parameters.get("AvailabilityZoneId") or name == request.parameters.get(
@@ -249,7 +249,7 @@ def _zone(request: Request) -> dict[str, str]:
 
 @handlers("ModifyCapacityReservation")
 def modify_capacity_reservation(request: Request) -> Mapping[str, Any]:
-    """Change the size or end of what is reserved on demand; a block cannot be changed."""
+    """Modify the size or end of an On-Demand Capacity Reservation; blocks cannot be modified."""
     given = request.parameters
     reservation = find_reservation(request, given["CapacityReservationId"])
     if reservation.block_id:
@@ -276,7 +276,7 @@ def modify_capacity_reservation(request: Request) -> Mapping[str, Any]:
 
 @handlers("CancelCapacityReservation")
 def cancel_capacity_reservation(request: Request) -> Mapping[str, Any]:
-    """Cancel what is reserved on demand; a block cannot be cancelled."""
+    """Cancel an On-Demand Capacity Reservation; blocks cannot be canceled."""
     reservation = find_reservation(request, request.parameters["CapacityReservationId"])
     if reservation.block_id:
         raise ServiceError("UnsupportedOperation", "A Capacity Block cannot be cancelled.")

@@ -1,25 +1,26 @@
-"""Capacity Blocks: search, fake purchase, states; moto has none of it."""
+"""Capacity Blocks, which moto lacks: offerings, fake purchases, descriptions and status."""
 
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from ultracluster_catalog.capacity.capacity_blocks import (
-    BLOCK_PLATFORMS,
-    MAX_INSTANCES_PER_BLOCK,
-    block_regions,
-    is_block_duration,
-)
-from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.services.ec2.capacity import (
-    filtered,
+    apply_filters,
     refuse_dry_run,
-    shown_reservation,
+    reservation_description,
     tag_list,
     zone_names,
+)
+from ultracluster_local.services.ec2.capacity_block_terms import (
+    MAX_INSTANCES,
+    PLATFORMS,
+    ULTRASERVERS,
+    is_offered_duration,
+    is_sold_by_instance,
+    offered_zone_ids,
+    sold_in,
+    vcpus,
 )
 from ultracluster_local.services.ec2.capacity_market import (
     Offering,
@@ -41,22 +42,20 @@ _HOUR = timedelta(hours=1)
 
 @handlers("DescribeCapacityBlockOfferings")
 def describe_capacity_block_offerings(request: Request) -> Mapping[str, Any]:
-    """Offer blocks at 11:30 UTC of a few days, in each zone that has the type."""
+    """Offer blocks that start at 11:30 UTC on a few days, in each zone with the instance type."""
     given = request.parameters
     hours = int(given["CapacityDurationHours"])
-    row, count, ultraserver = _asked(request)
+    instance_type, count, ultraserver = _requested(request)
     market = capacity_market(request.region)
-    if not is_block_duration(hours):
+    if not is_offered_duration(hours):
         raise _invalid(f"The capacity duration {hours} hours is not offered.")
-    if not (market.sold_everywhere or request.region in block_regions(row.name)):
-        raise _invalid(
-            f"The instance type '{row.name}' is not supported for Capacity Blocks in '{request.region}'"
-        )
-    _refuse_over_quota(request, row, count)
+    if not (market.sold_everywhere or sold_in(instance_type, request.region)):
+        raise _not_sold(request, instance_type)
+    _refuse_over_quota(request, instance_type, count)
     refuse_dry_run(request)
     offered = market.offer(
-        _zones(request, row),
-        instance_type=row.name,
+        _zones(request, instance_type),
+        instance_type=instance_type,
         count=count,
         hours=hours,
         earliest=given.get("StartDateRange"),
@@ -67,8 +66,8 @@ def describe_capacity_block_offerings(request: Request) -> Mapping[str, Any]:
     return page(shown, parameters=given, key="CapacityBlockOfferings")
 
 
-def _asked(request: Request) -> tuple[InstanceType, int, tuple[str, int]]:
-    """Return type and number of instances, and of UltraServers, that a search asks for, by one of the three ways."""
+def _requested(request: Request) -> tuple[str, int, tuple[str, int]]:
+    """Return the type and number of the instances, and of the UltraServers, that a search requests."""
     given = request.parameters
     ways = [key for key in ("InstanceType", "InstanceTypePreferences", "UltraserverType") if given.get(key)]
     if len(ways) != 1:
@@ -78,45 +77,49 @@ def _asked(request: Request) -> tuple[InstanceType, int, tuple[str, int]]:
         )
     if ways == ["UltraserverType"]:
         servers = int(given.get("UltraserverCount", 1))
-        for row in INSTANCE_TYPES.values():
-            if row.ultraserver_type == given["UltraserverType"]:
-                return row, servers * row.instances_per_ultraserver, (given["UltraserverType"], servers)
-        raise _invalid(f"The UltraServer type '{given['UltraserverType']}' is not supported.")
-    name = (
+        if given["UltraserverType"] not in ULTRASERVERS:
+            raise _invalid(f"The UltraServer type '{given['UltraserverType']}' is not supported.")
+        instance_type, instances = ULTRASERVERS[given["UltraserverType"]]
+        return instance_type, servers * instances, (given["UltraserverType"], servers)
+    instance_type = (
         given["InstanceType"]
         if ways == ["InstanceType"]
         else given["InstanceTypePreferences"][0]["InstanceType"]
     )
-    found = INSTANCE_TYPES.get(name)
-    if found is None or CAPACITY_BLOCK not in found.purchase_options or found.ultraserver_type:
-        raise _invalid(
-            f"The instance type '{name}' is not supported for Capacity Blocks in '{request.region}'"
-        )
+    if not is_sold_by_instance(instance_type):
+        raise _not_sold(request, instance_type)
     count = int(given.get("InstanceCount", 1))
-    if not 1 <= count <= MAX_INSTANCES_PER_BLOCK:
-        raise _invalid(f"The instance count {count} must be between 1 and {MAX_INSTANCES_PER_BLOCK}.")
-    return found, count, ("", 0)
+    if not 1 <= count <= MAX_INSTANCES:
+        raise _invalid(f"The instance count {count} must be between 1 and {MAX_INSTANCES}.")
+    return instance_type, count, ("", 0)
 
 
 def _invalid(message: str) -> ServiceError:
     return ServiceError("InvalidParameterValue", message)
 
 
-def _refuse_over_quota(request: Request, row: InstanceType, count: int) -> None:
+def _not_sold(request: Request, instance_type: str) -> ServiceError:
+    return _invalid(
+        f"The instance type '{instance_type}' is not supported for Capacity Blocks in '{request.region}'"
+    )
+
+
+def _refuse_over_quota(request: Request, instance_type: str, count: int) -> None:
     quota = capacity_market(request.region).block_quota_vcpus
-    if quota is not None and count * row.vcpus > quota:
+    requested = count * vcpus(instance_type)
+    if quota is not None and requested > quota:
         raise ServiceError(
             "CapacityBlockDescribeLimitExceeded",
             "Your existing service limits are not sufficient to use EC2 Capacity Blocks: "
-            f"{count * row.vcpus} vCPUs asked for, {quota} allowed.",
+            f"{requested} vCPUs requested, {quota} allowed.",
         )
 
 
-def _zones(request: Request, row: InstanceType) -> list[tuple[str, str]]:
-    """Return name and id of the zones that have the type; the first of the Region where none is known."""
+def _zones(request: Request, instance_type: str) -> list[tuple[str, str]]:
+    """Return the name and ID of the zones that have the type; the first zone of the Region if none is known."""
     names = zone_names(request)
-    known = [one for one in offered_zones(row.name, request.region) if one in names]
-    return [(names[one], one) for one in known or sorted(names)[:1]]
+    known = [zone_id for zone_id in offered_zone_ids(instance_type, request.region) if zone_id in names]
+    return [(names[zone_id], zone_id) for zone_id in known or sorted(names)[:1]]
 
 
 def _shown_offering(request: Request, offering: Offering) -> dict[str, Any]:
@@ -166,11 +169,11 @@ def _shown_offering(request: Request, offering: Offering) -> dict[str, Any]:
 
 @handlers("PurchaseCapacityBlock")
 def purchase_capacity_block(request: Request) -> Mapping[str, Any]:
-    """Buy a block with fake money: a reservation for each segment or UltraServer."""
+    """Purchase a block with fake money: one reservation per segment or UltraServer."""
     given = request.parameters
     market = capacity_market(request.region)
     offering = market.offerings.get(given["CapacityBlockOfferingId"])
-    if given["InstancePlatform"] not in BLOCK_PLATFORMS:
+    if given["InstancePlatform"] not in PLATFORMS:
         raise _invalid(f"The instance platform '{given['InstancePlatform']}' is not supported.")
     if offering is None or offering.end <= CLOCK.now():
         raise ServiceError(
@@ -184,14 +187,14 @@ def purchase_capacity_block(request: Request) -> Mapping[str, Any]:
     made = [_reserve(request, segment, offering) for segment in _parts(offering)]
     blocks = _shown_blocks(made)
     return {
-        "CapacityReservation": shown_reservation(request, made[0]),
-        "CapacityReservations": [shown_reservation(request, one) for one in made],
+        "CapacityReservation": reservation_description(request, made[0]),
+        "CapacityReservations": [reservation_description(request, one) for one in made],
         "CapacityBlocks": blocks,
     }
 
 
 def _parts(offering: Offering) -> list[Segment]:
-    """Return a segment for each reservation: one for each UltraServer, else those of the offering."""
+    """Return a segment per reservation: one per UltraServer, otherwise those of the offering."""
     if not offering.ultraserver_type:
         return list(offering.segments)
     whole = offering.segments[0]
@@ -242,7 +245,7 @@ _BLOCK_FIELDS = {
 
 
 def _blocks(request: Request) -> list[Reservation]:
-    """Return the reservations that are blocks, those of the call if it names some."""
+    """Return the reservations of Capacity Blocks: those named by a request, or all."""
     blocks = {
         one.block_id: one for one in capacity_market(request.region).reservations.values() if one.block_id
     }
@@ -275,15 +278,15 @@ def _shown_blocks(blocks: list[Reservation]) -> list[dict[str, Any]]:
 
 @handlers("DescribeCapacityBlocks")
 def describe_capacity_blocks(request: Request) -> Mapping[str, Any]:
-    """Show blocks."""
+    """Describe Capacity Blocks."""
     refuse_dry_run(request)
-    shown = filtered(request, _shown_blocks(_blocks(request)), _BLOCK_FIELDS)
+    shown = apply_filters(request, _shown_blocks(_blocks(request)), _BLOCK_FIELDS)
     return page(shown, parameters=request.parameters, key="CapacityBlocks")
 
 
 @handlers("DescribeCapacityBlockStatus")
 def describe_capacity_block_status(request: Request) -> Mapping[str, Any]:
-    """Show the health of blocks: what `CapacityMarket.unavailable` says is out of order."""
+    """Describe the health of blocks, as set by `CapacityMarket.unavailable`."""
     refuse_dry_run(request)
     market = capacity_market(request.region)
     shown = []

@@ -1,22 +1,22 @@
-"""Extensions of Capacity Blocks: search, fake purchase, history."""
+"""Extensions of Capacity Blocks: offerings, fake purchases and history."""
 
 import uuid
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from ultracluster_catalog.capacity.capacity_blocks import (
-    EXTENSION_CLOSES,
-    EXTENSION_OPENS,
-    LONGEST_BLOCK,
-    is_block_duration,
-)
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.services.ec2.capacity import (
-    filtered,
+    apply_filters,
     find_reservation,
     named_reservations,
     refuse_dry_run,
+)
+from ultracluster_local.services.ec2.capacity_block_terms import (
+    EXTENSION_CLOSES,
+    EXTENSION_OPENS,
+    LONGEST_BLOCK,
+    is_offered_duration,
 )
 from ultracluster_local.services.ec2.capacity_market import Extension, Reservation, capacity_market
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
@@ -28,11 +28,11 @@ handlers = Handlers(service="ec2")
 
 @handlers("DescribeCapacityBlockExtensionOfferings")
 def describe_capacity_block_extension_offerings(request: Request) -> Mapping[str, Any]:
-    """Offer more time for a block, from its end on."""
+    """Offer an extension of a block."""
     given = request.parameters
     reservation = find_reservation(request, given["CapacityReservationId"])
     hours = int(given["CapacityBlockExtensionDurationHours"])
-    if not is_block_duration(hours):
+    if not is_offered_duration(hours):
         raise ServiceError("InvalidParameterValue", f"The extension duration {hours} hours is not offered.")
     _refuse_extension(reservation)
     refuse_dry_run(request)
@@ -95,7 +95,7 @@ def _shown_extension(request: Request, reservation: Reservation, extension: Exte
 
 @handlers("PurchaseCapacityBlockExtension")
 def purchase_capacity_block_extension(request: Request) -> Mapping[str, Any]:
-    """Buy more time with fake money; the end moves when it is paid."""
+    """Purchase an extension with fake money; the block's end moves when it is paid."""
     given = request.parameters
     market = capacity_market(request.region)
     reservation = find_reservation(request, given["CapacityReservationId"])
@@ -133,12 +133,12 @@ _EXTENSION_FIELDS = {
 
 @handlers("DescribeCapacityBlockExtensionHistory")
 def describe_capacity_block_extension_history(request: Request) -> Mapping[str, Any]:
-    """Show the extensions that were bought, whether paid or not."""
+    """Describe purchased extensions, whether paid or not."""
     refuse_dry_run(request)
     shown = [
         _shown_history(request, one, extension)
         for one in named_reservations(request)
         for extension in one.extensions
     ]
-    shown = filtered(request, shown, _EXTENSION_FIELDS)
+    shown = apply_filters(request, shown, _EXTENSION_FIELDS)
     return page(shown, parameters=request.parameters, key="CapacityBlockExtensions")

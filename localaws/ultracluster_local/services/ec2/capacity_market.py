@@ -1,7 +1,7 @@
-"""What capacity there is to reserve or buy in a Region, and what has been: states follow the clock.
+"""Capacity that can be reserved or bought in a Region, and existing reservations, whose states follow the clock.
 
-Nothing here costs money, and the prices show it: one cent for each node and hour. Tests change the settings of
-`CapacityMarket` to make quotas, refusals, failed payments and other prices happen.
+Prices are fake and look it: one cent per node and hour. Tests change the settings of
+`CapacityMarket` to simulate quotas, refusals, failed payments and other prices.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,9 +11,9 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
-from ultracluster_catalog.capacity.capacity_blocks import BLOCK_END_UTC, FURTHEST_START, NEAREST_START
 from ultracluster_local.instance.clock import CLOCK
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.ec2.capacity_block_terms import BLOCK_END_UTC, FURTHEST_START, NEAREST_START
 
 __all__ = ["CapacityMarket", "Extension", "Offering", "Reservation", "Segment", "capacity_market"]
 
@@ -23,13 +23,13 @@ _NO_DELAY = timedelta(0)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
-    """A part of an offering that is in one zone.
+    """The part of an offering in one Availability Zone.
 
     Attributes:
-        zone: Name of the zone.
-        zone_id: Id of the zone.
-        instance_type: Type of its instances.
-        count: Number of its instances.
+        zone: Availability Zone name.
+        zone_id: Availability Zone ID.
+        instance_type: Instance type.
+        count: Number of instances.
     """
 
     zone: str
@@ -40,16 +40,16 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offering:
-    """A Capacity Block that could be bought.
+    """An offering of a Capacity Block.
 
     Attributes:
-        offering_id: ``cbr-...``; the same search gives the same id.
-        segments: Its parts; one, unless the market splits offerings.
-        start: When it starts.
-        end: When it ends.
-        fee: What it costs, fake.
-        ultraserver_type: Type of its UltraServers; empty if it is sold by instance.
-        ultraserver_count: How many; 0 if it is sold by instance.
+        offering_id: Offering ID, ``cbr-...``; the same search returns the same ID.
+        segments: Parts; one, unless the market splits offerings.
+        start: Start time.
+        end: End time.
+        fee: Fake upfront fee.
+        ultraserver_type: UltraServer type; empty if sold by instance.
+        ultraserver_count: Number of UltraServers; 0 if sold by instance.
     """
 
     offering_id: str
@@ -63,11 +63,11 @@ class Offering:
 
 @dataclass(kw_only=True, slots=True)
 class Extension:
-    """More time for a block, once bought.
+    """A purchased extension of a Capacity Block.
 
     Attributes:
-        paid: When its payment succeeds, and the block's end moves.
-        failed: Whether it will fail instead.
+        paid: When its payment succeeds and the block's end moves.
+        failed: Whether the payment fails instead.
     """
 
     offering_id: str
@@ -80,7 +80,7 @@ class Extension:
     failed: bool
 
     def state(self) -> str:
-        """Return the state of the payment now."""
+        """Return the current payment state."""
         if CLOCK.now() < self.paid:
             return "payment-pending"
         return "payment-failed" if self.failed else "payment-succeeded"
@@ -88,12 +88,12 @@ class Extension:
 
 @dataclass(kw_only=True, slots=True)
 class Reservation:
-    """A reservation: on demand, or that of a Capacity Block.
+    """An On-Demand Capacity Reservation, or that of a Capacity Block.
 
     Attributes:
-        paid: When the payment of a block succeeds; None for what is on demand.
-        failed: Whether it will fail instead.
-        cancelled: Whether somebody cancelled it; a block cannot be.
+        paid: When the payment of a block succeeds; None for on-demand reservations.
+        failed: Whether the payment fails instead.
+        cancelled: Whether it was canceled, as only on-demand reservations can be.
     """
 
     reservation_id: str
@@ -118,15 +118,15 @@ class Reservation:
     extensions: list[Extension] = field(default_factory=list)
 
     def ends(self) -> datetime | None:
-        """Return when it ends, extensions that are paid counted in."""
+        """Return the end time including paid extensions."""
         paid = [one.end for one in self.extensions if one.state() == "payment-succeeded"]
         return max([self.end, *paid]) if self.end else None
 
     def period(self) -> tuple[datetime, datetime]:
-        """Return start and end of a block.
+        """Return the start and end of a block.
 
         Raises:
-            ValueError: If this has no end, so that it is no block.
+            ValueError: If it has no end, so it is not a block.
         """
         end = self.ends()
         if self.start is None or end is None:
@@ -134,7 +134,7 @@ class Reservation:
         return self.start, end
 
     def state(self) -> str:
-        """Return its state now."""
+        """Return the current state."""
         now, end = CLOCK.now(), self.ends()
         if self.forced_state or self.cancelled:
             return self.forced_state or "cancelled"
@@ -147,30 +147,30 @@ class Reservation:
         return "expired" if end is not None and now >= end else "active"
 
     def available(self) -> int:
-        """Return how many instances have room in it now, those that run in it counted in."""
+        """Return the capacity for instances now, including running ones."""
         return self.segment.count if self.state() == "active" else 0
 
 
 @dataclass(kw_only=True, slots=True)
 class CapacityMarket:
-    """One Region's market. All settings may be changed at any time.
+    """Capacity market of one Region. Settings may be changed at any time.
 
     Attributes:
         price_per_node_hour: Fake price. Default: one cent.
         currency: Currency of the fake price. Default: ``USD``.
         block_quota_vcpus: Quota of concurrently active blocks, in vCPUs; None for no limit. Default: no limit.
-        sold_everywhere: Sell blocks of every type that blocks are sold of, also where AWS does not. Default: no.
-        split: Offer blocks in two segments, each in its own zone if the Region has two. Default: no.
-        sold_out: Offer nothing. Default: no.
-        insufficient: Refuse reservations on demand for want of capacity. Default: no.
-        payment_takes: How long the payment of a block or extension takes. Default: no time.
-        payment_fails: Let payments fail. Default: no.
-        sell_again: Let the same offering be bought again, each time as another block. What EC2 does is not documented,
-            and the call has no token; this is the worst case for a buyer. Default: yes.
-        unavailable: Instances that are out of order, by reservation id.
-        older_event_names: Send events about blocks under the names of AWS's older pages. Default: the current names.
-        event_copies: How often each event about a block is delivered; 0 loses all, 2 doubles them. Default: once.
-        event_delay: How late events about blocks are delivered. Default: at once.
+        sold_everywhere: Offer blocks also in Regions where AWS does not. Default: False.
+        split: Offer blocks in two segments, in different zones if the Region has two. Default: False.
+        sold_out: Offer nothing. Default: False.
+        insufficient: Refuse on-demand reservations with InsufficientInstanceCapacity. Default: False.
+        payment_takes: Duration of the payment of a block or extension. Default: none.
+        payment_fails: Make payments fail. Default: False.
+        sell_again: Sell the same offering repeatedly, each time as another block. EC2's behavior is not documented,
+            and the operation has no client token; this is the worst case for a buyer. Default: True.
+        unavailable: Number of unavailable instances by reservation ID.
+        older_event_names: Send events of blocks with the names of older AWS documentation. Default: False.
+        event_copies: How often each event of a block is delivered; 0 loses them. Default: 1.
+        event_delay: Delay of the events of blocks. Default: none.
     """
 
     price_per_node_hour: Decimal = Decimal("0.01")
@@ -203,16 +203,16 @@ class CapacityMarket:
         latest_end: datetime | None,
         ultraserver: tuple[str, int] = ("", 0),
     ) -> list[Offering]:
-        """Make the offerings of one search, and keep them for sale.
+        """Create the offerings of a search and keep them for purchase.
 
         Args:
-            zones: Name and id of each zone that has the type.
-            instance_type: Type of the instances.
+            zones: Name and ID of each zone with the instance type.
+            instance_type: Instance type.
             count: Number of instances.
-            hours: Length of the block.
-            earliest: Earliest start asked for; None for any.
-            latest_end: Latest end asked for; None for any.
-            ultraserver: Type and number of UltraServers; empty and 0 for a sale by instance.
+            hours: Duration of the block.
+            earliest: Requested earliest start; None for any.
+            latest_end: Requested latest end; None for any.
+            ultraserver: Type and number of UltraServers; empty and 0 if sold by instance.
         """
         if self.sold_out:
             return []
@@ -222,7 +222,7 @@ class CapacityMarket:
                 end = start + timedelta(hours=hours)
                 if latest_end is not None and end > latest_end:
                     continue
-                # Zones differ a little in price, so that there is something to rank.
+                # Prices differ slightly between zones, so that offerings can be ranked.
                 fee = self.price_per_node_hour * count * hours * (100 + index) / 100
                 seed = f"{segments}{start}{hours}{fee}{ultraserver}".encode()
                 offering = Offering(
@@ -266,5 +266,5 @@ def _starts(earliest: datetime | None) -> Iterator[datetime]:
 
 
 def capacity_market(region: str) -> CapacityMarket:
-    """Return the market of a Region."""
-    return remembered("ec2:capacity", region=region, new=CapacityMarket)
+    """Return the capacity market of a Region."""
+    return region_state("ec2:capacity", region=region, new=CapacityMarket)

@@ -1,6 +1,6 @@
-"""Instances in reservations: a launch takes from the reservation that it targets, and is refused when that is full.
+"""Launches into reservations: RunInstances uses the targeted reservation and is refused when that is full.
 
-moto launches instances and knows neither reservations nor our launch templates.
+moto launches instances without reservations and without our launch templates.
 """
 
 import functools
@@ -9,7 +9,7 @@ from typing import Any
 
 from moto.ec2.responses import EC2Response
 
-from ultracluster_local.services.ec2.capacity import find_reservation, launched_into
+from ultracluster_local.services.ec2.capacity import find_reservation, instances_in
 from ultracluster_local.services.ec2.capacity_market import Reservation
 from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.handlers import Request, ServiceError
@@ -20,7 +20,7 @@ _CAPACITY_BLOCK = "capacity-block"
 
 
 def install() -> None:
-    """Let RunInstances know launch templates and reservations."""
+    """Make RunInstances use launch templates and reservations."""
     EC2Response.run_instances = _into_reservations(EC2Response.run_instances)
 
 
@@ -36,7 +36,7 @@ def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         reservation = _targeted(request)
         if reservation is None:
             return original(response)
-        # EC2 launches as many of MinCount to MaxCount as it can; moto launches MinCount.
+        # EC2 launches up to MaxCount; moto launches MinCount.
         count = min(int(given["MaxCount"]), _room(request, reservation))
         if count < int(given["MinCount"]):
             raise ServiceError(
@@ -62,7 +62,7 @@ def _targeted(request: Request) -> Reservation | None:
         if market.get("MarketType") == _CAPACITY_BLOCK or target:
             raise ServiceError(
                 "InvalidParameterCombination",
-                "The local AWS launches into a reservation by its id only: give CapacityReservationTarget."
+                "The local AWS launches into a reservation by ID only: specify CapacityReservationTarget."
                 "CapacityReservationId.",
             )
         return None
@@ -70,15 +70,15 @@ def _targeted(request: Request) -> Reservation | None:
     if bool(reservation.block_id) != (market.get("MarketType") == _CAPACITY_BLOCK):
         raise ServiceError(
             "InvalidParameterCombination",
-            "The market type capacity-block goes with the reservation of a Capacity Block, and with no other.",
+            "The market type capacity-block requires the reservation of a Capacity Block, and vice versa.",
         )
     if reservation.segment.instance_type != request.parameters.get("InstanceType"):
         raise ServiceError(
             "InvalidParameterValue",
-            f"{reservation.reservation_id} holds {reservation.segment.instance_type} and no other type.",
+            f"{reservation.reservation_id} is for {reservation.segment.instance_type} only.",
         )
     return reservation
 
 
 def _room(request: Request, reservation: Reservation) -> int:
-    return reservation.available() - len(launched_into(request.region, reservation.reservation_id))
+    return reservation.available() - len(instances_in(request.region, reservation.reservation_id))

@@ -1,7 +1,7 @@
-"""Launch templates, kept word for word.
+"""Launch templates, stored unchanged.
 
-moto writes the tags of the template itself into the tags of its instances, and pads or drops user data in later
-versions; a launch template is the part of a cluster that must be read back exactly as it was given.
+moto adds the tags of the template itself to the tags of its instances, and pads or drops user data in later
+versions; a launch template must be read back exactly as submitted.
 """
 
 import copy
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
 __all__ = ["handlers", "launch_templates", "template_data"]
@@ -18,8 +18,8 @@ handlers = Handlers(service="ec2")
 
 
 def launch_templates(region: str) -> dict[str, dict[str, Any]]:
-    """Return the templates of a Region by id."""
-    return remembered("ec2:launch-templates", region=region, new=dict)
+    """Return the launch templates of a Region by ID."""
+    return region_state("ec2:launch-templates", region=region, new=dict)
 
 
 def _find(request: Request) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _shown(template: Mapping[str, Any], version: Mapping[str, Any]) -> dict[str,
 
 
 def template_data(region: str, specification: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a launch gets from a template: its id or name, and its version, the default one if none is given.
+    """Return the launch template data for a launch by ID or name, and by version (default: the default version).
 
     Raises:
         ServiceError: If there is none.
@@ -98,7 +98,7 @@ def template_data(region: str, specification: Mapping[str, Any]) -> dict[str, An
 
 @handlers("CreateLaunchTemplate")
 def create_launch_template(request: Request) -> Mapping[str, Any]:
-    """Create a template with its version 1; its name is unique in the Region."""
+    """Create a launch template with version 1; its name is unique in the Region."""
     name = request.parameters["LaunchTemplateName"]
     templates = launch_templates(request.region)
     if any(template["LaunchTemplateName"] == name for template in templates.values()):
@@ -122,7 +122,7 @@ def create_launch_template(request: Request) -> Mapping[str, Any]:
 
 @handlers("CreateLaunchTemplateVersion")
 def create_launch_template_version(request: Request) -> Mapping[str, Any]:
-    """Add a version; the default version stays."""
+    """Add a version; the default version does not change."""
     template = _find(request)
     return {"LaunchTemplateVersion": _shown(template, _add_version(template, request))}
 
@@ -147,7 +147,7 @@ def delete_launch_template(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeLaunchTemplates")
 def describe_launch_templates(request: Request) -> Mapping[str, Any]:
-    """Show all templates, or those named."""
+    """Describe all launch templates, or the named ones."""
     ids = request.parameters.get("LaunchTemplateIds") or []
     names = request.parameters.get("LaunchTemplateNames") or []
     known = list(launch_templates(request.region).values())
@@ -169,7 +169,7 @@ def describe_launch_templates(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeLaunchTemplateVersions")
 def describe_launch_template_versions(request: Request) -> Mapping[str, Any]:
-    """Show versions of one template, or the ``$Latest`` or ``$Default`` version of all."""
+    """Describe versions of one launch template, or the ``$Latest`` or ``$Default`` version of all."""
     wanted = request.parameters.get("Versions") or []
     if "LaunchTemplateId" in request.parameters or "LaunchTemplateName" in request.parameters:
         templates = [_find(request)]

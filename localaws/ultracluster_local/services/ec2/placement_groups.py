@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, tags_of
 
 __all__ = ["handlers", "placement_groups"]
@@ -13,7 +13,7 @@ handlers = Handlers(service="ec2")
 
 def placement_groups(region: str) -> dict[str, dict[str, Any]]:
     """Return the groups of a Region by name."""
-    return remembered("ec2:placement-groups", region=region, new=dict)
+    return region_state("ec2:placement-groups", region=region, new=dict)
 
 
 @handlers("CreatePlacementGroup")
@@ -40,7 +40,7 @@ def create_placement_group(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribePlacementGroups")
 def describe_placement_groups(request: Request) -> Mapping[str, Any]:
-    """Show all groups, or those named."""
+    """Describe all placement groups, or the named ones."""
     groups = placement_groups(request.region)
     names = request.parameters.get("GroupNames") or []
     ids = request.parameters.get("GroupIds") or []

@@ -1,6 +1,6 @@
-"""Tags of what moto does not know: launch templates, placement groups, reservations and Capacity Blocks.
+"""Tags of resources that moto lacks: launch templates, placement groups, reservations and Capacity Blocks.
 
-Everything else goes to moto.
+moto tags everything else.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ _Change = Callable[[dict[str, str]], dict[str, str]]
 
 
 def _change_ours(region: str, resource_id: str, change: _Change) -> bool:
-    """Change the tags of a resource, if it is one of ours."""
+    """Change the tags of a resource that moto lacks; return whether it is one."""
     documents = {
         **launch_templates(region),
         **{one["GroupId"]: one for one in placement_groups(region).values()},
@@ -61,7 +61,7 @@ def create_tags(request: Request) -> Mapping[str, Any]:
 
 @handlers("DeleteTags")
 def delete_tags(request: Request) -> Mapping[str, Any]:
-    """Remove tags; one that is given with a value only if it has that value."""
+    """Remove tags; a tag given with a value only if the value matches."""
     tags = {tag["Key"]: tag.get("Value") for tag in request.parameters.get("Tags") or []}
 
     def without(before: dict[str, str]) -> dict[str, str]:

@@ -1,11 +1,12 @@
-"""FSx for Lustre: data repository associations, which moto lacks. No data moves."""
+"""FSx for Lustre data repository associations, which moto lacks. No data are copied."""
 
 import copy
 from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
-from ultracluster_local.services.fsx.state import bad_request, check, fsx_of
+from ultracluster_local.services.fsx.state import fsx_of
+from ultracluster_local.services.fsx.validation import bad_request, validate
 from ultracluster_local.services.handlers import Handlers, Request, hex_id, page
 
 __all__ = ["handlers"]
@@ -19,7 +20,7 @@ def create_data_repository_association(request: Request) -> Mapping[str, Any]:
     given = {key: value for key, value in request.parameters.items() if key != "ClientRequestToken"}
     fsx = fsx_of(request)
     file_system = fsx.file_system(given["FileSystemId"])
-    check(file_system, [*fsx.associations_of(given["FileSystemId"]), given])
+    validate(file_system, [*fsx.associations_of(given["FileSystemId"]), given])
     association_id = hex_id("dra")
     association = copy.deepcopy(given) | {
         "AssociationId": association_id,
@@ -34,7 +35,7 @@ def create_data_repository_association(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeDataRepositoryAssociations")
 def describe_data_repository_associations(request: Request) -> Mapping[str, Any]:
-    """Show all associations, those named, or those that pass the filters."""
+    """Describe all associations, the named ones, or those that match the filters."""
     ids = request.parameters.get("AssociationIds")
     fsx = fsx_of(request)
     shown = [fsx.association(one) for one in ids] if ids else list(fsx.associations.values())
@@ -42,14 +43,14 @@ def describe_data_repository_associations(request: Request) -> Mapping[str, Any]
     for condition in request.parameters.get("Filters") or []:
         field = fields.get(condition["Name"])
         if field is None:
-            raise bad_request(f"The local AWS has no filter {condition['Name']}")
+            raise bad_request(f"The local AWS does not support the filter {condition['Name']}")
         shown = [one for one in shown if one.get(field) in condition["Values"]]
     return page(shown, parameters=request.parameters, key="Associations")
 
 
 @handlers("UpdateDataRepositoryAssociation")
 def update_data_repository_association(request: Request) -> Mapping[str, Any]:
-    """Change the chunk size or the policies."""
+    """Update the chunk size or the policies."""
     fsx = fsx_of(request)
     association = fsx.association(request.parameters["AssociationId"])
     changed = copy.deepcopy(association)
@@ -57,14 +58,14 @@ def update_data_repository_association(request: Request) -> Mapping[str, Any]:
         if name in request.parameters:
             changed[name] = request.parameters[name]
     others = [each for each in fsx.associations_of(association["FileSystemId"]) if each is not association]
-    check(fsx.file_system(association["FileSystemId"]), [*others, changed])
+    validate(fsx.file_system(association["FileSystemId"]), [*others, changed])
     association |= changed
     return {"Association": association}
 
 
 @handlers("DeleteDataRepositoryAssociation")
 def delete_data_repository_association(request: Request) -> Mapping[str, Any]:
-    """Remove a link; the data in S3 stays."""
+    """Delete an association; data in S3 stay."""
     association_id = request.parameters["AssociationId"]
     fsx = fsx_of(request)
     fsx.association(association_id)

@@ -1,6 +1,6 @@
-"""FSx for Lustre: file systems, kept word for word and refused as FSx would.
+"""FSx for Lustre file systems, stored unchanged and validated as FSx does.
 
-moto drops most of a file system's settings, takes any, and has no updates. A file system is available at once and
+moto drops most settings of file systems, validates none and has no updates. A file system is available at once and
 stores nothing.
 """
 
@@ -10,9 +10,9 @@ from typing import Any
 
 from moto.ec2.models import ec2_backends
 
-from ultracluster_catalog.lustre.lustre import METADATA_CONFIGURATION_VERSION
 from ultracluster_local.instance.clock import CLOCK
-from ultracluster_local.services.fsx.state import bad_request, check, fsx_of
+from ultracluster_local.services.fsx.state import fsx_of
+from ultracluster_local.services.fsx.validation import METADATA_CONFIGURATION_VERSION, bad_request, validate
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page
 
 __all__ = ["handlers"]
@@ -36,7 +36,7 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
     """Create a file system that is available at once."""
     given = dict(request.parameters)
     if given["FileSystemType"] != "LUSTRE":
-        raise bad_request(f"The local AWS has Lustre only; got {given['FileSystemType']}")
+        raise bad_request(f"The local AWS supports Lustre only; got {given['FileSystemType']}")
     file_system_id = hex_id("fs")
     lustre = copy.deepcopy(given.get("LustreConfiguration") or {})
     lustre.setdefault("DeploymentType", "SCRATCH_1")
@@ -58,14 +58,14 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
         "FileSystemTypeVersion": given.get("FileSystemTypeVersion") or _default_version(lustre),
     }
     file_system |= {name: given[name] for name in ("KmsKeyId", "StorageCapacity") if name in given}
-    check(file_system)
+    validate(file_system)
     fsx_of(request).file_systems[file_system_id] = file_system
     return {"FileSystem": file_system}
 
 
 @handlers("DescribeFileSystems")
 def describe_file_systems(request: Request) -> Mapping[str, Any]:
-    """Show all file systems, or those named."""
+    """Describe all file systems, or the named ones."""
     ids = request.parameters.get("FileSystemIds")
     fsx = fsx_of(request)
     shown = [fsx.file_system(one) for one in ids] if ids else list(fsx.file_systems.values())
@@ -74,7 +74,7 @@ def describe_file_systems(request: Request) -> Mapping[str, Any]:
 
 @handlers("UpdateFileSystem")
 def update_file_system(request: Request) -> Mapping[str, Any]:
-    """Change the capacity, type version or Lustre settings at once, where FSx would."""
+    """Update the capacity, Lustre version or settings at once."""
     fsx = fsx_of(request)
     file_system = fsx.file_system(request.parameters["FileSystemId"])
     changed = copy.deepcopy(file_system)
@@ -83,13 +83,13 @@ def update_file_system(request: Request) -> Mapping[str, Any]:
             changed[name] = request.parameters[name]
     changed["LustreConfiguration"] |= request.parameters.get("LustreConfiguration") or {}
     _check_change(file_system, changed)
-    check(changed, fsx.associations_of(file_system["FileSystemId"]))
+    validate(changed, fsx.associations_of(file_system["FileSystemId"]))
     file_system |= changed
     return {"FileSystem": file_system}
 
 
 def _check_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Refuse what FSx does not change: what it sets at creation, and what only grows."""
+    """Refuse changes of create-only settings, and decreases."""
     old, new = before["LustreConfiguration"], after["LustreConfiguration"]
     for name, one, other in (
         ("Storage capacity", before.get("StorageCapacity"), after.get("StorageCapacity")),
@@ -104,7 +104,7 @@ def _check_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
     if old.get("EfaEnabled") and old.get(throughput) != new.get(throughput):
         raise bad_request("The throughput tier of an EFA-enabled file system cannot change.")
     if ("MetadataConfiguration" in old) != ("MetadataConfiguration" in new):
-        raise bad_request("A metadata configuration is given at creation only.")
+        raise bad_request("A metadata configuration can only be specified at creation.")
 
 
 def _iops(lustre: Mapping[str, Any]) -> int | None:
@@ -114,7 +114,7 @@ def _iops(lustre: Mapping[str, Any]) -> int | None:
 
 @handlers("DeleteFileSystem")
 def delete_file_system(request: Request) -> Mapping[str, Any]:
-    """Delete a file system, its associations and its automatic backups; those that a user made stay."""
+    """Delete a file system with its associations and automatic backups; user-initiated backups stay."""
     fsx = fsx_of(request)
     file_system_id = request.parameters["FileSystemId"]
     fsx.file_system(file_system_id)
@@ -126,7 +126,7 @@ def delete_file_system(request: Request) -> Mapping[str, Any]:
 
 @handlers("ListTagsForResource")
 def list_tags_for_resource(request: Request) -> Mapping[str, Any]:
-    """Show the tags of a file system, association or backup."""
+    """List the tags of a file system, association or backup."""
     return {"Tags": _by_arn(request)["Tags"]}
 
 

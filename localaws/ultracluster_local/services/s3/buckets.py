@@ -1,7 +1,7 @@
-"""S3 bucket policies are kept and shown, and not enforced; rules of replication are shown as they were put.
+"""S3 bucket policies, stored and not enforced, and replication configurations, returned as they were put.
 
-moto enforces policies without their conditions, so that the statement which denies plain HTTP, as the CDK writes it for
-`enforce_ssl`, would lock everybody out of a bucket. Of a replication rule it shows another filter than it was given.
+moto enforces policies without their conditions, so the statement that denies plain HTTP, which the CDK adds for
+`enforce_ssl`, would deny all access to a bucket. It returns a replication rule with a different filter.
 Nothing is copied here.
 """
 
@@ -18,7 +18,7 @@ __all__ = ["install"]
 
 
 def install() -> None:
-    """Let every bucket policy permit what it does not say, and replication be read back."""
+    """Disable the enforcement of bucket policies, and return replication configurations unchanged."""
     FakeBucket.get_permission = _neutral
     S3Response.get_bucket_replication = _shown_as_put(S3Response.get_bucket_replication)
 
@@ -32,7 +32,7 @@ def _shown_as_put(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def get_bucket_replication(response: Any) -> Any:
         kept = response.backend.get_bucket_replication(response.bucket_name)
         if not kept:
-            return original(response)  # which says that there is none
+            return original(response)  # which raises if there is none
         response.data["Action"] = "GetBucketReplication"
         rules = [{**rule, "Priority": int(rule["Priority"])} for rule in kept["Rule"]]
         shown = {"ReplicationConfiguration": {"Role": kept["Role"], "Rules": rules}}

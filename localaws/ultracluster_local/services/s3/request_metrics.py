@@ -1,7 +1,7 @@
-"""S3 request metrics: the configurations of a bucket, and the counts that CloudWatch gets for objects under their prefix.
+"""S3 request metrics: configurations of a bucket, and request counts in CloudWatch for objects with their prefix.
 
-moto takes a call about them for one about the bucket itself. Counted are the requests that decide about caches: GET, HEAD,
-PUT, all together, and those that were answered with 4xx. Here they are in CloudWatch at once, and none is lost.
+moto handles requests for them as requests for the bucket itself. GET, HEAD, PUT, all requests and 4xx errors are
+counted. Unlike in AWS, counts are in CloudWatch at once and complete.
 """
 
 import functools
@@ -18,7 +18,7 @@ from moto.s3.responses import S3Response
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import ServiceError
 
 __all__ = ["install"]
@@ -31,19 +31,19 @@ _PREFIX = re.compile("<Prefix>(.*?)</Prefix>")
 
 @dataclass(slots=True)
 class _Metrics:
-    """Configurations by bucket and id: the prefix, and the document as it was put."""
+    """Configurations by bucket and ID: prefix, and document as it was put."""
 
     by_bucket: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
 
 
 def install() -> None:
-    """Let moto's S3 keep the configurations and count."""
+    """Make moto's S3 store the configurations and count requests."""
     S3Response._bucket_response = _with_metrics(S3Response._bucket_response)  # noqa: SLF001 - moto has no other place
     S3Response.key_response = _counting(S3Response.key_response)
 
 
 def _configurations(bucket: str) -> dict[str, tuple[str, str]]:
-    return remembered("s3-metrics", region="aws", new=_Metrics).by_bucket.setdefault(bucket, {})
+    return region_state("s3-metrics", region="aws", new=_Metrics).by_bucket.setdefault(bucket, {})
 
 
 def _with_metrics(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,7 +55,7 @@ def _with_metrics(original: Callable[..., Any]) -> Callable[..., Any]:
             if request.method == "DELETE" and bucket and not query:
                 _configurations(bucket).clear()
             return original(response, request, full_url)
-        response.backend.get_bucket(bucket)  # raises when there is none
+        response.backend.get_bucket(bucket)  # raises if there is none
         return _metrics_call(bucket, query, method=request.method, body=response.body or b"")
 
     return answer
@@ -112,7 +112,7 @@ def _count(bucket: str, filter_id: str, *, method: str, status: int) -> None:
                 "MetricName": name,
                 "Value": 1,
                 "Unit": "Count",
-                "Timestamp": CLOCK.now().replace(tzinfo=None),  # as moto keeps times
+                "Timestamp": CLOCK.now().replace(tzinfo=None),  # moto's times are naive
                 "Dimensions": dimensions,
             }
             for name in names

@@ -1,4 +1,4 @@
-"""Where a rollout file says which AMI each cluster uses, and writing other ids there."""
+"""Read and replace the AMIs of the clusters of a rollout file."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
 def with_images(
     text: str, images: Sequence[ClusterImage], ids: Mapping[Loc, str], *, others: bool = False
 ) -> str:
-    """Give the text of a rollout file with other AMIs; all else stays as its author wrote it.
+    """Replace AMIs in the text of a rollout file; all other text stays unchanged.
 
     The id goes to the defaults when every cluster takes its AMI from there and all get the same; else to each cluster,
     since an AMI belongs to one Region, and one's own to one account.

@@ -1,4 +1,4 @@
-"""Where a rollout file says that capacity comes from an order of the ledger."""
+"""Capacity of a rollout file that comes from an order of the ledger."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ class OrderedCapacity:
     Attributes:
         loc: Place of the capacity in the file.
         wave: Name of the wave of the cluster.
-        path: The same in words, below its cluster: ``capacity`` or ``further_capacity.0``.
+        path: Path of the capacity in its cluster: ``capacity`` or ``further_capacity.0``.
         cluster: Name of the cluster.
         region: Its Region.
         zone_id: Its zone.
@@ -28,7 +28,7 @@ class OrderedCapacity:
         nodes: Most nodes from this capacity.
         market_type: How it is bought.
         order: Name of the order.
-        reservation_id: What it says now; empty when it is not resolved.
+        reservation_id: The reservation, or empty while the order is not resolved.
     """
 
     loc: Loc
@@ -64,7 +64,7 @@ def ordered_capacity(path: str | os.PathLike[str]) -> list[OrderedCapacity]:
 
 
 def cluster_places(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
-    """Give name and Region of every cluster of a file that `ordered_capacity` has read.
+    """Return name and Region of every cluster of a file that `ordered_capacity` has read.
 
     Args:
         path: The rollout file.

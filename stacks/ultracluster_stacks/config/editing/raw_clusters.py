@@ -11,11 +11,11 @@ from ultracluster_stacks.config.reading.defaults import cluster_locs, with_defau
 from ultracluster_stacks.config.reading.environment import refuse_environment
 from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.yaml_source import read_yaml
+from ultracluster_stacks.config.rules.capacity_rules import UNRESOLVED_ORDER
 
 __all__ = ["IMAGE_KEY", "WrittenCluster", "read_clusters", "written_clusters"]
 
 IMAGE_KEY: Final = "image_id"
-_NOT_RESOLVED: Final = "UC2220"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,8 +25,8 @@ class WrittenCluster:
     Attributes:
         loc: Its place in the file.
         wave: Name of its wave.
-        own: What it says itself.
-        merged: The same with the defaults of the file.
+        own: Its own values.
+        merged: Its values with the defaults of the file.
     """
 
     loc: Loc
@@ -71,8 +71,8 @@ def read_clusters(path: str | os.PathLike[str]) -> list[WrittenCluster]:
 
 
 def _comes_later(finding: Finding) -> bool:
-    """Whether a command that writes mends it: AMIs belong to the Region, which an order may bring."""
-    return finding.code == _NOT_RESOLVED or finding.path.rpartition(".")[2] == IMAGE_KEY
+    """Return whether a command that writes the file repairs it; an AMI depends on the Region, which an order may set."""
+    return finding.code == UNRESOLVED_ORDER or finding.path.rpartition(".")[2] == IMAGE_KEY
 
 
 def _at(values: Any, loc: Loc) -> Any:

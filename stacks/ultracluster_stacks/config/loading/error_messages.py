@@ -1,22 +1,32 @@
-"""Pydantic's errors in the words of this project."""
+"""Translate errors of pydantic into problems with a code."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.rules import RULES
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
 from ultracluster_stacks.config.reading.partial import part_model
-from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
+from ultracluster_stacks.config.reading.problem import (
+    Loc,
+    Problem,
+    not_a_choice,
+    shown,
+    unknown_key,
+    wrong_type,
+)
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE
 
-__all__ = ["MOST_PROBLEMS", "TRANSLATED_TYPES", "translate", "unread_locs"]
+__all__ = ["MISSING", "MOST_PROBLEMS", "TRANSLATED_TYPES", "translate", "unread_locs"]
+
+MISSING: Final = "UC1021"
+"""Code of a required value that is not given."""
 
 MOST_PROBLEMS: Final = 1_000
-"""Most problems that are put into words; a file with more is none of ours, and each of them takes time."""
+"""Most problems that are reported; a file with more is hardly a rollout, and each one takes time."""
 
 
 def translate(
@@ -24,8 +34,7 @@ def translate(
 ) -> list[Problem]:
     """Turn what pydantic found into problems.
 
-    What the rules of `ultracluster_stacks.config.rules.cluster_rules` found, and what the YAML reader reported before,
-    is left out: the caller has it already.
+    What the YAML reader reported before is left out: the caller has it already.
 
     Args:
         error: What pydantic raised.
@@ -33,7 +42,7 @@ def translate(
         further_keys: Keys that the top level of the file has beside those of the model. Default: none.
     """
     problems = []
-    for details in _field_errors(error)[: MOST_PROBLEMS + 1]:
+    for details in error.errors(include_url=False)[: MOST_PROBLEMS + 1]:
         if details["input"] is UNREADABLE and details["type"] != "extra_forbidden":
             continue
         loc = _loc(details)
@@ -58,17 +67,8 @@ def translate(
 
 
 def unread_locs(error: ValidationError) -> frozenset[Loc]:
-    """The places of all values that pydantic could not read."""
-    return frozenset(_loc(details) for details in _field_errors(error))
-
-
-def _field_errors(error: ValidationError) -> list[ErrorDetails]:
-    """The errors of single fields: those of rules over several come as a FindingsError inside a value_error."""
-    return [
-        details
-        for details in error.errors(include_url=False)
-        if not isinstance(details.get("ctx", {}).get("error"), FindingsError)
-    ]
+    """Return the places of all values that pydantic could not read."""
+    return frozenset(_loc(details) for details in error.errors(include_url=False))
 
 
 def _loc(details: ErrorDetails) -> Loc:
@@ -84,15 +84,7 @@ def _model_at(model: type[BaseModel], loc: Loc) -> type[BaseModel]:
 
 
 def _unknown_key(loc: Loc, model: type[BaseModel], further_keys: Collection[str]) -> Problem:
-    known = (*further_keys, *model.model_fields)
-    key = str(loc[-1])
-    return Problem(
-        loc=loc,
-        code="UC1020",
-        problem=f"unknown key {shown(key)}",
-        allowed=", ".join(known),
-        remedy=suggestion(key, known),
-    )
+    return unknown_key(loc, (*further_keys, *model.model_fields))
 
 
 _Translation = Callable[[Loc, Mapping[str, Any]], Problem]
@@ -108,13 +100,7 @@ def _wrong_type(expected: str) -> _Translation:
             remedy = f'Write it in quotes: "{shown(got)}"'
         elif expected != "text" and isinstance(got, str) and got.isascii() and got.isalnum():
             remedy = "Write it without quotes"
-        return Problem(
-            loc=loc,
-            code="UC1022",
-            problem=f"got {shown(got)}",
-            allowed=_expected(loc, expected),
-            remedy=remedy,
-        )
+        return wrong_type(loc, got, allowed=_expected(loc, expected), remedy=remedy)
 
     return translation
 
@@ -126,26 +112,20 @@ def _expected(loc: Loc, expected: str) -> str:
 def _missing(loc: Loc, details: Mapping[str, Any]) -> Problem:
     given = "it has no value" if details["input"] is None else "it is not given"
     name = loc[-1] if loc else "the rollout"
-    return Problem(loc=loc, code="UC1021", problem=f"{name} is required and {given}")
+    return Problem(loc=loc, code=MISSING, problem=f"{name} is required and {given}")
 
 
 def _not_a_choice(loc: Loc, details: Mapping[str, Any]) -> Problem:
-    if details["input"] is None:
+    got = details["input"]
+    if got is None:
         return _missing(loc, details)
     choices = details["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-    return Problem(
-        loc=loc,
-        code="UC1023",
-        problem=f"got {shown(details['input'])}",
-        allowed=", ".join(choices),
-        remedy=suggestion(str(details["input"]), choices),
-    )
+    return not_a_choice(loc, got, choices, remedy=suggestion(str(got), choices))
 
 
 def _untranslated(loc: Loc, details: Mapping[str, Any]) -> Problem:
-    return Problem(
-        loc=loc, code="UC1022", problem=f"got {shown(details['input'])}, which cannot be used here"
-    )
+    found = wrong_type(loc, details["input"], allowed="")
+    return replace(found, problem=f"{found.problem}, which cannot be used here")
 
 
 _BY_TYPE: Final[Mapping[str, _Translation]] = {
@@ -161,7 +141,7 @@ _BY_TYPE: Final[Mapping[str, _Translation]] = {
 }
 
 TRANSLATED_TYPES: Final = frozenset({*_BY_TYPE, "extra_forbidden"})
-"""Pydantic's error types that have words of ours; a test holds that no other can occur."""
+"""Error types of pydantic that are translated; a test proves that no other can occur."""
 
 
 def _translation(details: ErrorDetails) -> _Translation:

@@ -8,14 +8,18 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ultracluster_rules.findings import Finding, FindingsError, Severity
-from ultracluster_stacks.config.loading.error_messages import MOST_PROBLEMS, translate, unread_locs
+from ultracluster_stacks.config.loading.error_messages import MISSING, MOST_PROBLEMS, translate, unread_locs
+from ultracluster_stacks.config.loading.suppressed_problems import (
+    reasons_of,
+    unused_suppressions,
+    without_suppressed,
+)
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.rollout import RolloutConfig
-from ultracluster_stacks.config.models.suppression import reasons_of, unused_suppressions, without_suppressed
 from ultracluster_stacks.config.reading.defaults import cluster_locs, origin, with_defaults
 from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.partial import partial_model
-from ultracluster_stacks.config.reading.problem import Problem, shown
+from ultracluster_stacks.config.reading.problem import Problem, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE, YamlSource
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
 from ultracluster_stacks.config.rules.rollout_rules import rollout_problems
@@ -118,7 +122,7 @@ def _check_size(source: YamlSource) -> None:
 
 
 def _validate(source: YamlSource) -> tuple[RolloutConfig | None, RolloutConfig, list[Problem]]:
-    """The rollout if it can be read, as much of it as can be read, and what is wrong with it."""
+    """Return the rollout or None, the part of it that can be read, and all problems."""
     values = with_defaults(source.values)
     problems = _defaults_problems(source.values)
     config: RolloutConfig | None = None
@@ -127,22 +131,18 @@ def _validate(source: YamlSource) -> tuple[RolloutConfig | None, RolloutConfig, 
     except ValidationError as error:
         problems += translate(error, RolloutConfig, further_keys=("defaults",))
         readable = partial_model(RolloutConfig, values, unread_locs(error))
-    for w, wave in enumerate(getattr(readable, "waves", ())):
-        for c, cluster in enumerate(getattr(wave, "clusters", ())):
-            loc = ("waves", w, "clusters", c)
-            problems += (problem.under(loc) for problem in cluster_problems(cluster))
+    for loc, cluster in readable.located_clusters():
+        problems += (problem.under(loc) for problem in cluster_problems(cluster))
     return config, readable, problems + rollout_problems(readable)
 
 
 def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
-    """What is wrong with the defaults by themselves: clusters may override it all, or there may be no clusters."""
+    """Check the defaults by themselves: clusters may override all of them, or there may be no clusters."""
     defaults = values.get("defaults", {})
     if defaults is UNREADABLE:
         return []
     if not isinstance(defaults, dict):
-        return [
-            Problem(loc=("defaults",), code="UC1022", problem=f"got {shown(defaults)}", allowed="a mapping")
-        ]
+        return [wrong_type(("defaults",), defaults, allowed="a mapping")]
     try:
         ClusterConfig.model_validate(defaults)
     except ValidationError as error:
@@ -153,7 +153,7 @@ def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
     return [
         problem.under(("defaults",))
         for problem in problems
-        if problem.code != "UC1021" or "jobs" in problem.loc
+        if problem.code != MISSING or "jobs" in problem.loc
     ]
 
 

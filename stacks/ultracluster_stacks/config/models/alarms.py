@@ -1,14 +1,24 @@
 """`alarms` of a cluster: whom they tell, and where they go off."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
+from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
 from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
 from ultracluster_stacks.config.models.constraints import Between, Form
 from ultracluster_stacks.config.models.model import ConfigModel
 
-__all__ = ["AlarmsConfig"]
+__all__ = ["EMAIL", "TOPIC_ARN", "AlarmsConfig"]
+
+EMAIL: Final = Form(
+    code="UC6446", pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+", allowed="a mail address, such as ml@example.com"
+)
+TOPIC_ARN: Final = Form(
+    code="UC6447",
+    pattern=SNS_TOPIC_ARN,
+    allowed="the ARN of an SNS topic, such as arn:aws:sns:us-east-2:123456789012:alarms",
+)
 
 _DEFAULTS = AlarmThresholds()
 
@@ -22,29 +32,12 @@ class AlarmsConfig(ConfigModel):
     """Alarms with what to do, and with them the metrics of every node, a function that watches the cluster, and a dashboard."""
 
     emails: tuple[
-        Annotated[
-            str,
-            Form(
-                code="UC6446",
-                pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+",
-                allowed="a mail address, such as ml@example.com",
-            ),
-        ],
+        Annotated[str, EMAIL],
         ...,
     ] = Field(
         default=(), description="Addresses that a new SNS topic tells; each is asked first. Default: none."
     )
-    topic_arn: (
-        Annotated[
-            str,
-            Form(
-                code="UC6447",
-                pattern="arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}",
-                allowed="the ARN of an SNS topic, such as arn:aws:sns:us-east-2:123456789012:alarms",
-            ),
-        ]
-        | None
-    ) = Field(
+    topic_arn: Annotated[str, TOPIC_ARN] | None = Field(
         default=None,
         description="SNS topic to tell, whose policy lets CloudWatch publish. Default: a new one.",
     )

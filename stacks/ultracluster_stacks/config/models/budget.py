@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ultracluster_catalog.limits.budgets import MOST_BUDGET_PERCENT
+from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
 from ultracluster_stacks.config.models.constraints import Between, Form
 from ultracluster_stacks.config.models.model import ConfigModel
 
@@ -15,7 +16,7 @@ _TopicArn = Annotated[
     str,
     Form(
         code="UC6362",
-        pattern=r"arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}",
+        pattern=SNS_TOPIC_ARN,
         allowed="the ARN of an SNS topic, such as arn:aws:sns:us-east-2:123456789012:costs",
     ),
 ]

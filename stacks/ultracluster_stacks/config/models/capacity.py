@@ -1,23 +1,22 @@
 """`capacity` of a cluster: how its instances are bought and which reservation they run in."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from ultracluster_catalog.limits.queues import MOST_NODES
-from ultracluster_catalog.names.identifiers import PLACEMENT_GROUP, RESERVATION_ID, RESOURCE_GROUP_ARN
+from ultracluster_catalog.names.identifiers import RESERVATION_ID, RESOURCE_GROUP_ARN
 from ultracluster_stacks.config.models.constraints import Between, Form, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import Name
-from ultracluster_stacks.config.reading.problem import Loc, shown
+from ultracluster_stacks.config.models.names import Name, placement_group_name
+from ultracluster_stacks.config.reading.problem import shown
 
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
+__all__ = ["CapacityConfig", "FurtherCapacityConfig", "NodeCount"]
 
-__all__ = ["CapacityConfig", "FurtherCapacityConfig", "most_nodes", "sources"]
+NodeCount = Annotated[int, Between(code="UC4101", least=1, most=MOST_NODES)]
+"""Most nodes at one time."""
 
 _UTC_TIME: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?Z"
 
@@ -130,21 +129,13 @@ class CapacityConfig(ConfigModel):
         "instances run in whichever of them has room, and nowhere else. Default: none.",
     )
     placement_group: (
-        Annotated[
-            str,
-            Form(
-                code="UC3108",
-                pattern=PLACEMENT_GROUP,
-                allowed="the name of an existing cluster placement group",
-            ),
-        ]
-        | None
+        Annotated[str, placement_group_name("the name of an existing cluster placement group")] | None
     ) = Field(
         default=None,
         description="Name of the cluster placement group that the On-Demand Capacity Reservation was made inside. "
         "Default: it was made outside any group.",
     )
-    max_nodes: Annotated[int, Between(code="UC4101", least=1, most=MOST_NODES)] | None = Field(
+    max_nodes: NodeCount | None = Field(
         default=None,
         description="Most nodes from this capacity at one time, 1 to 1,000. Default: the `nodes` of the cluster.",
     )
@@ -164,23 +155,3 @@ class FurtherCapacityConfig(CapacityConfig):
     market_type: Literal["capacity-block", "on-demand", "spot"] = Field(
         description="`capacity-block`, `on-demand` or `spot`, as in `capacity`."
     )
-
-
-def sources(cluster: "ClusterConfig") -> Iterator[tuple[Loc, CapacityConfig]]:
-    """Give all capacity of a cluster in order of preference, each with its place.
-
-    Args:
-        cluster: A cluster, possibly without the fields that could not be read.
-    """
-    yield ("capacity",), cluster.capacity
-    for index, each in enumerate(cluster.further_capacity):
-        yield ("further_capacity", index), each
-
-
-def most_nodes(cluster: "ClusterConfig") -> int:
-    """Give the most nodes of a cluster at one time, from all its capacity together.
-
-    Args:
-        cluster: A cluster, possibly without the fields that could not be read.
-    """
-    return sum(each.max_nodes or cluster.nodes for _, each in sources(cluster))

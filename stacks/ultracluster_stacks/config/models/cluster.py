@@ -1,19 +1,20 @@
 """A cluster of the rollout: one UltraCluster in one zone of one Region."""
 
-from typing import Annotated, Final, Self
+from collections.abc import Iterator
+from typing import Annotated, Final
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from ultracluster_catalog.limits.queues import MOST_NODES
-from ultracluster_catalog.names.identifiers import IMAGE_ID
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_catalog.names.identifiers import IMAGE_ID, ZONE_ID
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
-from ultracluster_stacks.config.models.capacity import CapacityConfig, FurtherCapacityConfig
+from ultracluster_stacks.config.models.capacity import CapacityConfig, FurtherCapacityConfig, NodeCount
 from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
-from ultracluster_stacks.config.models.constraints import Between, Form
+from ultracluster_stacks.config.models.constraints import Form
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.keys import KeyArn
@@ -26,7 +27,7 @@ from ultracluster_stacks.config.models.queue import FurtherQueueConfig, QueueCon
 from ultracluster_stacks.config.models.suppression import Suppress
 from ultracluster_stacks.config.models.tags import Tags
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
-from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
+from ultracluster_stacks.config.reading.problem import Loc
 
 __all__ = ["ClusterConfig"]
 
@@ -119,7 +120,7 @@ class ClusterConfig(ConfigModel):
         str,
         Form(
             code="UC3101",
-            pattern="[a-z]+[0-9]+(?:-[a-z]+[0-9]+)?-az[0-9]+",
+            pattern=ZONE_ID,
             allowed="a zone id, such as use2-az3",
             explain=_explain_zone_id,
         ),
@@ -130,7 +131,7 @@ class ClusterConfig(ConfigModel):
         "those of the catalogue, with a warning. Default: those of the catalogue.",
     )
     instance_type: InstanceTypeName = Field(description="Instance type of the nodes, such as trn2.48xlarge.")
-    nodes: Annotated[int, Between(code="UC4101", least=1, most=MOST_NODES)] = Field(
+    nodes: NodeCount = Field(
         description="Most nodes at one time, 1 to 1,000; 64 in a Capacity Block. With `further_capacity`: from each of "
         "them that has no `max_nodes`."
     )
@@ -193,20 +194,34 @@ class ClusterConfig(ConfigModel):
         description="Tags of every resource of the cluster, up to 40.",
     )
 
-    @property
-    def stage(self) -> str:
-        """Name of its stage, such as ``training-us-east-2``: what tells it from all other clusters of the file."""
-        return f"{self.name}-{self.region}"
-
     suppress: Suppress = Field(
         default_factory=dict,
         description="Warnings that do not matter here: the code of each and the reason. They are not shown, by no "
         "command; `ultracluster validate --json` lists them. Default: none.",
     )
 
-    @model_validator(mode="after")
-    def _keeps_rules(self) -> Self:
-        problems = cluster_problems(self)
-        if errors := [problem.finding() for problem in problems if problem.severity is Severity.ERROR]:
-            raise FindingsError(errors)
-        return self
+    @property
+    def stage(self) -> str:
+        """Name of its CDK stage, such as ``training-us-east-2``, which is unique in the rollout."""
+        return f"{self.name}-{self.region}"
+
+    @property
+    def machine(self) -> InstanceType:
+        """The instance type of the nodes, from the catalogue or from `own_instance_type`."""
+        own = self.own_instance_type
+        return get_instance_type(self.instance_type if own is None else own.entry(self.instance_type))
+
+    def sources(self) -> Iterator[tuple[Loc, CapacityConfig]]:
+        """Iterate over all capacity in order of preference, each with its place in the cluster."""
+        yield ("capacity",), self.capacity
+        for index, capacity in enumerate(self.further_capacity):
+            yield ("further_capacity", index), capacity
+
+    @property
+    def most_nodes(self) -> int:
+        """The most nodes at one time, from all capacity together."""
+        return sum(self.nodes_from(capacity) for _, capacity in self.sources())
+
+    def nodes_from(self, capacity: CapacityConfig) -> int:
+        """Return the most nodes at one time from one capacity of the cluster."""
+        return capacity.max_nodes or self.nodes

@@ -1,4 +1,4 @@
-"""Rules for the value of one field, each with its code; pydantic runs them and writes them into the schema."""
+"""Constraints on the value of one field, each with the code of its rule, for pydantic and the JSON schema."""
 
 import re
 from collections.abc import Callable, Collection
@@ -10,19 +10,24 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config.reading.problem import shown
+from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
 
-__all__ = ["Between", "Form", "Known", "NotEmpty", "refusal"]
+__all__ = ["Between", "Form", "Known", "NotEmpty", "refusal", "refusal_of", "resource_id"]
 
 
 def refusal(*, code: str, problem: str, allowed: str = "", remedy: str = "") -> PydanticCustomError:
-    """The error that a rule raises; its type is the rule's code, its context the parts of the finding."""
+    """Return the error for pydantic: its type is the code of the rule, its context holds the parts of the finding."""
     parts = {"problem": problem, "allowed": allowed, "remedy": remedy}
     text = str(Finding(code=code, **parts)).removeprefix(f"{code}: ")
     return PydanticCustomError(code, "{text}", parts | {"text": text})
 
 
-# Nobody compares, shows or changes a rule: to define what a dataclass has for that takes four times as long as all the rest.
+def refusal_of(found: Finding | Problem) -> PydanticCustomError:
+    """Return the error for a finding of a rule that is stated elsewhere."""
+    return refusal(code=found.code, problem=found.problem, allowed=found.allowed, remedy=found.remedy)
+
+
+# Rules are never compared or printed, and generating these methods takes four times as long as the rest of the class.
 @dataclass(kw_only=True, eq=False, repr=False)
 class _FieldRule:
     code: str
@@ -32,6 +37,17 @@ class _FieldRule:
 
     def json_schema(self) -> dict[str, Any]:
         raise NotImplementedError
+
+    def broken(self, loc: Loc, problem: str, *, allowed: str = "", remedy: str = "") -> Problem:
+        """Return the problem of a value that breaks the rule only together with other fields.
+
+        Args:
+            loc: Place of the value in the cluster or job.
+            problem: What is wrong, with the value.
+            allowed: What would be right. Default: not said.
+            remedy: What to do. Default: not said.
+        """
+        return Problem(loc=loc, code=self.code, problem=problem, allowed=allowed, remedy=remedy)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.check, handler(source))
@@ -44,12 +60,12 @@ class _FieldRule:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Form(_FieldRule):
-    """A text has a form.
+    """A text matches a pattern.
 
     Attributes:
         pattern: Regular expression that the whole text matches; of the subset that JSON schema knows too.
         allowed: The form in words, with an example.
-        explain: Says what a wrong text probably is, as a remedy. Default: nothing is said.
+        explain: Returns a remedy for a wrong text. Default: no remedy.
     """
 
     pattern: str
@@ -68,13 +84,27 @@ class Form(_FieldRule):
         raise refusal(code=self.code, problem=f"got {shown(value)}", allowed=self.allowed, remedy=remedy)
 
     def json_schema(self) -> dict[str, Any]:
-        """The rule in JSON schema."""
+        """Return the rule as JSON schema."""
         return {"pattern": f"^(?:{self.pattern})$"}
+
+
+def resource_id(kind: str, *, code: str) -> Form:
+    """Return the rule for the id of an EC2 resource.
+
+    Args:
+        kind: What the id begins with, such as ``subnet``.
+        code: Code of the rule.
+    """
+    return Form(
+        code=code,
+        pattern=rf"{kind}-(?:[0-9a-f]{{17}}|[0-9a-f]{{8}})",
+        allowed=f"{kind}- and 17 hexadecimal digits",
+    )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Between(_FieldRule):
-    """A whole number has bounds, both included."""
+    """A whole number is within bounds, both included."""
 
     least: int
     most: int
@@ -92,13 +122,13 @@ class Between(_FieldRule):
         raise refusal(code=self.code, problem=f"got {shown(value)}", allowed=allowed, remedy=self.remedy)
 
     def json_schema(self) -> dict[str, Any]:
-        """The rule in JSON schema."""
+        """Return the rule as JSON schema."""
         return {"minimum": self.least, "maximum": self.most}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Known(_FieldRule):
-    """A text is one of a table's names."""
+    """A text is one of the known names."""
 
     names: Collection[str]
     explain: Callable[[str], str]
@@ -119,7 +149,7 @@ class Known(_FieldRule):
         )
 
     def json_schema(self) -> dict[str, Any]:
-        """The rule in JSON schema."""
+        """Return the rule as JSON schema."""
         return {"enum": list(self.names)}
 
 
@@ -143,5 +173,5 @@ class NotEmpty(_FieldRule):
         raise refusal(code=self.code, problem="the list is empty", allowed="at least one item")
 
     def json_schema(self) -> dict[str, Any]:
-        """The rule in JSON schema."""
+        """Return the rule as JSON schema."""
         return {"minItems": 1}

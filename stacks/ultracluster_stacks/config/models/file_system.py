@@ -6,11 +6,15 @@ from pydantic import Field
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_interfaces
-from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
+from ultracluster_catalog.names.identifiers import (
+    FILE_SYSTEM_DNS_NAME,
+    FILE_SYSTEM_ID,
+    LUSTRE_MOUNT_NAME,
+)
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
 from ultracluster_rules.lustre_checks import check_file_system
 from ultracluster_stacks.config.models.association import AssociationConfig
-from ultracluster_stacks.config.models.constraints import Between, Form
+from ultracluster_stacks.config.models.constraints import Between, Form, resource_id
 from ultracluster_stacks.config.models.keys import KeyArn
 from ultracluster_stacks.config.models.model import ConfigModel
 
@@ -132,17 +136,7 @@ class FileSystemConfig(ConfigModel):
         description="Zone id of the existing file system, compared with that of the cluster. Default: not compared, "
         "with a warning.",
     )
-    security_group_id: (
-        Annotated[
-            str,
-            Form(
-                code="UC5030",
-                pattern=r"sg-(?:[0-9a-f]{17}|[0-9a-f]{8})",
-                allowed="sg- and 17 hexadecimal digits",
-            ),
-        ]
-        | None
-    ) = Field(
+    security_group_id: Annotated[str, resource_id("sg", code="UC5030")] | None = Field(
         default=None,
         description="Security group of the existing file system, to which the rules for the nodes are added. "
         "Default: no rule is added, with a warning.",

@@ -6,18 +6,21 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS
 from ultracluster_rules.credentials import names_credential
-from ultracluster_stacks.config.models.constraints import Between, Form, Known, refusal
+from ultracluster_stacks.config.models.constraints import Between, Form, refusal_of
 from ultracluster_stacks.config.models.gates import GatesConfig
+from ultracluster_stacks.config.models.machine import KNOWN_TYPE
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 from ultracluster_stacks.config.models.neuron import NeuronConfig
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
-from ultracluster_stacks.config.reading.problem import shown
+from ultracluster_stacks.config.reading.problem import credential, shown
 
-__all__ = ["JobConfig"]
+__all__ = ["JOB_NODES", "PROCESSES_PER_NODE", "JobConfig"]
+
+JOB_NODES: Final = Between(code="UC6101", least=1, most=MOST_NODES)
+PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
 
 # Host with dot, colon or `localhost` is not demanded: `ubuntu:24.04` is a reference too (of Docker Hub).
 _IMAGE: Final = (
@@ -36,14 +39,9 @@ def _explain_variable(name: str) -> str:
 
 def _check_secret(name: str) -> str:
     """A job definition is readable to everybody who may describe it."""
-    if not names_credential(name):
-        return name
-    raise refusal(
-        code="UC2108",
-        problem=f"the value of {shown(name)} is a credential",
-        allowed="no credentials",
-        remedy="Take it out of the file, renew it, and let the job read it from AWS Secrets Manager",
-    )
+    if names_credential(name):
+        raise refusal_of(credential(f"the value of {shown(name)} is a credential"))
+    return name
 
 
 _Variable = Annotated[
@@ -84,10 +82,10 @@ class JobConfig(ConfigModel):
         default=(),
         description="What the launcher starts, one argument per item: with torchrun a script, else a program.",
     )
-    nodes: Annotated[int, Between(code="UC6101", least=1, most=1_000)] | None = Field(
+    nodes: Annotated[int, JOB_NODES] | None = Field(
         default=None, description="Number of nodes of a multi-node job. Default: all nodes of the cluster."
     )
-    processes_per_node: Annotated[int, Between(code="UC6103", least=1, most=1_024)] | None = Field(
+    processes_per_node: Annotated[int, PROCESSES_PER_NODE] | None = Field(
         default=None,
         description="Processes that torchrun starts on each node. Default: one per logical NeuronCore.",
     )
@@ -126,17 +124,7 @@ class JobConfig(ConfigModel):
         default=None,
         description="Jobs of an array of a single-node job, 2 to 10,000. Default: one job and no array.",
     )
-    instance_type: (
-        Annotated[
-            str,
-            Known(
-                code="UC4001",
-                names=tuple(INSTANCE_TYPES),
-                explain=lambda got: suggestion(got, INSTANCE_TYPES),
-            ),
-        ]
-        | None
-    ) = Field(
+    instance_type: Annotated[str, KNOWN_TYPE] | None = Field(
         default=None,
         description="Type of the node of a precompile job. Default: the smallest with the cluster's chips in its zone.",
     )
@@ -153,3 +141,9 @@ class JobConfig(ConfigModel):
         default_factory=GatesConfig.model_construct,
         description="Jobs that have to succeed before this one; submitting it submits them first. Default: none.",
     )
+
+    @property
+    def gate_names(self) -> tuple[str, ...]:
+        """Names of the gates of the job, in the order in which they run."""
+        wanted = {"fabric": self.gates.fabric, "smoke": self.gates.smoke}
+        return tuple(f"{self.name}-{gate}" for gate, is_wanted in wanted.items() if is_wanted)

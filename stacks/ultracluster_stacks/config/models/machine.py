@@ -1,36 +1,33 @@
 """`own_instance_type` of a cluster: the figures of a type that the catalogue does not know, or knows less well."""
 
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema
 
 from ultracluster_catalog.machines.instance_type import InstanceType, describe_instance_type, network_cards
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, get_instance_type
-from ultracluster_stacks.config.models.constraints import Between, Form, NotEmpty, refusal
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_stacks.config.models.constraints import Between, Form, Known, NotEmpty
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
-from ultracluster_stacks.config.reading.problem import shown
 
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
+__all__ = ["KNOWN_TYPE", "InstanceTypeName", "OwnInstanceType"]
 
-__all__ = ["InstanceTypeName", "OwnInstanceType", "machine_of"]
+KNOWN_TYPE: Final = Known(
+    code="UC4001",
+    names=tuple(INSTANCE_TYPES),
+    explain=lambda name: suggestion(name.removeprefix("ml."), INSTANCE_TYPES),
+)
 
 _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
 
 def _check_name(name: str, info: ValidationInfo) -> str:
-    """A type is of the catalogue, unless the cluster describes it; a description that cannot be read is let pass."""
+    """Refuse a type that neither the catalogue nor the cluster describes; an unreadable description passes."""
     own = (info.data or {}).get("own_instance_type", "unread")  # no data where one field is read by itself
-    if name in INSTANCE_TYPES or own is not None:
+    if own is not None:
         return name
-    raise refusal(
-        code="UC4001",
-        problem=f"got {shown(name)}",
-        allowed=", ".join(INSTANCE_TYPES),
-        remedy=suggestion(name.removeprefix("ml."), INSTANCE_TYPES),
-    )
+    return KNOWN_TYPE.check(name)
 
 
 InstanceTypeName = Annotated[
@@ -82,7 +79,7 @@ class OwnInstanceType(ConfigModel):
     ] = Field(description="The day of that source, in quotes.")
 
     def entry(self, name: str) -> InstanceType:
-        """The entry that a catalogue would have.
+        """Return the type as a catalogue entry.
 
         Args:
             name: Name of the type.
@@ -109,13 +106,3 @@ class OwnInstanceType(ConfigModel):
             source=self.source,
             dated=date.fromisoformat(self.dated),
         )
-
-
-def machine_of(cluster: "ClusterConfig") -> InstanceType:
-    """Facts about the type of a cluster's nodes: of the catalogue, or its own.
-
-    Args:
-        cluster: A cluster, possibly without the fields that could not be read.
-    """
-    own = cluster.own_instance_type
-    return get_instance_type(cluster.instance_type if own is None else own.entry(cluster.instance_type))

@@ -1,4 +1,4 @@
-"""What every model of the rollout file has in common."""
+"""Base class of the models of the rollout file."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -1,10 +1,11 @@
-"""Names that become parts of stack names and construct ids."""
+"""Names that become parts of stack names and construct ids, and names of placement groups."""
 
 from typing import Annotated
 
+from ultracluster_catalog.names.identifiers import PLACEMENT_GROUP
 from ultracluster_stacks.config.models.constraints import Form
 
-__all__ = ["Name"]
+__all__ = ["Name", "placement_group_name"]
 
 # 32 characters, so that `<name>-<Region>-<stack>` stays far below the 128 of a CloudFormation stack name.
 Name = Annotated[
@@ -15,3 +16,12 @@ Name = Annotated[
         allowed="2 to 32 characters: lower case letters, digits and hyphens, a letter first",
     ),
 ]
+
+
+def placement_group_name(allowed: str) -> Form:
+    """Return the rule for the name of a placement group.
+
+    Args:
+        allowed: What the field takes, in words.
+    """
+    return Form(code="UC3108", pattern=PLACEMENT_GROUP, allowed=allowed)

@@ -6,16 +6,30 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from ultracluster_catalog.machines.nic_layouts import NIC_LAYOUTS, NetworkInterface, NicLayout
-from ultracluster_stacks.config.models.constraints import Between, Form, Known, refusal
+from ultracluster_stacks.config.models.constraints import Between, Known, refusal, resource_id
 from ultracluster_stacks.config.models.model import ConfigModel
+from ultracluster_stacks.config.models.names import placement_group_name
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
 from ultracluster_stacks.config.reading.problem import shown
 
-__all__ = ["LARGEST_PREFIX", "SMALLEST_PREFIX", "NetworkConfig", "NetworkInterfaceConfig"]
+__all__ = [
+    "LARGEST_PREFIX",
+    "SECURITY_GROUP_ID",
+    "SMALLEST_PREFIX",
+    "SUBNET_ID",
+    "SUBNET_PREFIX",
+    "NetworkConfig",
+    "NetworkInterfaceConfig",
+]
 
 # The sizes of a VPC and of a subnet that EC2 accepts (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
 SMALLEST_PREFIX: Final = 16
 LARGEST_PREFIX: Final = 28
+
+SUBNET_PREFIX: Final = Between(code="UC3105", least=SMALLEST_PREFIX, most=LARGEST_PREFIX)
+_VPC_ID: Final = resource_id("vpc", code="UC3107")
+SUBNET_ID: Final = resource_id("subnet", code="UC3107")
+SECURITY_GROUP_ID: Final = resource_id("sg", code="UC3109")
 
 # What EC2 refuses for a VPC (same page).
 _REFUSED: Final = tuple(
@@ -83,19 +97,13 @@ class NetworkConfig(ConfigModel):
     )
     placement: Annotated[
         str,
-        Form(
-            code="UC3108",
-            pattern=r"[!-~](?:[ -~]{0,253}[!-~])?",
-            allowed="auto, none, or the name of an existing cluster placement group",
-        ),
+        placement_group_name("auto, none, or the name of an existing cluster placement group"),
     ] = Field(
         default="auto",
         description="Cluster placement group of the nodes. `auto`: a new one for on-demand nodes, none with a Capacity "
         "Block or a reservation. `none`: none. Anything else is the name of an existing group.",
     )
-    subnet_prefix: (
-        Annotated[int, Between(code="UC3105", least=SMALLEST_PREFIX, most=LARGEST_PREFIX)] | None
-    ) = Field(
+    subnet_prefix: Annotated[int, SUBNET_PREFIX] | None = Field(
         default=None,
         description="Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less where the "
         "nodes need more addresses; the whole VPC where that is smaller.",
@@ -105,28 +113,10 @@ class NetworkConfig(ConfigModel):
         description="Whether nodes reach the internet over HTTPS, through one NAT gateway. It is paid by the hour "
         "and by the GB. Without it they reach AWS services only, through endpoints.",
     )
-    vpc_id: (
-        Annotated[
-            str,
-            Form(
-                code="UC3107",
-                pattern=r"vpc-(?:[0-9a-f]{17}|[0-9a-f]{8})",
-                allowed="vpc- and 17 hexadecimal digits",
-            ),
-        ]
-        | None
-    ) = Field(default=None, description="Id of an existing VPC, with `subnet_id`. Default: a new VPC.")
-    subnet_id: (
-        Annotated[
-            str,
-            Form(
-                code="UC3107",
-                pattern=r"subnet-(?:[0-9a-f]{17}|[0-9a-f]{8})",
-                allowed="subnet- and 17 hexadecimal digits",
-            ),
-        ]
-        | None
-    ) = Field(
+    vpc_id: Annotated[str, _VPC_ID] | None = Field(
+        default=None, description="Id of an existing VPC, with `subnet_id`. Default: a new VPC."
+    )
+    subnet_id: Annotated[str, SUBNET_ID] | None = Field(
         default=None,
         description="Id of an existing private subnet in the zone, with `vpc_id`. It assigns no public addresses, and "
         "reaches AWS services by a NAT gateway or endpoints of its VPC: none are added, and `cidr` is not used. Default: a new subnet.",
@@ -136,17 +126,7 @@ class NetworkConfig(ConfigModel):
         description="AvailableIpAddressCount of the existing subnet before the first deployment, checked against what "
         "the cluster takes from it. Default: not checked.",
     )
-    security_group_id: (
-        Annotated[
-            str,
-            Form(
-                code="UC3109",
-                pattern=r"sg-(?:[0-9a-f]{17}|[0-9a-f]{8})",
-                allowed="sg- and 17 hexadecimal digits",
-            ),
-        ]
-        | None
-    ) = Field(
+    security_group_id: Annotated[str, SECURITY_GROUP_ID] | None = Field(
         default=None,
         description="Id of an existing security group for the nodes, with `subnet_id`. Default: a new one.",
     )

@@ -14,7 +14,7 @@ _Count = Annotated[int, Between(code="UC6011", least=0, most=2**31 - 1)]
 
 
 class NeuronConfig(ConfigModel):
-    """What a job asks of the Neuron compiler and runtime. What is left out keeps Neuron's own default."""
+    """Settings of the Neuron compiler and runtime. Each default is that of Neuron."""
 
     logical_nc_config: Literal[1, 2] | None = Field(
         default=None,

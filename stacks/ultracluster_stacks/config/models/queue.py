@@ -1,18 +1,19 @@
 """`queue` and `further_queues` of a cluster: who comes first, and what a queue uses."""
 
+from dataclasses import replace
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
 from ultracluster_catalog.limits.queues import MOST_PRIORITY, MOST_RESERVED_PERCENT, check_shares
-from ultracluster_stacks.config.models.constraints import Between, refusal
+from ultracluster_stacks.config.models.constraints import Between, refusal_of
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 
 __all__ = ["OWN_CAPACITY", "FurtherQueueConfig", "QueueConfig", "WaitLimitsConfig"]
 
 OWN_CAPACITY: Final = "capacity"
-"""What a queue calls the capacity of its cluster that has no name."""
+"""Name by which a queue refers to the capacity of its cluster that has no name."""
 
 _Hours = Annotated[int, Between(code="UC6306", least=1, most=24)]
 
@@ -20,12 +21,7 @@ _Hours = Annotated[int, Between(code="UC6306", least=1, most=24)]
 def _check_shares(shares: dict[str, int]) -> dict[str, int]:
     for finding in check_shares(shares, path="shares"):
         where = finding.path.removeprefix("shares").removeprefix(".")
-        raise refusal(
-            code=finding.code,
-            problem=f"{where}: {finding.problem}" if where else finding.problem,
-            allowed=finding.allowed,
-            remedy=finding.remedy,
-        )
+        raise refusal_of(replace(finding, problem=f"{where}: {finding.problem}") if where else finding)
     return shares
 
 

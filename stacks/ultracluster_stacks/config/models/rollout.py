@@ -1,13 +1,15 @@
 """The rollout: all waves, with the defaults already in each cluster."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from ultracluster_stacks.config.models.constraints import NotEmpty, refusal
+from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.models.constraints import NotEmpty, refusal_of
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.wave import WaveConfig
-from ultracluster_stacks.config.reading.problem import shown
+from ultracluster_stacks.config.reading.problem import Loc, not_a_choice
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE
 
 __all__ = ["RolloutConfig"]
@@ -17,7 +19,7 @@ _NEWEST: Final = 1
 
 
 def _check_version(value: Any) -> Any:
-    """Say what to do about a file of another version; an old version that goes gets a command that rewrites it."""
+    """Refuse a file of another version, with what to do about it."""
     if value is UNREADABLE or (value == _NEWEST and type(value) is int):
         return value
     if type(value) is not int:
@@ -26,7 +28,7 @@ def _check_version(value: Any) -> Any:
         remedy = "Update ultracluster: the file was written for a newer one"
     else:
         remedy = "Check the file: there never was such a version"
-    raise refusal(code="UC1023", problem=f"got {shown(value)}", allowed=f"{_NEWEST}", remedy=remedy)
+    raise refusal_of(not_a_choice((), value, [str(_NEWEST)], remedy=remedy))
 
 
 class RolloutConfig(ConfigModel):
@@ -38,3 +40,25 @@ class RolloutConfig(ConfigModel):
     waves: Annotated[tuple[WaveConfig, ...], NotEmpty()] = Field(
         description="The waves in the order of deployment, at least one."
     )
+
+    def located_clusters(self) -> Iterator[tuple[Loc, ClusterConfig]]:
+        """Iterate over the clusters that could be read, each with its place in the file."""
+        for w, wave in enumerate(getattr(self, "waves", ())):
+            for c, cluster in enumerate(getattr(wave, "clusters", ())):
+                yield ("waves", w, "clusters", c), cluster
+
+    def select_waves(self, wave: str | None = None) -> list[WaveConfig]:
+        """Return the waves in the order of deployment.
+
+        Args:
+            wave: Name of the only wave to return. Default: all waves.
+        """
+        return [each for each in self.waves if wave in (None, each.name)]
+
+    def clusters(self, wave: str | None = None) -> list[ClusterConfig]:
+        """Return the clusters in the order of deployment.
+
+        Args:
+            wave: Name of the only wave whose clusters to return. Default: all waves.
+        """
+        return [cluster for each in self.select_waves(wave) for cluster in each.clusters]

@@ -12,7 +12,7 @@ __all__ = ["cluster_locs", "merge", "origin", "with_defaults"]
 
 
 def merge(defaults: Any, own: Any) -> Any:
-    """Lay a cluster's own value over that of the defaults."""
+    """Merge the value of a cluster over that of the defaults."""
     if not isinstance(defaults, Mapping) or not isinstance(own, Mapping):
         return own
     return {
@@ -22,7 +22,7 @@ def merge(defaults: Any, own: Any) -> Any:
 
 
 def cluster_locs(values: Mapping[str, Any]) -> list[Loc]:
-    """The places of all clusters of a file that can be seen as such."""
+    """Return the places of all clusters of a file that are mappings."""
     waves = values.get("waves")
     locs: list[Loc] = []
     for w, wave in enumerate(waves if isinstance(waves, tuple) else ()):
@@ -34,7 +34,7 @@ def cluster_locs(values: Mapping[str, Any]) -> list[Loc]:
 
 
 def with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a file with the defaults merged into each cluster, and without `defaults`."""
+    """Return the values of a file with the defaults merged into each cluster, without `defaults`."""
     defaults = values.get("defaults")
     merged = {key: value for key, value in values.items() if key != "defaults"}
     if not isinstance(defaults, Mapping) or not isinstance(values.get("waves"), tuple):
@@ -53,7 +53,7 @@ def _merge_wave(defaults: Mapping[str, Any], wave: Any) -> Any:
 
 
 def origin(values: Mapping[str, Any], loc: Loc) -> Loc:
-    """The place in the file of a value of the merged rollout: its own place, or one under `defaults`.
+    """Return the place in the file of a value of the merged rollout: in its cluster or under `defaults`.
 
     Args:
         values: The values of the file, before merging.

@@ -8,7 +8,7 @@ __all__ = ["suggestion"]
 
 
 def suggestion(got: str, known: Iterable[str]) -> str:
-    """Say which known name was probably meant, and which letters of the given one are not ASCII.
+    """Suggest the known name that was probably meant, and name letters that are not ASCII.
 
     Args:
         got: The name that was given.

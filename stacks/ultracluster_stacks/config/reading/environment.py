@@ -14,7 +14,7 @@ from typing import Any, Final
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config.reading.defaults import cluster_locs, merge
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
-from ultracluster_stacks.config.reading.problem import Loc, loc_text, shown
+from ultracluster_stacks.config.reading.problem import Loc, loc_text, shown, unknown_key, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml
 
 __all__ = ["BASE", "ENVIRONMENT_KEYS", "read_rollout", "refuse_environment"]
@@ -77,7 +77,7 @@ def _finding(source: YamlSource, loc: Loc, code: str, problem: str, **more: str)
 
 
 def _unread(source: YamlSource) -> list[Finding]:
-    """What was wrong with single values, each in its own file."""
+    """Return what the YAML reader found wrong, each at its line."""
     return [
         each.finding(location=f"{source.name}:{each.line}" if each.line else source.location(each.loc))
         for each in source.problems
@@ -87,14 +87,7 @@ def _unread(source: YamlSource) -> list[Finding]:
 def _wrong_values(own: YamlSource) -> list[Finding]:
     findings = _unread(own)
     findings += [
-        _finding(
-            own,
-            (key,),
-            "UC1020",
-            f"unknown key {shown(key)} of an environment file",
-            allowed=", ".join(ENVIRONMENT_KEYS),
-            remedy=suggestion(key, ENVIRONMENT_KEYS),
-        )
+        unknown_key((key,), ENVIRONMENT_KEYS, of="an environment file").finding(location=own.location((key,)))
         for key in own.values
         if key not in ENVIRONMENT_KEYS
     ]
@@ -106,7 +99,7 @@ def _wrong_values(own: YamlSource) -> list[Finding]:
     if isinstance(clusters, Mapping):
         parts += [(("clusters", name), each) for name, each in clusters.items()]
     findings += [
-        _finding(own, loc, "UC1022", f"got {shown(value)}", allowed="a mapping")
+        wrong_type(loc, value, allowed="a mapping").finding(location=own.location(loc))
         for loc, value in parts
         if not isinstance(value, Mapping)
     ]

@@ -1,4 +1,4 @@
-"""Models of which only some fields could be read, so that rules over several fields still see the others."""
+"""Models with only the fields that could be read, so that rules over several fields can check these."""
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
@@ -66,7 +66,7 @@ def readable_part(problems: Iterable[Problem]) -> Iterator[Problem]:
 
 
 def part_model(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field holds, may hold, or holds a tuple of."""
+    """Return the model of a field, of an optional field, or of the items of a tuple."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     if isinstance(annotation, UnionType):

@@ -1,19 +1,30 @@
 """A problem in a rollout, before file and line are known."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from ultracluster_rules.credentials import hide_credentials
 from ultracluster_rules.findings import Finding, Severity, quote
 from ultracluster_rules.rules import RULES
+from ultracluster_stacks.config.reading.did_you_mean import suggestion
 
-__all__ = ["Loc", "Problem", "loc_text", "shown"]
+__all__ = [
+    "Loc",
+    "Problem",
+    "credential",
+    "loc_text",
+    "not_a_choice",
+    "shown",
+    "unknown_key",
+    "wrong_type",
+]
 
 Loc = tuple[str | int, ...]
-"""Where a value stands: the keys and indexes from the top, such as ``("waves", 0, "name")``."""
+"""Place of a value: keys and indexes from the top of the file, such as ``("waves", 0, "name")``."""
 
 
 def loc_text(loc: Loc) -> str:
-    """Write a place as people do: ``waves[0].clusters[0].nodes``, with odd keys in quotes and in ASCII."""
+    """Format a place such as ``waves[0].clusters[0].nodes``; unusual keys are quoted, in ASCII."""
     text = ""
     for part in loc:
         if isinstance(part, int):
@@ -26,7 +37,7 @@ def loc_text(loc: Loc) -> str:
 
 
 def shown(value: object) -> str:
-    """Show a value that a user gave, in ASCII, cut to 80 characters and never when it is a credential."""
+    """Format a value of the user in ASCII, at most 80 characters; credentials are hidden."""
     if isinstance(value, str):
         return quote(hide_credentials(value))
     if isinstance(value, dict):
@@ -58,17 +69,33 @@ class Problem:
     remedy: str = ""
     line: int | None = None
 
+    @classmethod
+    def of(cls, finding: Finding, loc: Loc) -> "Problem":
+        """Return the problem that a rule of the catalogue has found.
+
+        Args:
+            finding: What it has found.
+            loc: Where the value stands in the rollout.
+        """
+        return cls(
+            loc=loc,
+            code=finding.code,
+            problem=finding.problem,
+            allowed=finding.allowed,
+            remedy=finding.remedy,
+        )
+
     @property
     def severity(self) -> Severity:
-        """Whether the rule behind this problem stops the work."""
+        """Severity of the rule."""
         return Severity(RULES[self.code].severity)
 
     def under(self, prefix: Loc) -> "Problem":
-        """The same problem, seen from further up."""
+        """Return the same problem with a place that starts further up."""
         return replace(self, loc=(*prefix, *self.loc))
 
     def finding(self, *, loc: Loc | None = None, location: str = "") -> Finding:
-        """The finding that people see.
+        """Return the finding to show.
 
         Args:
             loc: Where the value stands in the file. Default: where it stands in the rollout.
@@ -82,3 +109,65 @@ class Problem:
             path=loc_text(self.loc if loc is None else loc),
             location=location,
         )
+
+
+def wrong_type(loc: Loc, value: object, *, allowed: str, remedy: str = "") -> Problem:
+    """Return the problem of a value of another type.
+
+    Args:
+        loc: Place of the value.
+        value: The value.
+        allowed: The type in words.
+        remedy: What to do. Default: not said.
+    """
+    return Problem(loc=loc, code="UC1022", problem=f"got {shown(value)}", allowed=allowed, remedy=remedy)
+
+
+def not_a_choice(loc: Loc, value: object, choices: Collection[str], *, remedy: str = "") -> Problem:
+    """Return the problem of a value that is none of the choices.
+
+    Args:
+        loc: Place of the value.
+        value: The value.
+        choices: The choices.
+        remedy: What to do. Default: not said.
+    """
+    return Problem(
+        loc=loc, code="UC1023", problem=f"got {shown(value)}", allowed=", ".join(choices), remedy=remedy
+    )
+
+
+def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
+    """Return the problem of a key that a mapping does not take.
+
+    Args:
+        loc: Place of the key.
+        known: Keys that the mapping takes.
+        of: What the mapping is, where that is not plain from the place. Default: not said.
+    """
+    key = str(loc[-1])
+    return Problem(
+        loc=loc,
+        code="UC1020",
+        problem=f"unknown key {shown(key)}" + (f" of {of}" if of else ""),
+        allowed=", ".join(known),
+        remedy=suggestion(key, known),
+    )
+
+
+def credential(problem: str, *, loc: Loc = (), line: int | None = None) -> Problem:
+    """Return the problem of a credential in the file.
+
+    Args:
+        problem: What is a credential, without showing it.
+        loc: Place of the value. Default: not known here.
+        line: Line in the file. Default: that of the value.
+    """
+    return Problem(
+        loc=loc,
+        code="UC2108",
+        problem=problem,
+        allowed="no credentials",
+        remedy="Take it out of the file, renew it, and let the job read it from AWS Secrets Manager",
+        line=line,
+    )

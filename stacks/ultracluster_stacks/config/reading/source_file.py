@@ -7,7 +7,20 @@ from typing import Final
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.untrusted_files import NotRegularError, TooLargeError, read_given_file
 
-__all__ = ["LARGEST_FILE", "display_name", "hidden_character", "read_source_file"]
+__all__ = [
+    "HIDDEN_CHARACTER",
+    "LARGEST_FILE",
+    "VISIBLE",
+    "display_name",
+    "hidden_character",
+    "read_source_file",
+]
+
+HIDDEN_CHARACTER: Final = "UC1004"
+"""Code of a character that is not shown."""
+
+VISIBLE: Final = "visible characters, spaces and line ends"
+"""What a file may have instead, in words."""
 
 LARGEST_FILE: Final = 256 * 1024
 """The largest rollout file in bytes; a rollout of 90 clusters takes about 60,000."""
@@ -73,7 +86,7 @@ def _text(path: str | os.PathLike[str], content: bytes) -> str:
         line = text.count("\n", 0, hidden.start()) + 1
         column = hidden.start() - text.rfind("\n", 0, hidden.start())
         problem = f"a character that is not shown, U+{ord(hidden[0]):04X}, stands in column {column}"
-        raise _refusal(path, "UC1004", problem, "visible characters, spaces and line ends", line=line)
+        raise _refusal(path, HIDDEN_CHARACTER, problem, VISIBLE, line=line)
     return text
 
 

@@ -12,7 +12,7 @@ __all__ = ["set_values"]
 
 
 def set_values(text: str, values: Mapping[Loc, str | int]) -> str:
-    """Give values to places of a YAML text, whether the text has them already or not.
+    """Set values in a YAML text, replacing those that exist.
 
     Places are found by the positions that the YAML parser gives. A key that is missing is written before the first key
     of its mapping, which is right in block style as well as in braces.

@@ -13,9 +13,15 @@ import yaml
 
 from ultracluster_rules.credentials import credential_kind
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
+from ultracluster_stacks.config.reading.problem import Loc, Problem, credential, shown
 from ultracluster_stacks.config.reading.scalars import read_plain_scalar
-from ultracluster_stacks.config.reading.source_file import display_name, hidden_character, read_source_file
+from ultracluster_stacks.config.reading.source_file import (
+    HIDDEN_CHARACTER,
+    VISIBLE,
+    display_name,
+    hidden_character,
+    read_source_file,
+)
 
 __all__ = ["DEEPEST_NESTING", "UNREADABLE", "Unreadable", "YamlSource", "read_yaml"]
 
@@ -222,10 +228,9 @@ class _Builder:
         hidden = hidden_character(text)  # written as an escape, since the file itself was searched before
         if hidden is not None:
             problem = f"got the character U+{ord(hidden[0]):04X}, which is not shown"
-            self._report(loc, "UC1004", problem, "visible characters, spaces and line ends", line=line)
+            self._report(loc, HIDDEN_CHARACTER, problem, VISIBLE, line=line)
         elif kind := credential_kind(text):
-            remedy = "Take it out of the file, renew it, and let the job read it from AWS Secrets Manager"
-            self._report(loc, "UC2108", f"this looks like {kind}", "no credentials", remedy, line=line)
+            self.problems.append(credential(f"this looks like {kind}", loc=loc, line=line))
         else:
             return False
         return True

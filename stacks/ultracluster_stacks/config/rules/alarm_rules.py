@@ -1,18 +1,18 @@
 """Rules about the alarms of a cluster."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ultracluster_stacks.config.models.alarms import EMAIL, TOPIC_ARN, AlarmsConfig
+from ultracluster_stacks.config.models.budget import BudgetConfig
+from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem, shown
 
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
-
-__all__ = ["RULES"]
+__all__ = ["RULES", "topic_has_subscribers"]
 
 
-def people_are_told_in_one_way(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """An own topic has its own subscribers; addresses are of a new one."""
+def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem]:
+    """An existing topic has its own subscribers; email addresses belong to a new one."""
     alarms = cluster.alarms
     if alarms and alarms.emails and alarms.topic_arn:
         yield Problem(
@@ -23,44 +23,51 @@ def people_are_told_in_one_way(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-def addresses_are_given_once(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """A second subscription of an address is none."""
+def emails_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
+    """SNS ignores a second subscription of an address."""
     emails = cluster.alarms.emails if cluster.alarms else ()
     for index, address in enumerate(emails):
         if address in emails[:index]:
-            yield Problem(
-                loc=("alarms", "emails", index), code="UC6446", problem=f"{shown(address)} is there twice"
-            )
+            yield EMAIL.broken(("alarms", "emails", index), problem=f"{shown(address)} is there twice")
 
 
-def topic_is_in_the_region(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """CloudWatch tells topics of its own Region only."""
+def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
+    """CloudWatch publishes only to topics in its own Region."""
     alarms = cluster.alarms
     if alarms and alarms.topic_arn and alarms.topic_arn.split(":")[3] != cluster.region:
-        yield Problem(
-            loc=("alarms", "topic_arn"),
-            code="UC6447",
+        yield TOPIC_ARN.broken(
+            ("alarms", "topic_arn"),
             problem=f"the topic is in {alarms.topic_arn.split(':')[3]}, the cluster in {cluster.region}",
             remedy="Give a topic of the cluster's Region",
         )
 
 
-def somebody_is_told(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """A new topic has the subscribers that the file names."""
-    alarms = cluster.alarms
-    if alarms and not alarms.emails and alarms.topic_arn is None:
+def alarms_have_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
+    """A new topic has only the subscribers that the file names."""
+    if cluster.alarms:
+        yield from topic_has_subscribers("alarms", cluster.alarms)
+
+
+def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> Iterator[Problem]:
+    """Warn of a new topic that notifies no one.
+
+    Args:
+        name: Name of the settings in the cluster.
+        settings: Alarms or budget.
+    """
+    if not settings.emails and settings.topic_arn is None:
         yield Problem(
-            loc=("alarms",),
+            loc=(name,),
             code="UC2250",
-            problem="the alarms get a new topic without a subscriber",
+            problem=f"the {name} {'get' if name == 'alarms' else 'gets'} a new topic without a subscriber",
             remedy="Give emails or topic_arn, or subscribe somebody to the topic",
         )
 
 
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
-    people_are_told_in_one_way,
-    addresses_are_given_once,
+RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
+    recipients_are_emails_or_a_topic,
+    emails_are_unique,
     topic_is_in_the_region,
-    somebody_is_told,
+    alarms_have_recipients,
 )
 """Rules over the alarms."""

@@ -1,18 +1,17 @@
 """Rules over the budget of a cluster."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ultracluster_catalog.limits.budgets import check_budget
+from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
-
-if TYPE_CHECKING:  # the model runs these rules
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.rules.alarm_rules import topic_has_subscribers
 
 __all__ = ["RULES"]
 
 
-def _budget_is_one(cluster: "ClusterConfig") -> Iterator[Problem]:
+def _budget_is_valid(cluster: ClusterConfig) -> Iterator[Problem]:
     budget = cluster.budget
     if budget is None:
         return
@@ -23,20 +22,12 @@ def _budget_is_one(cluster: "ClusterConfig") -> Iterator[Problem]:
         close_at_percent=budget.close_queues_at_percent,
         emails=budget.emails,
     ):
-        yield Problem(
-            loc=("budget", finding.path), code=finding.code, problem=finding.problem, allowed=finding.allowed
-        )
+        yield Problem.of(finding, ("budget", finding.path))
 
 
-def _somebody_is_told(cluster: "ClusterConfig") -> Iterator[Problem]:
-    budget = cluster.budget
-    if budget and not budget.emails and budget.topic_arn is None:
-        yield Problem(
-            loc=("budget",),
-            code="UC2250",
-            problem="the budget gets a new topic without a subscriber",
-            remedy="Give emails or topic_arn, or subscribe somebody to the topic",
-        )
+def _budget_has_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
+    if cluster.budget:
+        yield from topic_has_subscribers("budget", cluster.budget)
 
 
-RULES: Final = (_budget_is_one, _somebody_is_told)
+RULES: Final = (_budget_is_valid, _budget_has_recipients)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_END_UTC,
@@ -10,20 +10,19 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     MAX_INSTANCES_PER_BLOCK,
     block_regions,
 )
-from ultracluster_stacks.config.models.capacity import sources
-from ultracluster_stacks.config.models.machine import machine_of
+from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
+__all__ = ["RULES", "UNRESOLVED_ORDER"]
 
-__all__ = ["RULES"]
+UNRESOLVED_ORDER: Final = "UC2220"
+"""Code of capacity whose order has no reservation yet; a command that resolves orders mends it."""
 
 
-def type_is_sold_so(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """A type that is not sold in a way cannot be bought so, however long one waits."""
-    options = machine_of(cluster).purchase_options
-    for loc, capacity in sources(cluster):
+def type_is_sold_so(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Refuse a way to buy in which the instance type is not sold."""
+    options = cluster.machine.purchase_options
+    for loc, capacity in cluster.sources():
         if capacity.market_type not in options:
             yield Problem(
                 loc=(*loc, "market_type"),
@@ -34,13 +33,13 @@ def type_is_sold_so(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-def block_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """One reservation is one block, and a block has a largest size."""
-    instance_type = machine_of(cluster)
-    for at, capacity in sources(cluster):
+def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
+    """A reservation is one Capacity Block, whose size is limited."""
+    instance_type = cluster.machine
+    for at, capacity in cluster.sources():
         if capacity.market_type != "capacity-block":
             continue
-        nodes = capacity.max_nodes or cluster.nodes
+        nodes = cluster.nodes_from(capacity)
         loc: Loc = (*at, "max_nodes") if capacity.max_nodes else ("nodes",)
         if instance_type.ultraserver_type is not None:
             if nodes > instance_type.instances_per_ultraserver:
@@ -69,12 +68,12 @@ def block_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-def block_is_sold_in_region(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """Warn where AWS's table of Regions lists no blocks of the type; blocks were seen outside it too."""
+def block_is_sold_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Warn of a Region for which AWS lists no Capacity Blocks of the type; its list is not complete."""
     regions = block_regions(cluster.instance_type)
     if not regions or cluster.region in regions:
         return
-    if any(capacity.market_type == "capacity-block" for _, capacity in sources(cluster)):
+    if any(capacity.market_type == "capacity-block" for _, capacity in cluster.sources()):
         yield Problem(
             loc=("region",),
             code="UC4107",
@@ -83,14 +82,14 @@ def block_is_sold_in_region(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-def block_names_reservation(cluster: "ClusterConfig") -> Iterator[Problem]:
+def block_names_reservation(cluster: ClusterConfig) -> Iterator[Problem]:
     """Instances run in a block only when they target its reservation."""
-    for loc, capacity in sources(cluster):
+    for loc, capacity in cluster.sources():
         unresolved = capacity.order is not None and capacity.market_type != "spot"
         if unresolved and capacity.reservation_id is None:
             yield Problem(
                 loc=(*loc, "order"),
-                code="UC2220",
+                code=UNRESOLVED_ORDER,
                 problem=f"nothing says what the order {capacity.order} has bought",
                 remedy="Buy it with `ultracluster capacity buy`, then run `ultracluster capacity resolve ROLLOUT --write`",
             )
@@ -104,9 +103,9 @@ def block_names_reservation(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-def settings_fit_kind(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """A setting that a kind of capacity does not have would be ignored in silence."""
-    for loc, capacity in sources(cluster):
+def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Refuse settings that do not apply to the kind of capacity; they would be silently ignored."""
+    for loc, capacity in cluster.sources():
         kind = capacity.market_type
         reserved = capacity.reservation_id is not None or capacity.resource_group_arn is not None
         for name, fits, whose in (
@@ -129,10 +128,10 @@ def settings_fit_kind(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-def reservation_is_one_source(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """Two compute environments that launch into one reservation take its instances from each other."""
+def reservation_is_one_source(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Two compute environments on one reservation would compete for its instances."""
     seen: set[str] = set()
-    for loc, capacity in sources(cluster):
+    for loc, capacity in cluster.sources():
         for name in ("reservation_id", "resource_group_arn"):
             target = getattr(capacity, name)
             if target in seen:
@@ -146,9 +145,9 @@ def reservation_is_one_source(cluster: "ClusterConfig") -> Iterator[Problem]:
                 seen.add(target)
 
 
-def window_is_in_order(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """Capacity starts before it ends, and a block ends when blocks end."""
-    for loc, capacity in sources(cluster):
+def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Capacity starts before it ends, and Capacity Blocks end at a fixed time of day."""
+    for loc, capacity in cluster.sources():
         block = capacity.market_type == "capacity-block"
         if block and capacity.end is not None and capacity.end.time() != BLOCK_END_UTC:
             yield Problem(
@@ -174,7 +173,7 @@ def window_is_in_order(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     type_is_sold_so,
     block_holds_nodes,
     block_is_sold_in_region,

@@ -1,12 +1,12 @@
-"""The rules over several fields of a cluster, all of them in their order.
+"""All rules over several fields of a cluster, in order.
 
 A rule is a function that yields problems. It may be given a cluster of which only some fields could be read, so
 that all problems of a file are shown together: such a rule ends where it needs a field that is not there.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from ultracluster_stacks.config.models import permissions
+from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.partial import readable_part
 from ultracluster_stacks.config.reading.problem import Problem
 from ultracluster_stacks.config.rules import (
@@ -17,18 +17,16 @@ from ultracluster_stacks.config.rules import (
     job_rules,
     machine_rules,
     network_rules,
+    permission_rules,
     placement_rules,
     queue_rules,
     storage_rules,
 )
 
-if TYPE_CHECKING:  # the model runs these rules
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
-
 __all__ = ["cluster_problems"]
 
 _RULES: Final = (
-    *permissions.RULES,
+    *permission_rules.RULES,
     *placement_rules.RULES,
     *machine_rules.RULES,
     *capacity_rules.RULES,
@@ -42,7 +40,7 @@ _RULES: Final = (
 )
 
 
-def cluster_problems(cluster: "ClusterConfig") -> list[Problem]:
+def cluster_problems(cluster: ClusterConfig) -> list[Problem]:
     """Find what is wrong or doubtful in a cluster beyond its single fields.
 
     Args:

@@ -1,12 +1,10 @@
 """Rules about the compile cache of a cluster."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
-
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
 
 __all__ = ["RULES"]
 
@@ -19,8 +17,8 @@ _OF_THE_BUCKET: Final = (
 )
 
 
-def cache_is_in_one_place(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """What is set for a bucket would be ignored where there is none."""
+def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Settings of a bucket would be ignored on the file system."""
     cache = cluster.compile_cache
     for name in _OF_THE_BUCKET:
         if cache.on_file_system and getattr(cache, name):
@@ -32,7 +30,7 @@ def cache_is_in_one_place(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-def copies_go_to_each_bucket_once(cluster: "ClusterConfig") -> Iterator[Problem]:
+def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
     """S3 refuses two rules for one destination."""
     buckets = cluster.compile_cache.replicate_to
     for index, name in enumerate(buckets):
@@ -52,7 +50,7 @@ def copies_go_to_each_bucket_once(cluster: "ClusterConfig") -> Iterator[Problem]
             )
 
 
-def copies_have_no_key(cluster: "ClusterConfig") -> Iterator[Problem]:
+def copies_have_no_key(cluster: ClusterConfig) -> Iterator[Problem]:
     """S3 copies what it holds the keys of."""
     cache = cluster.compile_cache
     if cluster.kms_key_arn is not None and cache.replicate_to and not cache.on_file_system:
@@ -64,7 +62,7 @@ def copies_have_no_key(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     cache_is_in_one_place,
     copies_go_to_each_bucket_once,
     copies_have_no_key,

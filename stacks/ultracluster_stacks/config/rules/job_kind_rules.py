@@ -1,20 +1,17 @@
 """Rules about kinds of jobs, what they wait for, and their Neuron settings."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.names.submission_tags import MOST_DEPENDENCIES
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
 from ultracluster_catalog.neuron.neuron_settings import compile_target
-from ultracluster_stacks.config.models.machine import machine_of
+from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
 
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
-    from ultracluster_stacks.config.models.job import JobConfig
-
-__all__ = ["JOB_RULES", "RULES"]
+__all__ = ["JOB_RULES", "RULES", "gates_protect_several_nodes"]
 
 _KINDS: Final = {
     "nodes": "multi-node",
@@ -26,7 +23,7 @@ _KINDS: Final = {
 _MOST_TAG_CHARACTERS: Final = 256
 
 
-def job_has_settings_of_its_kind(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """A setting of another kind would be ignored."""
     for name, kind in _KINDS.items():
         if job.kind != kind and getattr(job, name) != type(job).model_fields[name].get_default():
@@ -45,30 +42,35 @@ def job_has_settings_of_its_kind(cluster: "ClusterConfig", job: "JobConfig") -> 
         )
 
 
-def neuron_settings_agree(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """A job of one container has no nodes to compare."""
+    if job.kind != "multi-node" and job.gate_names:
+        yield Problem(
+            loc=("gates",),
+            code="UC6112",
+            problem=f"got gates for a {job.kind} job",
+            remedy="Leave them out, or set kind: multi-node",
+        )
+
+
+def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Settings are those of the chips, and contradict neither each other nor the environment."""
     settings = job.neuron.settings()
     if settings is None:
         return
-    machine = machine_of(cluster)
+    machine = cluster.machine
     if job.kind == "precompile" and job.instance_type is not None:
         machine = get_instance_type(job.instance_type)
     for finding in settings.check(machine, job.environment):
         loc: Loc = tuple(finding.path.split("."))
-        yield Problem(
-            loc=loc,
-            code=finding.code,
-            problem=finding.problem,
-            allowed=finding.allowed,
-            remedy=finding.remedy,
-        )
+        yield Problem.of(finding, loc)
 
 
-def precompile_job_has_a_node(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+def precompile_job_has_a_node(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Graphs are collected on their own family of chips, outside the capacity of the cluster."""
     if job.kind != "precompile":
         return
-    machine = machine_of(cluster)
+    machine = cluster.machine
     if job.instance_type is None:
         if not smaller_compile_types(machine, zone_id=cluster.zone_id):
             yield Problem(
@@ -88,7 +90,7 @@ def precompile_job_has_a_node(cluster: "ClusterConfig", job: "JobConfig") -> Ite
         )
 
 
-def jobs_wait_for_jobs_of_their_cluster(cluster: "ClusterConfig") -> Iterator[Problem]:
+def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
     """A job waits for others that can end before it starts."""
     waits = {job.name: job.depends_on for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
@@ -102,8 +104,9 @@ def jobs_wait_for_jobs_of_their_cluster(cluster: "ClusterConfig") -> Iterator[Pr
             )
         for place, name in enumerate(job.depends_on):
             if name not in waits:
-                problem, allowed = f"no job is called {shown(name)}", ", ".join(set(waits) - {job.name})
-                yield Problem(loc=(*loc, place), code="UC6113", problem=problem, allowed=allowed)
+                others = ", ".join(other for other in waits if other != job.name)
+                problem = f"no job is called {shown(name)}"
+                yield Problem(loc=(*loc, place), code="UC6113", problem=problem, allowed=others)
             elif name in job.depends_on[:place]:
                 yield Problem(loc=(*loc, place), code="UC6113", problem=f"{shown(name)} is there twice")
             elif job.name in _reached(name, waits):
@@ -111,7 +114,7 @@ def jobs_wait_for_jobs_of_their_cluster(cluster: "ClusterConfig") -> Iterator[Pr
                 yield Problem(loc=(*loc, place), code="UC6113", problem=problem)
 
 
-def precompile_job_makes_the_graphs(cluster: "ClusterConfig") -> Iterator[Problem]:
+def precompile_job_makes_the_graphs(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn of graphs that a job will not find, although it waits for their compilation."""
     named = {job.name: job for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
@@ -128,7 +131,7 @@ def precompile_job_makes_the_graphs(cluster: "ClusterConfig") -> Iterator[Proble
                 )
 
 
-def _differences(cluster: "ClusterConfig", before: "JobConfig", job: "JobConfig") -> Iterator[str]:
+def _differences(cluster: ClusterConfig, before: JobConfig, job: JobConfig) -> Iterator[str]:
     if before.image != job.image:
         yield "the image is another one"
     flags = "NEURON_CC_FLAGS"
@@ -139,8 +142,8 @@ def _differences(cluster: "ClusterConfig", before: "JobConfig", job: "JobConfig"
         yield f"it has {workers} workers, not {wanted}"
 
 
-def _workers(cluster: "ClusterConfig", job: "JobConfig") -> int:
-    machine = machine_of(cluster)
+def _workers(cluster: ClusterConfig, job: JobConfig) -> int:
+    machine = cluster.machine
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
     if job.kind == "precompile":
         small = smaller_compile_types(machine, zone_id=cluster.zone_id)
@@ -162,13 +165,13 @@ def _reached(name: str, waits: dict[str, tuple[str, ...]]) -> set[str]:
     return reached
 
 
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     jobs_wait_for_jobs_of_their_cluster,
     precompile_job_makes_the_graphs,
 )
 """Rules over all jobs of a cluster."""
 
-JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem]], ...]] = (
+JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], ...]] = (
     job_has_settings_of_its_kind,
     neuron_settings_agree,
     precompile_job_has_a_node,

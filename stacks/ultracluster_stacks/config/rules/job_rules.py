@@ -3,29 +3,24 @@
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_containers import check_container
-from ultracluster_stacks.config.models import gates
 from ultracluster_stacks.config.models.capacity import CapacityConfig
-from ultracluster_stacks.config.models.machine import machine_of
+from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.models.job import JOB_NODES, PROCESSES_PER_NODE, JobConfig
 from ultracluster_stacks.config.reading.problem import Problem, shown
-from ultracluster_stacks.config.rules import job_kind_rules
+from ultracluster_stacks.config.rules import gate_rules, job_kind_rules
 from ultracluster_stacks.config.rules.queue_rules import used
-
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
-    from ultracluster_stacks.config.models.job import JobConfig
 
 __all__ = ["JOB_RULES", "RULES"]
 
-_ECR_REGION: Final = re.compile(r"[0-9]{12}\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/")
 
-
-def job_names_are_unique(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """Two jobs of one name would be one job definition."""
+def job_names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Two jobs with the same name would share a job definition."""
     seen: set[str] = set()
     for index, job in enumerate(cluster.jobs):
         name = getattr(job, "name", None)
@@ -37,7 +32,7 @@ def job_names_are_unique(cluster: "ClusterConfig") -> Iterator[Problem]:
             seen.add(name)
 
 
-def job_has_a_queue(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """A job goes to the cluster's own queue, or to one that the cluster has; a precompile job has one of its own."""
     names = [each.name for each in cluster.further_queues]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
@@ -52,22 +47,21 @@ def job_has_a_queue(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Prob
         )
 
 
-def job_fits_cluster(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
-    """A job that asks for more nodes than there are waits for ever."""
+def job_fits_cluster(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """A job that needs more nodes than its queue has never starts."""
     most = max(
-        (each.max_nodes or cluster.nodes for each in _behind(cluster, job).values()), default=cluster.nodes
+        (cluster.nodes_from(capacity) for capacity in _behind(cluster, job).values()), default=cluster.nodes
     )
     if job.kind == "multi-node" and job.nodes is not None and job.nodes > most:
-        yield Problem(
-            loc=("nodes",),
-            code="UC6101",
+        yield JOB_NODES.broken(
+            ("nodes",),
             problem=f"got {job.nodes} nodes, but {'the cluster' if job.queue is None else 'its queue'} has {most}",
             allowed=f"1 to {most}",
         )
 
 
-def queue_starts_job(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
-    """AWS Batch runs no multi-node jobs on Spot nodes; one that comes to them waits for ever."""
+def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """AWS Batch runs no multi-node jobs on Spot nodes; such a job never starts."""
     for name, source in _behind(cluster, job).items():
         if source.market_type == "spot" and job.kind == "multi-node":
             yield Problem(
@@ -79,19 +73,19 @@ def queue_starts_job(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Pro
             )
 
 
-def _behind(cluster: "ClusterConfig", job: "JobConfig") -> dict[str, CapacityConfig]:
-    """The capacity behind a job's queue; none where the cluster has no such queue."""
+def _behind(cluster: ClusterConfig, job: JobConfig) -> dict[str, CapacityConfig]:
+    """Return the capacity behind the queue of a job; empty where the cluster has no such queue."""
     own = {None: cluster.queue}
     queue = (own | {each.name: each for each in cluster.further_queues}).get(job.queue)
     return used(cluster, queue) if queue else {}
 
 
-def nodes_can_talk(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Collectives over several nodes need EFA."""
     nodes = cluster.nodes if job.nodes is None else job.nodes
     if job.without_efa or job.kind != "multi-node":
         return
-    if nodes > 1 and machine_of(cluster).efa_interfaces == 0:
+    if nodes > 1 and cluster.machine.efa_interfaces == 0:
         yield Problem(
             loc=("nodes",),
             code="UC6102",
@@ -101,23 +95,22 @@ def nodes_can_talk(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Probl
         )
 
 
-def node_holds_processes(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
+def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """A process takes one NeuronCore at least; physical ones, for jobs that set the logical size to 1."""
-    machine = machine_of(cluster)
+    machine = cluster.machine
     if job.kind == "precompile" and job.instance_type is not None:
         machine = get_instance_type(job.instance_type)
     cores = machine.neuron_cores
     if job.processes_per_node is not None and 0 < cores < job.processes_per_node:
-        yield Problem(
-            loc=("processes_per_node",),
-            code="UC6103",
+        yield PROCESSES_PER_NODE.broken(
+            ("processes_per_node",),
             problem=f"got {job.processes_per_node}, but {machine.name} has {cores} NeuronCores",
             allowed=f"1 to {cores}",
         )
 
 
-def launcher_has_a_command(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """The launcher cannot see the command of the image, whose place it takes."""
+def launcher_has_a_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """The launcher replaces the command of the image, which it cannot read."""
     if not job.command:
         yield Problem(
             loc=("command",),
@@ -127,7 +120,7 @@ def launcher_has_a_command(cluster: "ClusterConfig", job: "JobConfig") -> Iterat
         )
 
 
-def launcher_starts_processes(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
+def launcher_starts_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """The other launchers start one process on each node."""
     if job.launcher != "torchrun" and job.processes_per_node not in {None, 1}:
         yield Problem(
@@ -138,8 +131,8 @@ def launcher_starts_processes(cluster: "ClusterConfig", job: "JobConfig") -> Ite
         )
 
 
-def timeout_is_within_capacity(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
-    """Warn about a job that its capacity's end would cut off."""
+def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """Warn of a job whose timeout is after the end of its capacity."""
     start, end = cluster.capacity.start, cluster.capacity.end
     if job.kind == "precompile":
         return  # its node is none of that capacity
@@ -147,7 +140,7 @@ def timeout_is_within_capacity(cluster: "ClusterConfig", job: "JobConfig") -> It
         return
     usable = end - start
     if cluster.capacity.market_type == "capacity-block":
-        usable -= drain_before_end(machine_of(cluster))
+        usable -= drain_before_end(cluster.machine)
     if timedelta(hours=job.timeout_hours) > usable:
         yield Problem(
             loc=("timeout_hours",),
@@ -158,8 +151,8 @@ def timeout_is_within_capacity(cluster: "ClusterConfig", job: "JobConfig") -> It
         )
 
 
-def image_is_pinned(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """Warn about an image that may be another one tomorrow, or on the next node."""
+def image_is_pinned(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """Warn of an image whose tag can move, so that attempts or nodes may run different images."""
     tag = job.image.rpartition("/")[2].partition(":")[2]  # of a digest: its hexadecimal digits
     if tag in {"", "latest"}:
         yield Problem(
@@ -170,10 +163,10 @@ def image_is_pinned(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Prob
         )
 
 
-def image_is_near(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
-    """Warn about an image that nodes without a way out of their VPC cannot pull."""
-    found = _ECR_REGION.match(job.image)
-    if found is None or found[1] != cluster.region:
+def image_is_near(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """Warn of an image that nodes without internet access cannot pull."""
+    found = re.fullmatch(ECR_IMAGE, job.image)
+    if found is None or found["region"] != cluster.region:
         yield Problem(
             loc=("image",),
             code="UC6108",
@@ -183,19 +176,19 @@ def image_is_near(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Proble
         )
 
 
-def image_runs_on_chips(cluster: "ClusterConfig", job: "JobConfig") -> Iterator[Problem]:
-    """Warn about one of AWS's images, or a copy of it, that is not made for the chips of the nodes."""
-    for finding in check_container(job.image, machine_of(cluster)):
-        yield Problem(loc=("image",), code=finding.code, problem=finding.problem, remedy=finding.remedy)
+def image_runs_on_chips(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """Warn of a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
+    for finding in check_container(job.image, cluster.machine):
+        yield Problem.of(finding, ("image",))
 
 
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     job_names_are_unique,
     *job_kind_rules.RULES,
 )
 """Rules over all jobs of a cluster."""
 
-JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem]], ...]] = (
+JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], ...]] = (
     job_has_a_queue,
     job_fits_cluster,
     queue_starts_job,
@@ -204,7 +197,7 @@ JOB_RULES: Final[tuple[Callable[["ClusterConfig", "JobConfig"], Iterator[Problem
     launcher_has_a_command,
     launcher_starts_processes,
     timeout_is_within_capacity,
-    *gates.RULES,
+    *gate_rules.JOB_RULES,
     image_is_pinned,
     image_is_near,
     image_runs_on_chips,

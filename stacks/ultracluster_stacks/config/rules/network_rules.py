@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import (
     NetworkInterface,
@@ -14,12 +14,14 @@ from ultracluster_catalog.machines.nic_layouts import (
 )
 from ultracluster_catalog.places.cluster_subnet import check_free_addresses, cluster_addresses
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config.models.capacity import most_nodes, sources
-from ultracluster_stacks.config.models.machine import machine_of
+from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.models.network import (
+    LARGEST_PREFIX,
+    SECURITY_GROUP_ID,
+    SUBNET_ID,
+    SUBNET_PREFIX,
+)
 from ultracluster_stacks.config.reading.problem import Problem, shown
-
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
 
 __all__ = ["RULES"]
 
@@ -27,7 +29,7 @@ _PRIVATE: Final = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12
 _DOCKER: Final = ipaddress.IPv4Network("172.17.0.0/16")
 
 
-def addresses_are_private(cluster: "ClusterConfig") -> Iterator[Problem]:
+def addresses_are_private(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn about addresses that hide a part of the Internet, or that the nodes use themselves."""
     if cluster.network.subnet_id is not None:
         return
@@ -48,7 +50,7 @@ def addresses_are_private(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-def subnet_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
+def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
     """The nodes, their tasks, the endpoints and the file system share one subnet."""
     settings = cluster.network
     if settings.subnet_id is not None:
@@ -56,51 +58,47 @@ def subnet_holds_nodes(cluster: "ClusterConfig") -> Iterator[Problem]:
     vpc = ipaddress.IPv4Network(settings.cidr).prefixlen
     prefix = vpc + settings.nat_gateway if settings.subnet_prefix is None else settings.subnet_prefix
     if prefix < vpc:
-        yield Problem(
-            loc=("network", "subnet_prefix"),
-            code="UC3105",
+        yield SUBNET_PREFIX.broken(
+            ("network", "subnet_prefix"),
             problem=f"a subnet of /{prefix} is larger than its VPC, {settings.cidr}",
-            allowed=f"{vpc} to 28",
+            allowed=f"{vpc} to {LARGEST_PREFIX}",
         )
         return
     interfaces = _legal_interfaces(cluster)
     if interfaces is None:
         return
-    nodes = most_nodes(cluster)
-    needed = cluster_addresses(instance_type=machine_of(cluster), nodes=nodes, nic_layout=interfaces)
+    nodes = cluster.most_nodes
+    needed = cluster_addresses(instance_type=cluster.machine, nodes=nodes, nic_layout=interfaces)
     if needed > 2 ** (32 - prefix):
         per_node = addresses_per_node(interfaces)
-        yield Problem(
-            loc=("network", "cidr" if settings.subnet_prefix is None else "subnet_prefix"),
-            code="UC3105",
+        yield SUBNET_PREFIX.broken(
+            ("network", "cidr" if settings.subnet_prefix is None else "subnet_prefix"),
             problem=f"{nodes} nodes with {per_node} addresses and a task each, the "
             f"endpoints and the file system need {needed:,} addresses, but a /{prefix} has {2 ** (32 - prefix):,}",
             remedy=f"Use /{32 - (needed - 1).bit_length()}, or the layout `batch`, which takes one address a node",
         )
 
 
-def nat_gateway_has_room(cluster: "ClusterConfig") -> Iterator[Problem]:
+def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
     """The public subnet of a NAT gateway lies beside that of the nodes."""
     settings = cluster.network
     if not settings.nat_gateway or settings.subnet_id is not None or settings.subnet_prefix is None:
         return
     if settings.subnet_prefix == ipaddress.IPv4Network(settings.cidr).prefixlen:
-        yield Problem(
-            loc=("network", "subnet_prefix"),
-            code="UC3105",
+        yield SUBNET_PREFIX.broken(
+            ("network", "subnet_prefix"),
             problem=f"the nodes' subnet takes all of {settings.cidr} and leaves nothing for the NAT gateway",
             remedy="Give a larger cidr, or a smaller subnet",
         )
 
 
-def existing_subnet_is_whole(cluster: "ClusterConfig") -> Iterator[Problem]:
+def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     """A subnet is existing or new, and an existing one is named with its VPC."""
     settings = cluster.network
     if (settings.vpc_id is None) != (settings.subnet_id is None):
         given, missing = ("subnet_id", "vpc_id") if settings.vpc_id is None else ("vpc_id", "subnet_id")
-        yield Problem(
-            loc=("network", given),
-            code="UC3107",
+        yield SUBNET_ID.broken(
+            ("network", given),
             problem=f"{given} is given without {missing}",
             remedy="Give both for an existing subnet, or neither for a new one",
         )
@@ -111,71 +109,56 @@ def existing_subnet_is_whole(cluster: "ClusterConfig") -> Iterator[Problem]:
         ("free_addresses", settings.free_addresses is not None, "an existing subnet only"),
     ):
         if is_given and existing != (name == "free_addresses"):
-            yield Problem(
-                loc=("network", name),
-                code="UC3107",
+            yield SUBNET_ID.broken(
+                ("network", name),
                 problem=f"{name} is for {belongs}",
                 remedy="Leave it out" if existing else "Leave it out, or give vpc_id and subnet_id",
             )
 
 
-def existing_subnet_holds_cluster(cluster: "ClusterConfig") -> Iterator[Problem]:
+def existing_subnet_holds_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
     """The nodes, their tasks and the file system must find free addresses."""
     settings = cluster.network
     interfaces = _legal_interfaces(cluster)
     if settings.subnet_id is None or settings.free_addresses is None or interfaces is None:
         return
     for finding in check_free_addresses(
-        instance_type=machine_of(cluster),
-        nodes=most_nodes(cluster),
+        instance_type=cluster.machine,
+        nodes=cluster.most_nodes,
         nic_layout=interfaces,
         free_addresses=settings.free_addresses,
         file_system_interfaces=cluster.file_system.subnet_addresses,
     ):
-        yield Problem(
-            loc=("network", finding.path),
-            code=finding.code,
-            problem=finding.problem,
-            allowed=finding.allowed,
-            remedy=finding.remedy,
-        )
+        yield Problem.of(finding, ("network", finding.path))
 
 
-def task_has_a_slot(cluster: "ClusterConfig") -> Iterator[Problem]:
+def task_has_a_slot(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn of a layout that fills the network card on which a job's own interface is expected."""
     interfaces = _legal_interfaces(cluster)
     if not cluster.jobs or interfaces is None:
         return
-    for finding in check_task_interface(machine_of(cluster), interfaces):
+    for finding in check_task_interface(cluster.machine, interfaces):
         name = "network_interfaces" if cluster.network.network_interfaces else "nic_layout"
-        yield Problem(
-            loc=("network", name), code=finding.code, problem=finding.problem, remedy=finding.remedy
-        )
+        yield Problem.of(finding, ("network", name))
 
 
-def interfaces_are_legal(cluster: "ClusterConfig") -> Iterator[Problem]:
-    """What EC2 would refuse, at the line of the interface; and network cards whose EFA is not used."""
+def interfaces_are_legal(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Refuse interfaces that EC2 would refuse, and warn of network cards whose EFA is unused."""
     layout = cluster.network.layout
     if isinstance(layout, str):
         return
-    for finding in check_network_interfaces(machine_of(cluster), layout):
+    for finding in check_network_interfaces(cluster.machine, layout):
         place = re.fullmatch(r"nic_layout\[(\d+)\](?:\.(\w+))?", finding.path)
         within = (int(place[1]), *filter(None, (place[2],))) if place else ()
-        yield Problem(
-            loc=("network", "network_interfaces", *within),
-            code=finding.code,
-            problem=finding.problem,
-            allowed=finding.allowed,
-            remedy=finding.remedy,
-        )
+        yield Problem.of(finding, ("network", "network_interfaces", *within))
 
 
-def placement_fits_capacity(cluster: "ClusterConfig") -> Iterator[Problem]:
+def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
     """EC2 refuses a Capacity Block in a placement group, or launches a part of it."""
     placement = cluster.network.placement
     if placement in {"auto", "none"}:
         return
-    if all(capacity.market_type == "capacity-block" for _, capacity in sources(cluster)):
+    if all(capacity.market_type == "capacity-block" for _, capacity in cluster.sources()):
         yield Problem(
             loc=("network", "placement"),
             code="UC4020",
@@ -184,22 +167,20 @@ def placement_fits_capacity(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-def security_group_has_a_subnet(cluster: "ClusterConfig") -> Iterator[Problem]:
+def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
     """A security group belongs to a VPC; and what is in an existing one is not known here."""
     settings = cluster.network
     if settings.add_efa_rules and settings.security_group_id is None:
-        yield Problem(
-            loc=("network", "add_efa_rules"),
-            code="UC3109",
+        yield SECURITY_GROUP_ID.broken(
+            ("network", "add_efa_rules"),
             problem="add_efa_rules is for an existing security group only",
             remedy="Leave it out: a new group has the rules",
         )
     if settings.security_group_id is None:
         return
     if settings.subnet_id is None:
-        yield Problem(
-            loc=("network", "security_group_id"),
-            code="UC3109",
+        yield SECURITY_GROUP_ID.broken(
+            ("network", "security_group_id"),
             problem="security_group_id is given without subnet_id, and a new VPC holds no existing group",
             remedy="Give vpc_id and subnet_id of its VPC",
         )
@@ -213,15 +194,15 @@ def security_group_has_a_subnet(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-def _legal_interfaces(cluster: "ClusterConfig") -> tuple[NetworkInterface, ...] | None:
+def _legal_interfaces(cluster: ClusterConfig) -> tuple[NetworkInterface, ...] | None:
     """The interfaces of a node; None where EC2 would refuse them, which another rule reports."""
     try:
-        return network_interfaces(machine_of(cluster), cluster.network.layout)
+        return network_interfaces(cluster.machine, cluster.network.layout)
     except FindingsError:
         return None
 
 
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     addresses_are_private,
     subnet_holds_nodes,
     nat_gateway_has_room,

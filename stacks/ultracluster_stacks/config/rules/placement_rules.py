@@ -1,20 +1,17 @@
 """Rules about where a cluster stands: partition, Region, zone, and whether its type is offered there."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ultracluster_catalog.places.zones import REGIONS, offered_zones, region_of_zone_id
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config.models.capacity import sources
+from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
-
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
 
 __all__ = ["RULES"]
 
 
-def partition_is_tested(cluster: "ClusterConfig") -> Iterator[Problem]:
+def partition_is_tested(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn about Regions outside the commercial partition."""
     if cluster.region not in REGIONS:
         yield Problem(
@@ -24,7 +21,7 @@ def partition_is_tested(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-def zone_is_in_region(cluster: "ClusterConfig") -> Iterator[Problem]:
+def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
     """A zone of another Region cannot hold the subnet."""
     if cluster.region not in REGIONS:
         return
@@ -32,13 +29,7 @@ def zone_is_in_region(cluster: "ClusterConfig") -> Iterator[Problem]:
         region = region_of_zone_id(cluster.zone_id)
     except FindingsError as error:
         for finding in error.findings:
-            yield Problem(
-                loc=("zone_id",),
-                code=finding.code,
-                problem=finding.problem,
-                allowed=finding.allowed,
-                remedy=finding.remedy,
-            )
+            yield Problem.of(finding, ("zone_id",))
         return
     if region != cluster.region:
         yield Problem(
@@ -49,10 +40,10 @@ def zone_is_in_region(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-def type_is_offered_in_zone(cluster: "ClusterConfig") -> Iterator[Problem]:
+def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn where EC2 listed no such type when the catalogue was made; offers come and go."""
     if cluster.region not in REGIONS or all(
-        capacity.market_type == "capacity-block" for _, capacity in sources(cluster)
+        capacity.market_type == "capacity-block" for _, capacity in cluster.sources()
     ):
         return  # for blocks see capacity_rules: what is sold as a block is listed apart
     zones = offered_zones(cluster.instance_type)
@@ -65,7 +56,7 @@ def type_is_offered_in_zone(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     partition_is_tested,
     zone_is_in_region,
     type_is_offered_in_zone,

@@ -1,20 +1,18 @@
 """Rules about the queues of a cluster: their names, the capacity that they use, and whose jobs they would cancel."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, check_wait_limits
-from ultracluster_stacks.config.models.capacity import CapacityConfig, sources
+from ultracluster_stacks.config.models.capacity import CapacityConfig
+from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY, QueueConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
-
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
 
 __all__ = ["RULES", "used"]
 
 
-def names_are_unique(cluster: "ClusterConfig") -> Iterator[Problem]:
+def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     """Two queues or two sources of one name could not be told apart."""
     for place, code, items in (
         ("further_capacity", "UC4121", cluster.further_capacity),
@@ -34,7 +32,7 @@ def names_are_unique(cluster: "ClusterConfig") -> Iterator[Problem]:
                 seen.add(name)
 
 
-def used_capacity_exists(cluster: "ClusterConfig") -> Iterator[Problem]:
+def used_capacity_exists(cluster: ClusterConfig) -> Iterator[Problem]:
     """A queue uses one to three of the sources of its cluster."""
     known = _by_name(cluster)
     for loc, queue in _queues(cluster):
@@ -57,7 +55,7 @@ def used_capacity_exists(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-def own_queue_uses_blocks(cluster: "ClusterConfig") -> Iterator[Problem]:
+def own_queue_uses_blocks(cluster: ClusterConfig) -> Iterator[Problem]:
     """A Capacity Block is opened and closed with the cluster's own queue."""
     names = used(cluster, cluster.queue)
     for name, source in _by_name(cluster).items():
@@ -70,7 +68,7 @@ def own_queue_uses_blocks(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-def limits_cancel_nothing_reserved(cluster: "ClusterConfig") -> Iterator[Problem]:
+def limits_cancel_nothing_reserved(cluster: ClusterConfig) -> Iterator[Problem]:
     """A job that waits for its capacity to start must not be cancelled for it."""
     for loc, queue in _queues(cluster):
         behind = used(cluster, queue).values()
@@ -81,16 +79,11 @@ def limits_cancel_nothing_reserved(cluster: "ClusterConfig") -> Iterator[Problem
             reserved=any(each.reservation_id or each.resource_group_arn for each in behind),
             path="",
         ):
-            yield Problem(
-                loc=(*loc, "wait_limits", finding.path),
-                code=finding.code,
-                problem=finding.problem,
-                remedy=finding.remedy,
-            )
+            yield Problem.of(finding, (*loc, "wait_limits", finding.path))
 
 
-def used(cluster: "ClusterConfig", queue: QueueConfig) -> dict[str, CapacityConfig]:
-    """Give the capacity that a queue uses, by name and in its order.
+def used(cluster: ClusterConfig, queue: QueueConfig) -> dict[str, CapacityConfig]:
+    """Return the capacity that a queue uses, by name, in order of preference.
 
     Args:
         cluster: A cluster, possibly without the fields that could not be read.
@@ -100,18 +93,18 @@ def used(cluster: "ClusterConfig", queue: QueueConfig) -> dict[str, CapacityConf
     return {name: known[name] for name in queue.capacity or known if name in known}
 
 
-def _by_name(cluster: "ClusterConfig") -> dict[str, CapacityConfig]:
-    return {getattr(each, "name", OWN_CAPACITY): each for _, each in sources(cluster)}
+def _by_name(cluster: ClusterConfig) -> dict[str, CapacityConfig]:
+    return {getattr(each, "name", OWN_CAPACITY): each for _, each in cluster.sources()}
 
 
-def _queues(cluster: "ClusterConfig") -> list[tuple[Loc, QueueConfig]]:
+def _queues(cluster: ClusterConfig) -> list[tuple[Loc, QueueConfig]]:
     return [
         (("queue",), cluster.queue),
         *((("further_queues", index), each) for index, each in enumerate(cluster.further_queues)),
     ]
 
 
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     names_are_unique,
     used_capacity_exists,
     own_queue_uses_blocks,

@@ -16,14 +16,8 @@ def rollout_problems(rollout: RolloutConfig) -> list[Problem]:
     Args:
         rollout: A rollout, possibly without the fields that could not be read.
     """
-    clusters = list(_clusters(rollout))
+    clusters = list(rollout.located_clusters())
     return [*_repeated_waves(rollout), *(problem for rule in _RULES for problem in rule(clusters))]
-
-
-def _clusters(rollout: RolloutConfig) -> Iterator[tuple[Loc, ClusterConfig]]:
-    for w, wave in enumerate(getattr(rollout, "waves", ())):
-        for c, cluster in enumerate(getattr(wave, "clusters", ())):
-            yield ("waves", w, "clusters", c), cluster
 
 
 def _read(value: Any, *names: str) -> Any:

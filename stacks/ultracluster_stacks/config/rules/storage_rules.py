@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation, check_associations
 from ultracluster_catalog.lustre.lustre_figures import (
@@ -10,32 +10,27 @@ from ultracluster_catalog.lustre.lustre_figures import (
     can_mount_over_efa,
     efa_connections,
 )
-from ultracluster_rules.findings import Finding
 from ultracluster_rules.lustre_checks import check_file_system
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
-from ultracluster_stacks.config.models.capacity import most_nodes
+from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.file_system import OF_EXISTING, FileSystemConfig
-from ultracluster_stacks.config.models.machine import machine_of
 from ultracluster_stacks.config.reading.problem import Loc, Problem
-
-if TYPE_CHECKING:
-    from ultracluster_stacks.config.models.cluster import ClusterConfig
 
 __all__ = ["RULES"]
 
 _OF_BOTH: Final = frozenset({"file_system_id", "efa", *OF_EXISTING})
 
 
-def file_system_exists(cluster: "ClusterConfig") -> Iterator[Problem]:
+def file_system_exists(cluster: ClusterConfig) -> Iterator[Problem]:
     """FSx sells only certain sizes and throughputs."""
     if cluster.file_system.file_system_id is not None:
         return
     for finding in check_file_system(cluster.file_system.settings):
         path = "efa" if finding.path == "efa_enabled" else finding.path
-        yield _problem(("file_system", path) if path else ("file_system",), finding)
+        yield Problem.of(finding, ("file_system", path) if path else ("file_system",))
 
 
-def associations_can_be_made(cluster: "ClusterConfig") -> Iterator[Problem]:
+def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
     """A file system is joined with S3 within the limits of FSx: folders of its own, buckets of its own."""
     settings = cluster.file_system
     if settings.file_system_id is not None:
@@ -50,10 +45,10 @@ def associations_can_be_made(cluster: "ClusterConfig") -> Iterator[Problem]:
         places.append(("file_system", "join_checkpoints"))
         joined.append(_joined("/checkpoints", cluster.checkpoints.bucket_name or "new"))
     for finding in check_associations(joined, settings=settings.settings):
-        yield _problem(_association_loc(finding.path, places), finding)
+        yield Problem.of(finding, _association_loc(finding.path, places))
 
 
-def buckets_have_one_use(cluster: "ClusterConfig") -> Iterator[Problem]:
+def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
     """Jobs write into the bucket of the checkpoints. That it is not joined twice is another rule."""
     name = cluster.checkpoints.bucket_name
     for index, dataset in enumerate(cluster.datasets):
@@ -73,7 +68,7 @@ def _joined(file_system_path: str, bucket_name: str) -> DataRepositoryAssociatio
 
 
 def _association_loc(path: str, places: list[Loc]) -> Loc:
-    """Where the association of a finding stands in the file: in its own list, in a dataset, or nowhere."""
+    """Return the place of an association: in the list of associations, in a dataset, or the checkpoints."""
     if match := re.fullmatch(r"associations\[(\d+)\]\.(\w+)", path):
         place = places[int(match[1])]
         if place[-1] == "join_checkpoints":
@@ -86,11 +81,11 @@ def _association_loc(path: str, places: list[Loc]) -> Loc:
     return ("file_system", path)
 
 
-def efa_has_clients(cluster: "ClusterConfig") -> Iterator[Problem]:
+def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
     """EFA makes a file system slower for nodes that cannot use it, and it has connections for so many only."""
     if not cluster.file_system.efa:
         return
-    machine = machine_of(cluster)
+    machine = cluster.machine
     if not can_mount_over_efa(machine):
         yield Problem(
             loc=("file_system", "efa"),
@@ -100,7 +95,7 @@ def efa_has_clients(cluster: "ClusterConfig") -> Iterator[Problem]:
             remedy="Leave it out",
         )
         return
-    connections = efa_connections(machine, nodes=most_nodes(cluster))
+    connections = efa_connections(machine, nodes=cluster.most_nodes)
     if connections > EFA_CONNECTIONS_PER_FILE_SYSTEM:
         yield Problem(
             loc=("file_system", "efa"),
@@ -111,7 +106,7 @@ def efa_has_clients(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-def existing_file_system_is_whole(cluster: "ClusterConfig") -> Iterator[Problem]:
+def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     """A file system is an existing one, with its mount name, or a new one."""
     settings = cluster.file_system
     existing = settings.file_system_id is not None
@@ -149,7 +144,7 @@ def existing_file_system_is_whole(cluster: "ClusterConfig") -> Iterator[Problem]
             )
 
 
-def existing_file_system_is_near(cluster: "ClusterConfig") -> Iterator[Problem]:
+def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
     """Traffic between zones is slower and paid; rules must let the nodes through."""
     settings = cluster.file_system
     if settings.file_system_id is None:
@@ -177,7 +172,7 @@ def existing_file_system_is_near(cluster: "ClusterConfig") -> Iterator[Problem]:
         )
 
 
-def keys_are_near(cluster: "ClusterConfig") -> Iterator[Problem]:
+def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
     """A KMS key works in its own Region."""
     if cluster.file_system.kms_key_arn is not None and cluster.file_system.deployment_type != "PERSISTENT_2":
         yield Problem(
@@ -205,7 +200,7 @@ def keys_are_near(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-def buckets_are_new_or_existing(cluster: "ClusterConfig") -> Iterator[Problem]:
+def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
     """Nothing of an existing bucket is changed; the names of datasets differ."""
     buckets: list[tuple[Loc, CheckpointsConfig | DatasetConfig]] = [(("checkpoints",), cluster.checkpoints)]
     buckets += [(("datasets", index), each) for index, each in enumerate(cluster.datasets)]
@@ -228,17 +223,7 @@ def buckets_are_new_or_existing(cluster: "ClusterConfig") -> Iterator[Problem]:
             )
 
 
-def _problem(loc: Loc, finding: Finding) -> Problem:
-    return Problem(
-        loc=loc,
-        code=finding.code,
-        problem=finding.problem,
-        allowed=finding.allowed,
-        remedy=finding.remedy,
-    )
-
-
-RULES: Final[tuple[Callable[["ClusterConfig"], Iterator[Problem]], ...]] = (
+RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     file_system_exists,
     associations_can_be_made,
     buckets_have_one_use,

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from ultracluster_local.alarms.alarm import Alarms, CompositeAlarm, Expression, MetricAlarm, Query
-from ultracluster_local.alarms.alarm_rules import holds
+from ultracluster_local.alarms.alarm_rules import is_in_alarm
 from ultracluster_local.alarms.evaluation import State, next_state
 from ultracluster_local.alarms.metric_math import evaluate
 from ultracluster_local.alarms.series import Metric, Series
@@ -95,7 +95,7 @@ def test_an_alarm_goes_off_at_the_minute_that_completes_its_periods_and_goes_bac
     for minute, value in enumerate([1, 5, 5, 5, 4, 5]):
         series.add(LOAD, START + minute * MINUTE + timedelta(seconds=30), value)
     alarms = Alarms([alarm()])
-    changes = [each for minute in range(1, 8) for each in alarms.look(series, START + minute * MINUTE)]
+    changes = [each for minute in range(1, 8) for each in alarms.evaluate(series, START + minute * MINUTE)]
     assert [(each.at - START, each.before, each.state) for each in changes] == [
         (MINUTE, "INSUFFICIENT_DATA", "OK"),
         (4 * MINUTE, "OK", "ALARM"),
@@ -153,7 +153,7 @@ def test_metric_math(expression: str, expected: float | None) -> None:
     "expression", ["SUM([a, b])", "a ** 2", "unknown + 1", "FILL(a, REPEAT)", "a +", "'a'", "a < b < 3"]
 )
 def test_refuses_metric_math_that_it_does_not_know(expression: str) -> None:
-    with pytest.raises(ValueError, match="does not know the metric math"):
+    with pytest.raises(ValueError, match="does not support the metric math"):
         evaluate(expression, {"a": 3, "b": 2})
 
 
@@ -192,7 +192,7 @@ STATES = {"a": "ALARM", "b": "OK", "c": "INSUFFICIENT_DATA", "d e": "ALARM"}
     ],
 )
 def test_rules_of_composite_alarms(rule: str, expected: bool) -> None:
-    assert holds(rule, STATES) is expected
+    assert is_in_alarm(rule, STATES) is expected
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_rules_of_composite_alarms(rule: str, expected: bool) -> None:
 )
 def test_refuses_a_rule_that_cannot_be_read(rule: str) -> None:
     with pytest.raises(ValueError, match="composite alarm"):
-        holds(rule, STATES)
+        is_in_alarm(rule, STATES)
 
 
 def test_data_of_two_periods_before_the_evaluation_periods_counts_and_older_data_does_not() -> None:
@@ -216,7 +216,7 @@ def test_a_composite_alarm_sees_what_its_alarms_became_in_the_same_look() -> Non
     for minute in range(3):
         series.add(LOAD, START + minute * MINUTE, 9)
     alarms = Alarms([alarm()], [CompositeAlarm(name="any", rule="ALARM(high)")])
-    changes = alarms.look(series, START + 3 * MINUTE)
+    changes = alarms.evaluate(series, START + 3 * MINUTE)
     assert [(each.name, each.state) for each in changes] == [("high", "ALARM"), ("any", "ALARM")]
 
 

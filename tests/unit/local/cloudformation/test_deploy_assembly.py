@@ -8,7 +8,7 @@ import pytest
 
 from ultracluster_local import ACCOUNT, LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
-from ultracluster_rules.findings import FindingsError
+from ultracluster_local.errors import LocalAwsError
 
 REGION = "us-east-2"
 
@@ -72,12 +72,12 @@ def test_stack_without_a_region_goes_to_the_default_one(tmp_path: Path, given: s
 
 def test_circle_of_stacks_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"A": (topic(), ["B"]), "B": (topic(), ["A"])})
-    with pytest.raises(FindingsError, match=r"UC8007.*Prod-A, Prod-B"):
+    with pytest.raises(LocalAwsError, match=r"UC8007.*Prod-A, Prod-B"):
         read_assembly(tmp_path)
 
 
 def test_what_is_no_assembly_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FindingsError, match=r"UC8007.*not a cloud assembly"):
+    with pytest.raises(LocalAwsError, match=r"UC8007.*not a cloud assembly"):
         read_assembly(tmp_path)
 
 
@@ -146,5 +146,5 @@ def test_stops_after_the_first_failure_and_says_why(tmp_path: Path, local_aws: L
 @pytest.mark.deploy
 def test_container_images_are_refused(tmp_path: Path, local_aws: LocalAws) -> None:
     write(tmp_path, {"A": (topic(), [])}, images={"image": {}})
-    with pytest.raises(FindingsError, match=r"UC8007.*container images"):
+    with pytest.raises(LocalAwsError, match=r"UC8007.*container images"):
         deploy_assembly(local_aws, tmp_path)

@@ -185,7 +185,7 @@ def test_function_that_fails_is_noted(local: LocalAws) -> None:
     ("arn", "more", "told"),
     [
         (f"arn:aws:logs:{REGION}:123456789012:log-group:g", {}, "cannot deliver to"),
-        ("", {"InputPath": "$.detail"}, "does not know InputPath"),
+        ("", {"InputPath": "$.detail"}, "does not support InputPath"),
     ],
 )
 def test_refuses_targets_that_it_does_not_know_and_stands_there(

@@ -2,9 +2,9 @@
 
 import pytest
 
+from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import child_environment, local_variables, require_loopback
-from ultracluster_rules.findings import FindingsError
 
 ENDPOINT = "http://localhost:4566"
 
@@ -30,11 +30,11 @@ def test_loopback_addresses_are_taken(endpoint: str) -> None:
     ],
 )
 def test_any_other_address_is_refused(endpoint: str) -> None:
-    with pytest.raises(FindingsError, match="UC8001"):
+    with pytest.raises(LocalAwsError, match="UC8001"):
         require_loopback(endpoint)
-    with pytest.raises(FindingsError, match="UC8001"):
+    with pytest.raises(LocalAwsError, match="UC8001"):
         Clients(endpoint=endpoint)
-    with pytest.raises(FindingsError, match="UC8001"):
+    with pytest.raises(LocalAwsError, match="UC8001"):
         child_environment(endpoint=endpoint, region="us-east-1")
 
 

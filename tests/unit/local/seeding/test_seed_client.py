@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ultracluster_local import LocalAws
+from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.seeding.seed_client import SeedImage, SeedReservation, seed
-from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.deploy
 
@@ -89,17 +89,17 @@ def test_a_region_is_bootstrapped_for_the_cdk(local_aws: LocalAws) -> None:
 
 
 def test_a_zone_that_the_region_does_not_have_is_a_finding(local_aws: LocalAws) -> None:
-    with pytest.raises(FindingsError, match=r"^UC8006: .*us-east-2 has no zone use2-az9"):
+    with pytest.raises(LocalAwsError, match=r"^UC8006: .*us-east-2 has no zone use2-az9"):
         seed(
             endpoint=local_aws.endpoint, regions=["us-east-2"], reservations=[reservation(zone_id="use2-az9")]
         )
 
 
 def test_a_local_aws_that_does_not_answer_is_a_finding() -> None:
-    with pytest.raises(FindingsError, match="UC8006"):
+    with pytest.raises(LocalAwsError, match="UC8006"):
         seed(endpoint="http://localhost:1", regions=[])
 
 
 def test_only_this_machine_can_be_asked() -> None:
-    with pytest.raises(FindingsError, match="UC8001"):
+    with pytest.raises(LocalAwsError, match="UC8001"):
         seed(endpoint="https://ec2.us-east-2.amazonaws.com", regions=[])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.server import daemon
-from ultracluster_rules.findings import FindingsError
 
 pytestmark = [pytest.mark.deploy, pytest.mark.process]
 
@@ -35,7 +35,7 @@ def test_goes_up_keeps_its_state_and_goes_down(directory: Path) -> None:
     assert "mine" in buckets(running.endpoint)
     daemon.reset(directory)
     assert buckets(running.endpoint) == ["cdk-hnb659fds-assets-123456789012-us-east-1"]
-    with pytest.raises(FindingsError, match=f"UC8005: a local AWS runs already .* {running.endpoint}"):
+    with pytest.raises(LocalAwsError, match=f"UC8005: a local AWS runs already .* {running.endpoint}"):
         daemon.up(directory)
     assert daemon.down(directory) is True
     assert daemon.status(directory) is None
@@ -73,13 +73,13 @@ def test_state_of_another_process_is_not_trusted(directory: Path) -> None:
 def test_port_that_is_taken_is_told_at_once(directory: Path, tmp_path: Path) -> None:
     first = daemon.up(directory)
     began = time.monotonic()
-    with pytest.raises(FindingsError, match=r"UC8006: the local AWS did not start: .*UC8003"):
+    with pytest.raises(LocalAwsError, match=r"UC8006: the local AWS did not start: .*UC8003"):
         daemon.up(tmp_path / "other", port=first.port)
     assert time.monotonic() - began < 20
 
 
 def test_reset_of_nothing_says_what_to_do(directory: Path) -> None:
-    with pytest.raises(FindingsError, match=r"UC8006: no local AWS runs in .*ultracluster local up"):
+    with pytest.raises(LocalAwsError, match=r"UC8006: no local AWS runs in .*ultracluster local up"):
         daemon.reset(directory)
 
 

@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from ultracluster_local import ACCOUNT, LocalAws
-from ultracluster_rules.findings import FindingsError
+from ultracluster_local.errors import LocalAwsError
 
 pytest_plugins = ["pytester"]
 
@@ -45,7 +45,7 @@ def test_listens_on_this_machine_only(local_aws: LocalAws) -> None:
 @pytest.mark.deploy
 def test_second_one_in_a_process_is_refused(local_aws: LocalAws) -> None:
     assert local_aws.endpoint
-    with pytest.raises(FindingsError, match="UC8002"):
+    with pytest.raises(LocalAwsError, match="UC8002"):
         LocalAws().start()
 
 
@@ -54,13 +54,13 @@ def test_second_one_in_a_process_is_refused(local_aws: LocalAws) -> None:
 def test_taken_port_is_an_error_and_no_exit(tmp_path: Path) -> None:
     code = """
 import socket
-from ultracluster_rules.findings import FindingsError
+from ultracluster_local.errors import LocalAwsError
 from ultracluster_local import LocalAws
 with socket.create_server(("127.0.0.1", 0)) as taken:
     try:
         LocalAws(port=taken.getsockname()[1]).start()
-    except FindingsError as error:
-        print(error.findings[0].code)
+    except LocalAwsError as error:
+        print(error.code)
 with LocalAws() as local:
     directory = local._directory
     print(directory.exists())
@@ -171,20 +171,3 @@ def test_fixture_is_there_for_users_and_empty_for_each_test(pytester: pytest.Pyt
     )
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=2)
-
-
-@pytest.mark.process
-def test_missing_moto_is_told_with_what_to_install() -> None:
-    code = """
-import sys
-sys.modules["moto"] = None
-from ultracluster_rules.findings import FindingsError
-from ultracluster_local import LocalAws
-try:
-    LocalAws().start()
-except FindingsError as error:
-    print(error)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("UC8004: Python module moto")
-    assert "ultracluster[local]" in done.stdout

@@ -21,7 +21,7 @@ from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_cli.preflight.requirements import rollout_needs
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.instance.state import remembered
+from ultracluster_local.instance.state import region_state
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedReservation, seed
 from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.fsx.state import fsx_of
@@ -152,7 +152,7 @@ class Account:
         return ec2_backends[ACCOUNT][REGION]
 
     def set_quota(self, service: str, code: str, value: float) -> None:
-        quotas = remembered("service-quotas", region=REGION, new=dict)
+        quotas = region_state("service-quotas", region=REGION, new=dict)
         self.patch.setitem(quotas, (service, code), value)
 
     def set_reservation(self, reservation_id: str, **changes: Any) -> None:
@@ -262,7 +262,7 @@ def build(local: LocalAws, directory: Path) -> World:
     path = directory / "rollout.yaml"
     path.write_text(ROLLOUT.format(**ids))
     loaded = load_rollout(path)
-    clusters = [cluster for wave in loaded.config.waves for cluster in wave.clusters]
+    clusters = loaded.config.clusters()
     return World(
         local=local,
         requirements=rollout_needs(clusters, qualifier="hnb659fds", ledger=(TABLE, REGION)),

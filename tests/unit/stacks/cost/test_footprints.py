@@ -44,7 +44,7 @@ waves:
 
 
 def clusters(path: Path) -> list[ClusterConfig]:
-    return [cluster for wave in load_rollout(path).config.waves for cluster in wave.clusters]
+    return load_rollout(path).config.clusters()
 
 
 @pytest.mark.synth

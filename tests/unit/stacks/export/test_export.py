@@ -1,4 +1,5 @@
 import json
+import re
 from typing import Any
 
 import pytest
@@ -68,6 +69,13 @@ def test_a_second_reservation_has_a_parameter_of_the_same_kind() -> None:
 
     first, second = (template["Parameters"][name] for name in ("ReservationId", "ReservationId2"))
     assert {**first, "Default": "cr-1"} == second
+
+
+def test_a_parameter_takes_the_reservations_that_a_rollout_takes() -> None:
+    parameter = exported({"Type": "A::B::C", "Properties": {"P": RESERVATION}})["Parameters"]["ReservationId"]
+
+    assert re.fullmatch(parameter["AllowedPattern"], RESERVATION)
+    assert not re.fullmatch(parameter["AllowedPattern"], "cr-01234567")
 
 
 def test_code_moves_from_the_bucket_of_the_bootstrap_to_a_parameter() -> None:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import aws_cdk as cdk
 import pytest
 from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART
@@ -10,7 +9,7 @@ from tests.unit.stacks.conftest import QUICKSTART
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.rollout import define_rollout
+from ultracluster_stacks.synthesis.in_process import synthesize_here
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
@@ -24,11 +23,8 @@ def _assembly(directory: Path, network: str, monkeypatch: pytest.MonkeyPatch) ->
     assert line in text
     path = directory / "rollout.yaml"
     path.write_text(text.replace(line, f"        network: {network}\n{line}", 1))
-    app = cdk.App(
-        analytics_reporting=False, outdir=str(directory / "cdk.out"), tree_metadata=False, stack_traces=False
-    )
-    define_rollout(app, load_rollout(path).config)
-    return Path(app.synth().directory)
+    synthesize_here(load_rollout(path).config.clusters(), directory / "cdk.out")
+    return directory / "cdk.out"
 
 
 def _deploys_clean(local: LocalAws, assembly: Path) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import aws_cdk as cdk
 import pytest
 from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART, synthesized_templates
@@ -12,7 +11,7 @@ from tests.unit.stacks.conftest import QUICKSTART, synthesized_templates
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.rollout import define_rollout
+from ultracluster_stacks.synthesis.in_process import synthesize_here
 
 pytestmark = pytest.mark.synth
 
@@ -27,11 +26,8 @@ def _assembly(directory: Path, storage: str, monkeypatch: pytest.MonkeyPatch) ->
     before = text[: text.index("        file_system:\n")]
     path = directory / "rollout.yaml"
     path.write_text(before + storage + text[text.index(_JOBS) :])
-    app = cdk.App(
-        analytics_reporting=False, outdir=str(directory / "cdk.out"), tree_metadata=False, stack_traces=False
-    )
-    define_rollout(app, load_rollout(path).config)
-    return Path(app.synth().directory)
+    synthesize_here(load_rollout(path).config.clusters(), directory / "cdk.out")
+    return directory / "cdk.out"
 
 
 def _of_type(assembly: Path, resource_type: str) -> list[Mapping[str, Any]]:

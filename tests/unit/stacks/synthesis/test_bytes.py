@@ -17,10 +17,11 @@ pytestmark = pytest.mark.synth
 PLAIN = """
 import aws_cdk as cdk
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.rollout import define_rollout
+from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 for rollout in ("rollout", "changed"):
     app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False, outdir=f"plain-{rollout}")
-    define_rollout(app, load_rollout(f"{rollout}.yaml").config)
+    for cluster in load_rollout(f"{rollout}.yaml").config.clusters():
+        ClusterStage(app, config=cluster)
     app.synth()
 """
 

@@ -35,12 +35,10 @@ def test_every_kind_of_job_gets_what_the_cluster_has(stack: cdk.Stack) -> None:
             == whole.compile_cache.environment["NEURON_COMPILE_CACHE_URL"]
         )
         assert job.environment["NEURON_CC_FLAGS"] == "--retry_failed_compilation --optlevel=1"
-    roles = assertions.Template.from_stack(stack).find_resources("AWS::IAM::Role")
+    found = assertions.Template.from_stack(stack).find_resources("AWS::IAM::Policy")
     for name in ("compile", "train", "rate"):
         (policies,) = (
-            str(role["Properties"]["Policies"])
-            for key, role in roles.items()
-            if key.startswith(f"Cluster{name}Role")
+            str(policy["Properties"]) for key, policy in found.items() if key.startswith(f"Cluster{name}Role")
         )
         assert "s3:PutObject" in policies
         assert "Checkpoints" in policies

@@ -89,19 +89,3 @@ def test_the_plugin_names_its_rules() -> None:
 def test_what_may_not_be_left_out_is_refused() -> None:
     with pytest.raises(FindingsError, match="UC9509: UC6425"):
         TemplateCheck(skip={"UC6425": "because"})
-
-
-def test_the_guard_rules_run_in_the_validator_of_the_cdk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from ultracluster_checks import guard_rules
-
-    monkeypatch.delenv("CDK_VALIDATION", raising=False)
-    app = cdk.App(outdir=str(tmp_path), context={"@aws-cdk/core:validateAgainstDefaultRules": True})
-    s3.CfnBucket(cdk.Stack(app, "Stack", env=cdk.Environment(region="us-east-2")), "Lost")
-    source = cdk.ValidationRuleSource(name="ultracluster", content=guard_rules())
-    cdk.Validations.of(app).add_plugins(cdk.CloudFormationValidatePlugin(guard_rules=[source]))
-    with pytest.raises(RuntimeError, match="ValidationFailed"):
-        app.synth()
-
-    assert "UC5201_data_is_retained" in (tmp_path / "validation-report.json").read_text()

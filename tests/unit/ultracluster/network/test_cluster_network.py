@@ -138,15 +138,12 @@ def test_refuses_before_anything_is_defined(stack: cdk.Stack) -> None:
 def test_others_can_be_let_in(stack: cdk.Stack) -> None:
     cluster = network(stack)
     cluster.connections.allow_from(ec2.Peer.ipv4("10.1.0.0/16"), ec2.Port.tcp(22), "a bastion")
-    opened = [
-        each["Properties"]
-        for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
-        if "CidrIp" in each["Properties"]
-    ]
-    nodes = stack.resolve(cluster.security_group_id)
-    assert [(each["CidrIp"], each["FromPort"], each["GroupId"]) for each in opened] == [
-        ("10.1.0.0/16", 22, nodes)
-    ]
+    (opened,) = (
+        each["Properties"]["SecurityGroupIngress"]
+        for each in of_type(stack, "AWS::EC2::SecurityGroup")
+        if "SecurityGroupIngress" in each["Properties"]
+    )
+    assert [(each["CidrIp"], each["FromPort"]) for each in opened] == [("10.1.0.0/16", 22)]
 
 
 def test_what_others_are_given_is_the_network_itself(stack: cdk.Stack) -> None:
@@ -166,6 +163,7 @@ def test_others_may_be_reached_from_the_nodes(stack: cdk.Stack) -> None:
     cluster = network(stack)
     cluster.connections.allow_to(ec2.Peer.ipv4("10.1.0.0/16"), ec2.Port.tcp(5432), "a database")
     assert any(
-        each["Properties"].get("CidrIp") == "10.1.0.0/16"
-        for each in of_type(stack, "AWS::EC2::SecurityGroupEgress")
+        rule.get("CidrIp") == "10.1.0.0/16"
+        for each in of_type(stack, "AWS::EC2::SecurityGroup")
+        for rule in each["Properties"]["SecurityGroupEgress"]
     )

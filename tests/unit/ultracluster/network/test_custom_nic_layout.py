@@ -4,7 +4,7 @@ from aws_cdk import assertions
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, network, nodes, only
 
 import ultracluster as uc
-from ultracluster_catalog.machines.nic_layouts import NetworkInterface
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface, addresses_per_node
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -45,11 +45,9 @@ def test_warns_of_efa_interfaces_that_are_left_out(stack: cdk.Stack) -> None:
 
 
 def test_refuses_everything_that_ec2_would_refuse_at_once(stack: cdk.Stack) -> None:
-    neighbour = network(stack)
     with pytest.raises(FindingsError) as raised:
-        nodes(
+        network(
             stack,
-            network=neighbour,
             nic_layout=(
                 FIRST,
                 NetworkInterface(card=1, device=2, interface_type="efa-only"),
@@ -57,7 +55,38 @@ def test_refuses_everything_that_ec2_would_refuse_at_once(stack: cdk.Stack) -> N
             ),
         )
     assert {finding.code for finding in raised.value.findings} == {"UC4011", "UC4012"}
-    assert stack.node.try_find_child("Nodes") is None
+    assert stack.node.try_find_child("Network") is None
+
+
+def test_nodes_take_the_layout_that_their_network_has_addresses_for(stack: cdk.Stack) -> None:
+    small = network(stack, cidr="10.0.0.0/24", node_count=40)
+    with pytest.raises(TypeError, match="nic_layout"):
+        uc.NodeGroup(
+            stack,
+            "Nodes",
+            network=small,
+            instance_type="trn2.48xlarge",
+            image_id=IMAGE_ID,
+            nic_layout="all-efa",  # type: ignore[call-arg]
+        )
+    interfaces = nodes(stack, network=small).network_interfaces
+    assert (len(interfaces), addresses_per_node(interfaces)) == (16, 1)
+
+
+def test_a_cluster_in_a_given_network_takes_no_other_layout(stack: cdk.Stack) -> None:
+    wide = network(stack, nic_layout="all-efa")
+    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "network": wide}
+    with pytest.raises(FindingsError, match="UC3110"):
+        uc.UltraCluster(stack, "Other", nic_layout="batch", **given)
+    made = uc.UltraCluster(stack, "Cluster", **given)
+    assert addresses_per_node(made.nodes.network_interfaces) == 16
+
+
+def test_interfaces_one_by_one_are_for_the_type_that_the_network_was_sized_for(stack: cdk.Stack) -> None:
+    own = network(stack, nic_layout=(FIRST, *FURTHER))
+    assert len(nodes(stack, network=own).network_interfaces) == 16
+    beside = uc.NodeGroup(stack, "Small", network=own, instance_type="trn2.3xlarge", image_id=IMAGE_ID)
+    assert len(beside.network_interfaces) == 1
 
 
 def test_every_part_of_a_cluster_takes_the_given_interfaces(stack: cdk.Stack) -> None:

@@ -63,7 +63,6 @@ def test_nodes_publish_to_the_log_group_and_may_do_nothing_more(stack: cdk.Stack
         "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
         "Effect": "Allow",
         "Resource": {"Fn::GetAtt": [log_group, "Arn"]},
-        "Sid": "Log",
     }
 
 

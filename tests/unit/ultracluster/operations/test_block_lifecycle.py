@@ -1,8 +1,5 @@
 import gzip
 import json
-import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +10,12 @@ from aws_cdk import aws_sns as sns
 from tests.cfn_lint import lint
 from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, ZONE, block, of_type, only, queue
 
-from ultracluster import BlockLifecycle, CapacityBlock, CapacityReservation, UltraCluster
-from ultracluster._foundation import function_code
-from ultracluster.operations import block_lifecycle
+from ultracluster import (
+    BlockLifecycle,
+    CapacityBlock,
+    CapacityReservation,
+    UltraCluster,
+)
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -245,50 +245,7 @@ def assembly(tmp_path: Path) -> Path:
     return Path(app.synth().directory)
 
 
-def asset_of(assembly: Path) -> Path:
-    (asset,) = assembly.glob("asset.*")
-    return asset
-
-
 def test_the_template_is_clean_and_names_no_purchase(assembly: Path) -> None:
     text = (assembly / "Test.template.json").read_text()
     assert [str(match) for match in lint(text, regions=["us-east-2"])] == []
     assert "purchase" not in text.lower()
-
-
-def test_the_asset_holds_what_the_function_needs_and_nothing_else(assembly: Path) -> None:
-    asset = asset_of(assembly)
-    files = {str(path.relative_to(asset)) for path in asset.rglob("*") if path.is_file()}
-    assert len(files) == 15
-    assert all(name.endswith(".py") and "__init__" not in name for name in files)
-    # Alone, as on Lambda: no site-packages but boto3's. Whatever one of the modules imports must be there.
-    boto3_home = Path(botocore.__file__).parents[1]
-    only_boto3 = assembly.parent / "layer"
-    only_boto3.mkdir()
-    for name in ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six.py", "urllib3"):
-        (only_boto3 / name).symlink_to(boto3_home / name)
-    program = (
-        f"import sys; sys.path[:0] = [{str(asset)!r}, {str(only_boto3)!r}]\n"
-        "import ultracluster_runtime.lifecycle.handler as handler, pathlib\n"
-        "ours = {m.__file__ for n, m in sys.modules.items() if n.startswith('ultracluster_') and m.__file__}\n"
-        "print(len(ours), handler.__file__)\n"
-        f"assert all(pathlib.Path(f).is_relative_to({str(asset)!r}) for f in ours), ours\n"
-        f"assert ours == {{str(p) for p in pathlib.Path({str(asset)!r}).rglob('*.py')}}\n"
-    )
-    done = subprocess.run([sys.executable, "-ISBc", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_a_change_of_any_module_is_a_new_asset(tmp_path: Path) -> None:
-    root = Path(find_spec("ultracluster_runtime").origin).parents[1]  # type: ignore[union-attr,arg-type]
-    for module in block_lifecycle._MODULES:
-        (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / module).write_bytes((root / module).read_bytes())
-    before = function_code._fingerprint(root, block_lifecycle._MODULES)
-    assert function_code._fingerprint(tmp_path, block_lifecycle._MODULES) == before
-    seen = {before}
-    for module in block_lifecycle._MODULES:
-        with (tmp_path / module).open("a") as file:
-            file.write("# changed\n")
-        seen.add(function_code._fingerprint(tmp_path, block_lifecycle._MODULES))
-    assert len(seen) == 1 + len(block_lifecycle._MODULES)

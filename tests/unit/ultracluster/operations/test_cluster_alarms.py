@@ -1,4 +1,3 @@
-from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -27,7 +26,6 @@ from ultracluster import (
     UltraCluster,
 )
 from ultracluster._foundation.cluster_name import cluster_name
-from ultracluster.operations import cluster_watch
 from ultracluster_catalog.observability.alarms import REMINDING_ALARMS, AlarmThresholds
 from ultracluster_cli.rollout.stack_status import alarms_of
 
@@ -170,33 +168,6 @@ def test_the_watch_only_reads_and_looks_at_every_queue(watched: cdk.Stack) -> No
         "logs:CreateLogStream",
         "logs:PutLogEvents",
     }
-
-
-def test_the_code_of_the_watch_is_all_that_it_imports(tmp_path: Path) -> None:
-    import shutil
-    import subprocess
-    import sys
-
-    import boto3
-
-    root = Path(cluster_watch.__file__).parents[2]
-    for module in cluster_watch._MODULES:
-        (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(root / module, tmp_path / module)
-    packages = tmp_path / "packages"
-    packages.mkdir()
-    for name in ("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "urllib3", "six.py"):
-        (packages / name).symlink_to(Path(boto3.__file__).parents[1] / name)
-    script = (
-        f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(packages)!r}]\n"
-        "import ultracluster_runtime.watch.handler, pathlib\n"
-        "ours = {m.__file__ for n, m in sys.modules.items() if n.startswith('ultracluster') and m.__file__}\n"
-        f"print(sorted(str(pathlib.Path(f).relative_to({str(tmp_path)!r})) for f in ours))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-ISc", script], capture_output=True, text=True, check=True, cwd=tmp_path
-    )
-    assert done.stdout.strip() == str(sorted(cluster_watch._MODULES))
 
 
 def test_without_alarms_a_cluster_is_as_it_was(stack: cdk.Stack) -> None:

@@ -6,55 +6,11 @@ import pytest
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
-from constructs import Construct
 from tests.unit.ultracluster.builders import new_stack, of_type
 
 from ultracluster import CheckpointBucket, CompileCache, DatasetBucket
-from ultracluster.storage.private_bucket import Lifecycle, PrivateBucket
 
 pytestmark = pytest.mark.synth
-
-DAYS = Lifecycle(
-    name="all",
-    abort_upload_after=7,
-    expire_after=400,
-    replaced_after=30,
-    infrequent_access_after=60,
-)
-FEW = Lifecycle(name="few", abort_upload_after=1)
-
-
-def template(stack: cdk.Stack) -> dict[str, Any]:
-    return dict(cdk.assertions.Template.from_stack(stack).to_json())
-
-
-@pytest.mark.parametrize(
-    ("versioned", "lifecycle", "removal_policy", "with_key"),
-    [
-        (True, DAYS, cdk.RemovalPolicy.RETAIN, False),
-        (True, FEW, cdk.RemovalPolicy.DESTROY, True),
-        (False, DAYS, cdk.RemovalPolicy.DESTROY, False),
-        (False, FEW, cdk.RemovalPolicy.RETAIN, True),
-    ],
-)
-def test_the_template_is_the_same_when_somebody_asks_for_the_l2_bucket(
-    versioned: bool, lifecycle: Lifecycle, removal_policy: cdk.RemovalPolicy, with_key: bool
-) -> None:
-    plain, asked = new_stack(), new_stack()
-    for stack in (plain, asked):
-        bucket = PrivateBucket(
-            Construct(stack, "Data"),
-            versioned=versioned,
-            lifecycle=lifecycle,
-            removal_policy=removal_policy,
-            kms_key=kms.Key(stack, "Key") if with_key else None,
-        )
-        cdk.CfnOutput(stack, "Name", value=bucket.bucket_name)
-        cdk.CfnOutput(stack, "Arn", value=bucket.bucket_arn)
-        if stack is asked:
-            assert bucket.bucket is bucket.bucket
-
-    assert template(asked) == template(plain)
 
 
 def test_days_that_only_the_deployment_knows_and_none_at_all_are_left_to_s3() -> None:
@@ -72,7 +28,7 @@ def test_days_that_only_the_deployment_knows_and_none_at_all_are_left_to_s3() ->
 
 
 @pytest.mark.parametrize("kind", [CheckpointBucket, CompileCache, DatasetBucket])
-def test_the_l2_bucket_takes_statements_into_the_one_policy_that_a_bucket_has(kind: Any) -> None:
+def test_a_bucket_takes_statements_into_the_one_policy_that_a_bucket_has(kind: Any) -> None:
     stack = new_stack()
     bucket = kind(stack, "Bucket", kms_key=kms.Key(stack, "Key")).bucket
     reader = iam.Role(stack, "Reader", assumed_by=iam.AccountPrincipal("210987654321"))

@@ -85,20 +85,20 @@ def test_intelligent_tiering_has_no_size_and_its_throughput_only_grows(fsx: Any)
 @pytest.mark.parametrize(
     ("lustre", "others", "said"),
     [
-        (_SSD, {"StorageCapacity": 3600}, "UC5003"),
-        (_SSD, {}, "UC5003"),
-        (_SSD | {"PerUnitStorageThroughput": 200}, {"StorageCapacity": 4800}, "UC5002"),
-        (_SSD | {"EfaEnabled": True}, {"StorageCapacity": 4800}, "UC5003"),
+        (_SSD, {"StorageCapacity": 3600}, "Invalid Lustre FS storage capacity: 3600. Must be 1200 or a multiple of 2400"),
+        (_SSD, {}, "Invalid Lustre FS storage capacity: None"),
+        (_SSD | {"PerUnitStorageThroughput": 200}, {"StorageCapacity": 4800}, "InvalidPerUnitStorageThroughput"),
+        (_SSD | {"EfaEnabled": True}, {"StorageCapacity": 4800}, "Must be a multiple of 19200"),
         (
             {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250, "EfaEnabled": True},
             {"StorageCapacity": 19_200, "FileSystemTypeVersion": "2.15"},
             "MetadataConfiguration",
         ),
-        ({"DeploymentType": "SCRATCH_2", "AutomaticBackupRetentionDays": 7}, {"StorageCapacity": 1200}, "UC5014"),
-        (_TIERED, {"StorageType": "INTELLIGENT_TIERING", "StorageCapacity": 4800}, "UC5011"),
-        ({k: v for k, v in _TIERED.items() if k != "DataReadCacheConfiguration"}, {"StorageType": "INTELLIGENT_TIERING"}, "UC5013"),
-        (_TIERED | {"MetadataConfiguration": {"Mode": "AUTOMATIC"}}, {"StorageType": "INTELLIGENT_TIERING"}, "UC5006"),
-        (_TIERED, {"StorageCapacity": 4800}, "UC5011"),
+        ({"DeploymentType": "SCRATCH_2", "AutomaticBackupRetentionDays": 7}, {"StorageCapacity": 1200}, "Backups are not supported on scratch file systems"),
+        (_TIERED, {"StorageType": "INTELLIGENT_TIERING", "StorageCapacity": 4800}, "StorageCapacity is not supported"),
+        ({k: v for k, v in _TIERED.items() if k != "DataReadCacheConfiguration"}, {"StorageType": "INTELLIGENT_TIERING"}, "DataReadCacheConfiguration is required"),
+        (_TIERED | {"MetadataConfiguration": {"Mode": "AUTOMATIC"}}, {"StorageType": "INTELLIGENT_TIERING"}, "Invalid metadata IOPS: None"),
+        (_TIERED, {"StorageCapacity": 4800}, "InvalidPerUnitStorageThroughput"),
     ],
 )  # fmt: skip
 def test_refuses_what_fsx_refuses(
@@ -123,11 +123,15 @@ def test_folders_are_linked_to_s3_without_overlap(fsx: Any) -> None:
     made = fsx.create_data_repository_association(**link(one))["Association"]
     assert made["S3"] == link(one)["S3"]
     create_association = fsx.create_data_repository_association
-    assert "UC5023" in refusal(create_association, **link(one, "/data/more", "other"))
-    assert "UC5024" in refusal(create_association, **link(one, "/more", "bucket/more"))
+    assert "FileSystemPath /data/more/ overlaps" in refusal(
+        create_association, **link(one, "/data/more", "other")
+    )
+    assert "DataRepositoryPath s3://bucket/more/ overlaps" in refusal(
+        create_association, **link(one, "/more", "bucket/more")
+    )
     for index in range(7):
         create_association(**link(one, f"/more{index}", f"other{index}"))
-    assert "UC5021" in refusal(create_association, **link(one, "/ninth", "ninth"))
+    assert "at most 8" in refusal(create_association, **link(one, "/ninth", "ninth"))
     filters = [{"Name": "file-system-id", "Values": [one["FileSystemId"]]}]
     assert len(fsx.describe_data_repository_associations(Filters=filters)["Associations"]) == 8
     changed = fsx.update_data_repository_association(
@@ -148,7 +152,7 @@ def test_folders_are_linked_to_s3_without_overlap(fsx: Any) -> None:
 )
 def test_some_file_systems_are_not_linked(fsx: Any, lustre: dict[str, Any], others: dict[str, Any]) -> None:
     one = create(fsx, lustre, **others)
-    assert "UC5020" in refusal(fsx.create_data_repository_association, **link(one))
+    assert "not supported on this file system" in refusal(fsx.create_data_repository_association, **link(one))
 
 
 def test_a_file_system_has_backups_or_links(fsx: Any) -> None:
@@ -158,15 +162,17 @@ def test_a_file_system_has_backups_or_links(fsx: Any) -> None:
         StorageCapacity=4800,
         Tags=[{"Key": "team", "Value": "research"}],
     )
-    assert "UC5014" in refusal(fsx.create_data_repository_association, **link(backed_up))
+    assert "Backups are not supported" in refusal(fsx.create_data_repository_association, **link(backed_up))
     backup = fsx.create_backup(FileSystemId=backed_up["FileSystemId"])["Backup"]
     assert backup["Tags"] == [{"Key": "team", "Value": "research"}]
     linked = create(fsx, _SSD, StorageCapacity=4800)
     fsx.create_data_repository_association(**link(linked))
     settings = {"AutomaticBackupRetentionDays": 7}
     one = linked["FileSystemId"]
-    assert "UC5014" in refusal(fsx.update_file_system, FileSystemId=one, LustreConfiguration=settings)
-    assert "no backups" in refusal(fsx.create_backup, FileSystemId=one)
+    assert "Backups are not supported" in refusal(
+        fsx.update_file_system, FileSystemId=one, LustreConfiguration=settings
+    )
+    assert "not supported on file systems linked" in refusal(fsx.create_backup, FileSystemId=one)
     fsx.delete_file_system(FileSystemId=backed_up["FileSystemId"])
     filters = [{"Name": "file-system-id", "Values": [backed_up["FileSystemId"]]}]
     (kept,) = fsx.describe_backups(Filters=filters)["Backups"]

@@ -3,16 +3,19 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config import CapacityConfig, LoadedRollout, load_rollout
+from ultracluster_stacks.config import CapacityConfig, ClusterConfig, LoadedRollout, load_rollout
 from ultracluster_stacks.config.loading import loader
+from ultracluster_stacks.config.reading.problem import Problem
+from ultracluster_stacks.config.rules import cluster_rules, rollout_rules
 
 _ROOT = Path(__file__).parents[5]
 
@@ -41,6 +44,29 @@ def test_fills_in_the_defaults_of_the_models(load: Callable[..., LoadedRollout])
         None,
         "multi-node",
     )
+
+
+def test_the_rules_run_once_for_each_cluster_and_once_for_the_rollout(
+    load: Callable[..., LoadedRollout], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def count(cluster: ClusterConfig) -> Iterator[Problem]:
+        seen.append(cluster.name)
+        return iter(())
+
+    def count_rollout(_: object) -> Iterator[Problem]:
+        seen.append("rollout")
+        return iter(())
+
+    monkeypatch.setattr(cluster_rules, "_RULES", (count,))
+    monkeypatch.setattr(rollout_rules, "_RULES", (count_rollout,))
+    head, cluster = VALID.split("    clusters:\n")
+    second = cluster.replace("name: train", "name: second")
+
+    load(text=f"{head}    clusters:\n{cluster}{second}")
+
+    assert seen == ["train", "second", "rollout"]
 
 
 def test_reads_times_as_utc(load: Callable[..., LoadedRollout]) -> None:

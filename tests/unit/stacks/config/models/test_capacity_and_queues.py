@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config import LoadedRollout, most_nodes, sources
+from ultracluster_stacks.config import LoadedRollout
 
 Findings = Callable[..., list[Finding]]
 Load = Callable[..., LoadedRollout]
@@ -55,12 +55,12 @@ def test_a_cluster_has_capacity_of_several_kinds(load: Load) -> None:
     # On-demand trn2 is not known to be offered in the zone, which is all that there is to say.
     assert {finding.code for finding in loaded.warnings} <= {"UC4106"}
     (cluster,) = loaded.config.waves[0].clusters
-    assert [loc for loc, _ in sources(cluster)] == [
+    assert [loc for loc, _ in cluster.sources()] == [
         ("capacity",),
         ("further_capacity", 0),
         ("further_capacity", 1),
     ]
-    assert most_nodes(cluster) == 4 + 4 + 2
+    assert cluster.most_nodes == 4 + 4 + 2
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import yaml
 
 from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config import LoadedRollout
-from ultracluster_stacks.config.models.gates import gate_names
 from ultracluster_stacks.config.models.job import JobConfig
 
 _JOB = "            environment: {NEURON_RT_LOG_LEVEL: INFO}\n"
@@ -19,12 +18,12 @@ _GATES = "            gates: {fabric: true, smoke: true}\n"
 
 def test_a_job_has_no_gates_unless_told(load: Callable[..., LoadedRollout]) -> None:
     (job,) = load().config.waves[0].clusters[0].jobs
-    assert gate_names(job) == ()
+    assert job.gate_names == ()
 
 
 def test_gates_are_called_after_their_job(load: Callable[..., LoadedRollout]) -> None:
     (job,) = load((_JOB, _JOB + _GATES)).config.waves[0].clusters[0].jobs
-    assert gate_names(job) == ("pretrain-fabric", "pretrain-smoke")
+    assert job.gate_names == ("pretrain-fabric", "pretrain-smoke")
 
 
 def test_a_job_cannot_have_the_name_of_a_gate(findings: Callable[..., list[Finding]]) -> None:
@@ -54,5 +53,5 @@ def test_the_example_of_the_documentation_is_one() -> None:
     text = (Path(__file__).parents[5] / "docs/training.md").read_text()
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     job = JobConfig.model_validate_json(json.dumps(yaml.safe_load(example)["jobs"][0]))
-    assert gate_names(job) == ("pretrain-fabric", "pretrain-smoke")
+    assert job.gate_names == ("pretrain-fabric", "pretrain-smoke")
     assert job.gates.least_bandwidth == 30

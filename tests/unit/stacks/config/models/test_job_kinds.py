@@ -129,6 +129,15 @@ def test_jobs_wait_for_others_of_their_cluster_and_in_no_circle(
     assert all(part in str(each) for part, each in zip(said, found, strict=True))
 
 
+def test_jobs_that_could_be_meant_are_listed_in_the_order_of_the_file(findings: Findings, valid: str) -> None:
+    names = [f"job{number}" for number in range(9, 0, -1)]
+    head = valid.partition(_JOBS)[0]
+
+    (found,) = findings(text=head + _JOBS + "".join(map(job, names)) + job("last", "depends_on: [jobb]"))
+
+    assert found.allowed == ", ".join(names)
+
+
 @pytest.mark.parametrize(
     ("cache", "codes"),
     [

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_stacks.config import ClusterConfig, LoadedRollout, machine_of
+from ultracluster_stacks.config import ClusterConfig, LoadedRollout
 
 Findings = Callable[..., list[Finding]]
 Load = Callable[..., LoadedRollout]
@@ -53,7 +53,7 @@ def with_interfaces(*interfaces: str) -> str:
 
 def test_a_cluster_describes_a_type_that_the_catalogue_does_not_know(load: Load) -> None:
     loaded = load((_TYPE, _OWN))
-    machine = machine_of(cluster(loaded))
+    machine = cluster(loaded).machine
     assert (machine.name, machine.vcpus, machine.efa_interfaces) == ("trn9.48xlarge", 256, 16)
     assert (machine.logical_neuron_cores, machine.network_gbps) == (64, 6400)
     (warning,) = loaded.warnings
@@ -64,7 +64,7 @@ def test_a_cluster_describes_a_type_that_the_catalogue_does_not_know(load: Load)
 def test_own_figures_may_come_from_the_defaults(load: Load) -> None:
     own = _OWN.replace("        instance_type: trn9.48xlarge\n", "").replace("\n      ", "\n")[6:]
     loaded = load((_TYPE, _TYPE.replace("trn2", "trn9")), ("defaults:\n", f"defaults:\n{own}"))
-    assert machine_of(cluster(loaded)).accelerator == "Trainium9"
+    assert cluster(loaded).machine.accelerator == "Trainium9"
 
 
 def test_without_figures_the_type_must_be_known(findings: Findings) -> None:

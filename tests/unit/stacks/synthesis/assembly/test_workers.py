@@ -59,4 +59,4 @@ def quickstart() -> Path:
 
 
 def _clusters(rollout: Path) -> list[ClusterConfig]:
-    return [cluster for wave in load_rollout(rollout).config.waves for cluster in wave.clusters]
+    return load_rollout(rollout).config.clusters()

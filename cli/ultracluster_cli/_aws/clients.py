@@ -1,0 +1,9 @@
+"""How commands get boto3 clients."""
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Client"]
+
+Client = Callable[[str, str], Any]
+"""Returns the boto3 client of a service in a Region."""

@@ -1,0 +1,28 @@
+"""Errors of the distribution ultracluster-local as findings of the command line."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ultracluster_rules.findings import Finding, FindingsError
+
+__all__ = ["local_aws_findings"]
+
+
+@contextmanager
+def local_aws_findings() -> Iterator[None]:
+    """Raise errors of the local AWS as findings with the same code and text.
+
+    Raises:
+        FindingsError: If ultracluster-local is not installed (UC8004) or raises an error of its own (UC8001 to UC8007).
+    """
+    try:
+        from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - an optional distribution
+    except ModuleNotFoundError:
+        problem = "Python module ultracluster_local is missing"
+        remedy = "Install ultracluster[local]"
+        raise FindingsError([Finding(code="UC8004", problem=problem, remedy=remedy)]) from None
+    try:
+        yield
+    except LocalAwsError as error:
+        finding = Finding(code=error.code, problem=error.problem, allowed=error.allowed, remedy=error.remedy)
+        raise FindingsError([finding]) from error

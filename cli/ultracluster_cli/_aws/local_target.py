@@ -1,0 +1,104 @@
+"""The local AWS as the target of a deployment; needs the distribution ultracluster-local."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
+from ultracluster_cli._aws.call_counts import CallCounts
+from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._cdk.timing import timed
+from ultracluster_local import LocalAws
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.instance.environment import ACCOUNT, child_environment
+from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
+from ultracluster_local.server.daemon import status
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_stacks.config import ClusterConfig
+
+__all__ = ["local_aws", "running_local_aws"]
+
+_FAKE_BLOCK = timedelta(days=14)
+
+
+@contextmanager
+def local_aws(
+    clusters: Sequence[ClusterConfig],
+    *,
+    background: Path,
+    temporary: Path,
+    steps: dict[str, float],
+    seed_blocks: bool = True,
+) -> Iterator[Target]:
+    """Open the running local AWS, or start one; see `targets.local_aws`."""
+    with ExitStack() as stack:
+        with timed(steps, "starting the local AWS"):
+            running = status(background)
+            endpoint = (
+                running.endpoint
+                if running
+                else stack.enter_context(LocalAws(directory=temporary / "local")).endpoint
+            )
+            seed(
+                endpoint=endpoint,
+                regions={cluster.region for cluster in clusters},
+                images=[SeedImage(image_id=cluster.image_id, region=cluster.region) for cluster in clusters],
+                container_images={fake for cluster in clusters for fake in _container_images(cluster)},
+                reservations=[
+                    fake for cluster in clusters for fake in _fakes(cluster) if seed_blocks or not fake.block
+                ],
+            )
+        fakes = "the reservations and images" if seed_blocks else "the images"
+        calls = CallCounts()
+        yield Target(
+            name=f"the local AWS at {endpoint}: a fake, with fakes of {fakes}",
+            local=True,
+            environment=child_environment(endpoint=endpoint, region=clusters[0].region),
+            client=calls.counted(Clients(endpoint=endpoint).get),
+            calls=calls,
+        )
+
+
+def running_local_aws(*, background: Path, region: str) -> Target:
+    """Return the local AWS that runs in the background; see `targets.running_local_aws`."""
+    running = status(background)
+    if running is None:
+        remedy = "Start one with `ultracluster local up`, and deploy to it with `ultracluster deploy --local`"
+        problem = "no local AWS runs in the background here, so nothing is deployed in it"
+        raise FindingsError([Finding(code="UC9206", problem=problem, remedy=remedy)])
+    return Target(
+        name=f"the local AWS at {running.endpoint}",
+        local=True,
+        environment=child_environment(endpoint=running.endpoint, region=region),
+        client=Clients(endpoint=running.endpoint).get,
+    )
+
+
+def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:
+    """Images of jobs that a tag names in a registry of the local account."""
+    for job in cluster.jobs:
+        image = re.fullmatch(ECR_IMAGE, job.image)
+        if image and image["account"] == ACCOUNT and image["tag"] and not image["digest"]:
+            yield SeedContainerImage(repository=image["repository"], tag=image["tag"], region=image["region"])
+
+
+def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
+    now = datetime.now(UTC)
+    return [
+        SeedReservation(
+            reservation_id=capacity.reservation_id,
+            region=cluster.region,
+            zone_id=cluster.zone_id,
+            instance_type=cluster.instance_type,
+            count=cluster.nodes_from(capacity),
+            # A rollout need not name the times; a block that is running now is what one deploys to.
+            start=capacity.start or now,
+            end=capacity.end or (now + _FAKE_BLOCK if block else None),
+            block=block,
+        )
+        for _, capacity in cluster.sources()
+        if capacity.reservation_id is not None
+        for block in (capacity.market_type == "capacity-block",)
+    ]

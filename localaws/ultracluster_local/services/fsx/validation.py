@@ -1,0 +1,224 @@
+"""What FSx for Lustre refuses of a file system and of its data repository associations.
+
+Limits come from botocore's model of FSx, which is read here, from the texts of CreateFileSystem and
+CreateDataRepositoryAssociation in that model, and from the FSx for Lustre User Guide (read October 2026):
+
+- https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
+- https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html (deployment and storage types)
+- https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html
+- https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html
+
+Messages for storage capacity and throughput follow those that FSx is known to send.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+from ultracluster_local.instance.clients import service_model
+from ultracluster_local.services.handlers import ServiceError
+
+__all__ = ["METADATA_CONFIGURATION_VERSION", "bad_request", "validate"]
+
+METADATA_CONFIGURATION_VERSION: Final = "2.15"
+"""Lustre version that a metadata configuration, and so EFA, requires."""
+
+_TIERED: Final = "INTELLIGENT_TIERING"
+_PER_THROUGHPUT_STEP: Final = 4000  # MB/s of Intelligent-Tiering; its read cache is sized per step
+_READ_CACHE_GIB: Final = (32, 131_072)  # per 4,000 MB/s
+_METADATA_IOPS: Final = (1500, 3000, 6000, *range(12_000, 192_001, 12_000))
+_TIERED_METADATA_IOPS: Final = (6000, 12_000)
+_MOST_ASSOCIATIONS: Final = 8
+
+
+class _Sizes(NamedTuple):
+    """Storage capacities in GiB: `small` ones, then multiples of `step`; with EFA, multiples of `efa_step`."""
+
+    small: tuple[int, ...]
+    step: int
+    efa_step: int | None = None
+
+
+_SSD: Final = _Sizes((1200,), 2400)
+
+# By deployment type, storage type, and throughput in MB/s per TiB.
+_SIZES: Final[Mapping[tuple[str, str], Mapping[int | None, _Sizes]]] = {
+    ("SCRATCH_1", "SSD"): {None: _Sizes((1200, 2400), 3600)},
+    ("SCRATCH_2", "SSD"): {None: _SSD},
+    ("PERSISTENT_1", "HDD"): {12: _Sizes((), 6000), 40: _Sizes((), 1800)},
+    ("PERSISTENT_1", "SSD"): {50: _SSD, 100: _SSD, 200: _SSD},
+    ("PERSISTENT_2", "SSD"): {
+        throughput: _Sizes((1200,), 2400, efa_step)
+        for throughput, efa_step in ((125, 38_400), (250, 19_200), (500, 9600), (1000, 4800))
+    },
+}
+
+
+def bad_request(message: str) -> ServiceError:
+    """Return the error that FSx answers with to a request it refuses."""
+    return ServiceError("BadRequest", message)
+
+
+def validate(file_system: Mapping[str, Any], associations: Sequence[Mapping[str, Any]] = ()) -> None:
+    """Refuse a file system, or its data repository associations, as FSx does.
+
+    Args:
+        file_system: Description as returned by DescribeFileSystems.
+        associations: Descriptions as returned by DescribeDataRepositoryAssociations. Default: none.
+
+    Raises:
+        ServiceError: FSx would refuse it.
+    """
+    lustre = file_system["LustreConfiguration"]
+    if file_system["StorageType"] == _TIERED and lustre["DeploymentType"] == "PERSISTENT_2":
+        _validate_tiered_storage(file_system, lustre)
+    else:
+        _validate_storage(file_system, lustre)
+    for problem in (
+        *_version_problems(file_system, lustre),
+        *_backup_problems(lustre, linked=bool(associations)),
+        *_association_problems(file_system, associations),
+    ):
+        raise bad_request(problem)
+
+
+def _validate_storage(file_system: Mapping[str, Any], lustre: Mapping[str, Any]) -> None:
+    deployment_type, storage_type = lustre["DeploymentType"], file_system["StorageType"]
+    tiers = _SIZES.get((deployment_type, storage_type))
+    if tiers is None:
+        raise bad_request(f"{storage_type} storage is not supported for deployment type {deployment_type}.")
+    throughput = lustre.get("PerUnitStorageThroughput")
+    if throughput not in tiers:
+        if None in tiers:
+            raise bad_request(f"PerUnitStorageThroughput is not supported for {deployment_type}.")
+        offered = ",".join(str(each) for each in tiers)
+        raise ServiceError(
+            "InvalidPerUnitStorageThroughput",
+            f"The storage throughput (MB/s/TiB) value should be one of [{offered}].",
+        )
+    _validate_capacity(
+        file_system.get("StorageCapacity"), tiers[throughput], efa=lustre.get("EfaEnabled", False)
+    )
+    for name in ("ThroughputCapacity", "DataReadCacheConfiguration"):
+        if name in lustre:
+            raise bad_request(f"{name} is only supported for the {_TIERED} storage type.")
+
+
+def _validate_capacity(capacity: int | None, sizes: _Sizes, *, efa: bool) -> None:
+    small, step = ((), sizes.efa_step) if efa and sizes.efa_step else (sizes.small, sizes.step)
+    if capacity is None or capacity <= 0 or (capacity not in small and capacity % step):
+        allowed = " or ".join([*map(str, small), f"a multiple of {step}"])
+        raise bad_request(f"Invalid Lustre FS storage capacity: {capacity}. Must be {allowed}.")
+
+
+def _validate_tiered_storage(file_system: Mapping[str, Any], lustre: Mapping[str, Any]) -> None:
+    for name, container in (("StorageCapacity", file_system), ("PerUnitStorageThroughput", lustre)):
+        if name in container:
+            raise bad_request(f"{name} is not supported for the {_TIERED} storage type.")
+    throughput = lustre.get("ThroughputCapacity", 0)
+    most_throughput = _limits("ThroughputCapacityMbps")["max"]
+    if throughput % _PER_THROUGHPUT_STEP or not 0 < throughput <= most_throughput:
+        raise bad_request(
+            f"Invalid ThroughputCapacity: {throughput}. Must be a multiple of {_PER_THROUGHPUT_STEP} up to {most_throughput}."
+        )
+    cache_settings = lustre.get("DataReadCacheConfiguration", {})
+    mode, size = cache_settings.get("SizingMode"), cache_settings.get("SizeGiB")
+    if mode not in _enumeration("LustreReadCacheSizingMode"):
+        raise bad_request(f"DataReadCacheConfiguration is required for the {_TIERED} storage type.")
+    if mode != "USER_PROVISIONED":
+        if size is not None:
+            raise bad_request(f"SizeGiB of DataReadCacheConfiguration is not supported for {mode}.")
+        return
+    least, most = (bound * (throughput // _PER_THROUGHPUT_STEP) for bound in _READ_CACHE_GIB)
+    if size is None or not least <= size <= most:
+        raise bad_request(
+            f"Invalid SizeGiB of DataReadCacheConfiguration: {size}. Must be between {least} and {most}."
+        )
+
+
+def _version_problems(file_system: Mapping[str, Any], lustre: Mapping[str, Any]) -> Iterator[str]:
+    deployment_type, version = lustre["DeploymentType"], file_system["FileSystemTypeVersion"]
+    # The texts of CreateFileSystem: 2.12 and 2.15 are supported by all deployment types, 2.10 not by PERSISTENT_2.
+    if version not in {"2.12", "2.15"} and (version != "2.10" or deployment_type == "PERSISTENT_2"):
+        yield f"FileSystemTypeVersion {version} is not supported for {deployment_type}."
+    metadata = lustre.get("MetadataConfiguration")
+    if lustre.get("EfaEnabled") and metadata is None:
+        yield "An EFA-enabled file system needs a MetadataConfiguration."
+    iops = (metadata or {}).get("Iops")
+    if (lustre.get("EfaEnabled") or iops is not None) and (deployment_type, version) != (
+        "PERSISTENT_2",
+        METADATA_CONFIGURATION_VERSION,
+    ):
+        yield f"A MetadataConfiguration needs PERSISTENT_2 with Lustre {METADATA_CONFIGURATION_VERSION}."
+    tiered = file_system["StorageType"] == _TIERED
+    allowed = _TIERED_METADATA_IOPS if tiered else _METADATA_IOPS
+    if iops not in allowed and (tiered or iops is not None):
+        yield f"Invalid metadata IOPS: {iops}. Must be one of {', '.join(map(str, allowed))}."
+
+
+def _backup_problems(lustre: Mapping[str, Any], *, linked: bool) -> Iterator[str]:
+    days = lustre.get("AutomaticBackupRetentionDays", 0)
+    limits = _limits("AutomaticBackupRetentionDays")
+    if not limits["min"] <= days <= limits["max"]:
+        yield f"AutomaticBackupRetentionDays must be between {limits['min']} and {limits['max']}."
+    scratch = lustre["DeploymentType"].startswith("SCRATCH")
+    if (days or lustre.get("CopyTagsToBackups")) and (scratch or linked):
+        kind = "scratch file systems" if scratch else "file systems linked to a data repository"
+        yield f"Backups are not supported on {kind}."
+
+
+def _association_problems(
+    file_system: Mapping[str, Any], associations: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    if not associations:
+        return
+    refused = (
+        file_system["LustreConfiguration"]["DeploymentType"] == "SCRATCH_1"
+        or file_system["StorageType"] == _TIERED
+        or file_system["FileSystemTypeVersion"] == "2.10"
+    )
+    if refused:
+        yield "Data repository associations are not supported on this file system."
+    if len(associations) > _MOST_ASSOCIATIONS:
+        yield f"A file system can have at most {_MOST_ASSOCIATIONS} data repository associations."
+    for association in associations:
+        yield from _path_problems(association)
+        yield from _event_problems(association)
+    for name in ("FileSystemPath", "DataRepositoryPath"):
+        paths = [association.get(name, "/").rstrip("/") + "/" for association in associations]
+        for one, other in combinations(paths, 2):
+            if one.startswith(other) or other.startswith(one):
+                yield f"{name} {other} overlaps {one} of another data repository association."
+
+
+def _path_problems(association: Mapping[str, Any]) -> Iterator[str]:
+    folder = association.get("FileSystemPath", "/")
+    relative = not folder.startswith("/") or {".", ".."} & {*folder.split("/")}
+    if relative or "//" in folder or not _fits("Namespace", folder):
+        yield f"Invalid FileSystemPath: {folder}."
+    path = association["DataRepositoryPath"]
+    if not _fits("ArchivePath", path) or not re.match(r"s3://[^/\s]+(/|$)", path):
+        yield f"Invalid DataRepositoryPath: {path}."
+
+
+def _event_problems(association: Mapping[str, Any]) -> Iterator[str]:
+    for policy in ("AutoImportPolicy", "AutoExportPolicy"):
+        events = association.get("S3", {}).get(policy, {}).get("Events", ())
+        if not {*events} <= _enumeration("EventType") or len({*events}) < len(events):
+            yield f"Invalid events of {policy}: {', '.join(events)}."
+
+
+def _fits(shape: str, text: str) -> bool:
+    """Return whether a text has the length and the pattern of a shape of the API."""
+    limits = _limits(shape)
+    return limits["min"] <= len(text) <= limits["max"] and re.fullmatch(limits["pattern"], text) is not None
+
+
+def _limits(shape: str) -> Mapping[str, Any]:
+    limits: Mapping[str, Any] = service_model("fsx").shape_for(shape).metadata
+    return limits
+
+
+def _enumeration(shape: str) -> set[str]:
+    return set(_limits(shape)["enum"])

@@ -1,0 +1,41 @@
+"""Rules about the gates of a job."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.models.job import JobConfig
+from ultracluster_stacks.config.reading.problem import Problem, shown
+from ultracluster_stacks.config.rules.job_kind_rules import gates_protect_several_nodes
+
+__all__ = ["JOB_RULES"]
+
+
+def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """A gate is a job, whose name must not be that of another one."""
+    for name in sorted(set(job.gate_names) & {getattr(each, "name", None) for each in cluster.jobs}):
+        yield Problem(
+            loc=("gates",),
+            code="UC6153",
+            problem=f"the gate is called {shown(name)}, and so is a job",
+            remedy="Give that job another name",
+        )
+
+
+def fabric_is_there(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """There is nothing to look at on nodes without EFA."""
+    if job.gates.fabric and not cluster.machine.efa_interfaces:
+        yield Problem(
+            loc=("gates", "fabric"),
+            code="UC6150",
+            problem=f"{cluster.instance_type} has no EFA, so there is no fabric to look at",
+            remedy="Leave it out, or choose an instance type with EFA",
+        )
+
+
+JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], ...]] = (
+    gates_have_their_own_names,
+    gates_protect_several_nodes,
+    fabric_is_there,
+)
+"""Rules over the gates of one job; places are seen from the job."""

@@ -1,0 +1,27 @@
+"""Rules about the permissions boundary of a cluster."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.reading.problem import Problem
+
+__all__ = ["RULES"]
+
+
+def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
+    """A role takes a boundary of its own account, or one of AWS."""
+    boundary = cluster.permissions_boundary
+    if boundary is None or not boundary.startswith("arn:") or cluster.account is None:
+        return
+    account = boundary.split(":")[4]
+    if account not in {"aws", cluster.account}:
+        yield Problem(
+            loc=("permissions_boundary",),
+            code="UC2262",
+            problem=f"the policy is in {account}, the cluster in {cluster.account}",
+            remedy="Give the name of the policy, which means the one of the cluster's own account",
+        )
+
+
+RULES: Final = (boundary_is_of_the_account,)
