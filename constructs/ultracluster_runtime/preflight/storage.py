@@ -79,7 +79,7 @@ def _evaluate_policy(requirements: BucketRequirements, evidence: tuple[Descripti
             f"the policy makes {requirements.name} public, including its checkpoints and data",
             "Remove the statement, and block public access",
         )
-    denials = [statement for statement in _list(policy.get("Statement", [])) if _shuts_out(statement)]
+    denials = [statement for statement in _list(policy.get("Statement", [])) if _denies_everyone(statement)]
     if any("Condition" not in statement for statement in denials):
         return failed("a statement denies access to everyone", "Exclude the roles of the jobs")
     if denials:
@@ -91,11 +91,11 @@ def _evaluate_policy(requirements: BucketRequirements, evidence: tuple[Descripti
     return passed("its policy is not public and locks nobody out")
 
 
-def _shuts_out(statement: Description) -> bool:
+def _denies_everyone(statement: Description) -> bool:
     """Return whether a statement denies access to everyone, other than over plain HTTP."""
-    everybody = statement.get("Principal") in ("*", {"AWS": "*"})
+    to_everyone = statement.get("Principal") in ("*", {"AWS": "*"})
     plain = statement.get("Condition") == {"Bool": {"aws:SecureTransport": "false"}}
-    return statement.get("Effect") == "Deny" and everybody and not plain
+    return statement.get("Effect") == "Deny" and to_everyone and not plain
 
 
 def _list(value: Any) -> list[Any]:

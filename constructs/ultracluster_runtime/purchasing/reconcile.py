@@ -120,11 +120,11 @@ def findings_for(record: Record, *, lookalikes: tuple[str, ...] = ()) -> tuple[F
             ),
         )
     if record.state is OrderState.UNKNOWN:
-        seen = f"; these untagged reservations resemble it: {', '.join(lookalikes)}"
+        similar = f"; these untagged reservations resemble it: {', '.join(lookalikes)}"
         return (
             Finding(
                 code="UC7037",
-                problem=f"it is unknown whether order {name} was bought{seen if lookalikes else ''}",
+                problem=f"it is unknown whether order {name} was bought{similar if lookalikes else ''}",
                 remedy="Search CloudTrail for the purchase call. If there is none, close the order with "
                 "--nothing-bought and the evidence; create a new order for a new purchase",
             ),

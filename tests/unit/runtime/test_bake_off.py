@@ -1,4 +1,4 @@
-"""What a program reports is one line, that of the first process, in a form that the metric filters read."""
+"""A report is one line of the first process, in the format of the metric filters."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A checkpoint counts when it is whole, however the writing of it was interrupted."""
+"""Only complete checkpoints count, however writing was interrupted."""
 
 import os
 import signal

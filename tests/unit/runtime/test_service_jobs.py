@@ -1,4 +1,4 @@
-"""Training jobs are checked before they wait: against botocore's models, not against a copy of them."""
+"""Training jobs are validated before they wait, against botocore's models."""
 
 import json
 from typing import Any

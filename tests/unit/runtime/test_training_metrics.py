@@ -1,4 +1,4 @@
-"""The lines of a training run: read as CloudWatch Logs reads them, by the rules of the embedded metric format."""
+"""Lines of a training run, read as CloudWatch Logs reads them: by the embedded metric format."""
 
 import ast
 import json

@@ -24,7 +24,7 @@ SUBJECT = Subject(
 MINUTES = 5
 
 
-def found(rule: str, *made: Series, subject: Subject = SUBJECT, hours: float = 1) -> Advice | None:
+def find_advice(rule: str, *made: Series, subject: Subject = SUBJECT, hours: float = 1) -> Advice | None:
     report = advise(recording(*made, hours=hours), subject)
     named = [each for each in report.advice if each.rule == rule]
     assert len(named) <= 1

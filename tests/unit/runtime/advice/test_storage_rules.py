@@ -4,7 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from tests.unit.runtime.advice.advice_recordings import SUBJECT, found, lustre
+from tests.unit.runtime.advice.advice_recordings import SUBJECT, find_advice, lustre
 from tests.unit.runtime.metrics.recordings import recording, series
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
@@ -27,7 +27,7 @@ from ultracluster_runtime.advice import advise
     ],
 )
 def test_advises_on_an_oversized_file_system(used: float, moved: float, smaller: int | None) -> None:
-    advice = found("oversize-file-system", *lustre(used, moved))
+    advice = find_advice("oversize-file-system", *lustre(used, moved))
     if smaller is None:
         assert advice is None
         return
@@ -38,7 +38,7 @@ def test_advises_on_an_oversized_file_system(used: float, moved: float, smaller:
 
 def test_a_file_system_for_efa_keeps_its_steps() -> None:
     settings = LustreSettings(storage_capacity_gib=19_200, per_unit_storage_throughput=500, efa_enabled=True)
-    advice = found(
+    advice = find_advice(
         "oversize-file-system",
         *lustre(10, 10, size=19_200),
         subject=replace(SUBJECT, file_system=settings),
@@ -58,7 +58,7 @@ def test_file_system_without_a_size_is_skipped(settings: LustreSettings | None) 
 
 def test_unknown_price_gives_an_unknown_saving() -> None:
     subject = replace(SUBJECT, node_hour=capacity_block_price("trn2.48xlarge", "eu-north-1"))
-    advice = found(
+    advice = find_advice(
         "unused-nodes",
         series("PaidNodes", "Average", [4.0]),
         series("UnusedNodes", "Average", [4.0]),

@@ -1,4 +1,4 @@
-"""Answers are made by hand after botocore's model of Cost Explorer; none is recorded."""
+"""Responses are written by hand after botocore's model of Cost Explorer, not recorded."""
 
 from datetime import date
 from decimal import Decimal

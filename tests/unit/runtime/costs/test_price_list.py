@@ -1,4 +1,4 @@
-"""Answers are made by hand after botocore's model of the API and AWS's documented format of a price list; none is recorded."""
+"""Responses are written by hand after botocore's model and AWS's documented format of a price list, not recorded."""
 
 import json
 from datetime import date

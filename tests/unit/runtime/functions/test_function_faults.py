@@ -1,4 +1,4 @@
-"""Every Lambda function of ours, and every call that it makes, failing in every way.
+"""Every Lambda function, with every AWS call failing in every way.
 
 Whatever fails, a function raises, so that Lambda's retry or the next wake-up tries again, or it goes on. In the end
 everything is as if nothing had failed, nothing else was touched, and nothing secret was said.
@@ -212,9 +212,9 @@ def test_no_other_construct_makes_a_function() -> None:
         name
         for name, tree in trees.items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in {"Function", "CfnFunction", "SingletonFunction", "DockerImageFunction"}
+        for used in ([node.func] if isinstance(node, ast.Call) else getattr(node, "bases", []))
+        if isinstance(used, ast.Attribute)  # called, or the base of a construct
+        and used.attr in {"Function", "CfnFunction", "SingletonFunction", "DockerImageFunction"}
     }
     uses = {
         name

@@ -1,4 +1,4 @@
-"""The clock of a block, at both sides of each boundary."""
+"""The window of a block, at both sides of each boundary."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""AMIs are found or refused by Region; EC2 and SSM are stubs held to botocore's models."""
+"""Finding AMIs by Region, with stubbed EC2 and SSM clients."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is submitted before a job, from what its cluster's definitions say."""
+"""The order in which a job and its dependencies are submitted."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Why a job waits: every reason is given where it holds, and is not given where it just does not."""
+"""Each reason why a job waits is given where it applies, and not where it just does not."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What SubmitJob is asked, judged by botocore's model of it; and what is refused before anything is sent."""
+"""Arguments of SubmitJob, validated against botocore's model, and refused submissions."""
 
 from typing import Any
 

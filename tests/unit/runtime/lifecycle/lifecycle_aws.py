@@ -1,4 +1,4 @@
-"""A fake of the AWS calls that the life cycle makes, under real boto3 clients: botocore checks requests and answers.
+"""A fake of the AWS calls of the life cycle behind real boto3 clients: botocore validates requests and responses.
 
 It is a fake: it holds one cluster in a dictionary, and fails where a test wants it to.
 """

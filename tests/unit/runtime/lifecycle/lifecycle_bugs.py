@@ -1,4 +1,4 @@
-"""Plausible mistakes in the life cycle, each as a change of its source. The lives must find every one."""
+"""Plausible bugs in the life cycle, each as a change of its source. The scenarios must detect every one."""
 
 import sys
 import types

@@ -1,4 +1,4 @@
-"""Lives of blocks on a queue, from undisturbed to unlucky. Each raises a `Violation` where the life cycle fails."""
+"""Scenarios of blocks on a queue, with and without faults. Each raises a `Violation` where the life cycle fails."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""A queue with blocks on it, minute by minute: EC2 and AWS Batch as far as the life cycle of a block touches them.
+"""Simulation of a queue with blocks, minute by minute: the parts of EC2 and AWS Batch that the life cycle uses.
 
 The clock of the life cycle may be wrong, wake-ups may be lost, doubled or faulty. The world itself tells the truth, and
 counts what happens to jobs.

@@ -1,4 +1,4 @@
-"""The life cycle on real boto3 clients: what it sees, what it does, and that any one call may fail."""
+"""The life cycle on real boto3 clients: what it reads, what it does, and any single call failing."""
 
 import json
 import logging

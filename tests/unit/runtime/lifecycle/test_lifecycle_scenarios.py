@@ -1,4 +1,4 @@
-"""Jobs are told before they die, no paid minute is closed, nothing of others is touched: in every life that we can think of."""
+"""Jobs get checkpoint requests, paid time stays usable, and other jobs stay untouched, in every scenario."""
 
 from collections.abc import Callable
 

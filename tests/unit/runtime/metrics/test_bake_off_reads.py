@@ -1,4 +1,4 @@
-"""The figures of a bake-off as CloudWatch answers them, by botocore's model of its calls."""
+"""Reading the metrics of a bake-off, with responses that follow botocore's model."""
 
 from datetime import UTC, date, datetime
 from typing import Any

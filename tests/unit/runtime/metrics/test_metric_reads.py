@@ -1,4 +1,4 @@
-"""What a run prints arrives in the recording, by way of log events and CloudWatch on the local AWS."""
+"""Metrics that a run prints arrive in a recording, through log events and CloudWatch on the local AWS."""
 
 import time
 from datetime import UTC, datetime, timedelta

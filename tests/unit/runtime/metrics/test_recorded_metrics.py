@@ -1,4 +1,4 @@
-"""The file of a recording: written and read back, or refused with what is wrong in it."""
+"""Recordings are written and read back, or refused with the reason."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""An account on the local AWS in which every check of preflight has something to look at, and passes."""
+"""An account on the local AWS on which every check of preflight applies and passes."""
 
 import json
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Each check of preflight passes on an account that is right, and fails on one where its one thing is wrong."""
+"""Each check passes on a correct account, and fails on one with a single problem."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""A process that buys one order and prints how it ended: for tests that kill it."""
+"""Process that buys one order and prints the result, for tests that kill it."""
 
 import functools
 import sys

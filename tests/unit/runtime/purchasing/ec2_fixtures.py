@@ -1,4 +1,4 @@
-"""What EC2 shows and the ledger holds of an order that was sent, to change one field at a time."""
+"""Objects in EC2 and the ledger after an order was sent, to vary one field at a time."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Orders and offerings that the tests of the purchase protocol share."""
+"""Orders and offerings for the tests of the purchase protocol."""
 
 from datetime import timedelta
 from decimal import Decimal

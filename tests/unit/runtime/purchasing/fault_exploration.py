@@ -1,4 +1,4 @@
-"""Running the purchase protocol through every fault, every schedule and many random lives, in the simulated world."""
+"""Run the purchase protocol through every fault, every schedule and many random scenarios, in the simulation."""
 
 import itertools
 import random

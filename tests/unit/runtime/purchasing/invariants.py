@@ -1,4 +1,4 @@
-"""What must hold in the simulated world: the invariants I1 to I8 of the purchase protocol."""
+"""Invariants I1 to I8 of the purchase protocol."""
 
 from datetime import timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Plausible mistakes in the purchase protocol, each as a change of its source. The sweeps must find every one."""
+"""Plausible bugs in the purchase protocol, each as a change of its source. Fault exploration must detect every one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Simulated worlds to start from, and what every test does in them."""
+"""Simulations to start from, and steps that tests share."""
 
 from collections.abc import Callable
 from decimal import Decimal

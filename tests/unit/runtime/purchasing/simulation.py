@@ -1,4 +1,4 @@
-"""A world for the purchase protocol: EC2, the ledger's table and a clock, every call of which can be made to fail.
+"""Simulation of EC2, the ledger table and a clock, in which every call can fail.
 
 It replaces boto3 and AWS; it is not AWS. Faults are raised as the exceptions that boto3 raises and go through the
 product's own reading of them (`ultracluster_runtime.purchasing.aws_errors`), so that a wrong reading shows here.

@@ -1,4 +1,4 @@
-"""Lives that no single fault leads to; each must end without a (second) purchase."""
+"""Scenarios that no single fault leads to; each must end without a (second) purchase."""
 
 from collections.abc import Callable
 from dataclasses import replace

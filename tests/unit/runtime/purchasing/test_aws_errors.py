@@ -1,4 +1,4 @@
-"""What an exception means: only a listed 4xx answer says that nothing was bought."""
+"""Classification of exceptions: only a listed 4xx error means that nothing was bought."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Buying, effect by effect: what is sent, what is written, and what a person is told."""
+"""Buying, effect by effect: what is sent, what is recorded, and what the user is told."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What EC2 answers about capacity, whole and with everything left out that may be missing."""
+"""Parsing EC2's responses, complete and with all optional members missing."""
 
 from datetime import UTC, datetime
 from decimal import Decimal

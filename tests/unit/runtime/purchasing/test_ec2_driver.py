@@ -1,4 +1,4 @@
-"""What each effect of the protocol asks of boto3, and what it makes of the answer; test_wire counts what leaves."""
+"""Calls of each effect of the protocol, and its reply; test_wire counts the requests sent."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What of EC2's listings is evidence of an order's purchase, and what only looks like it."""
+"""Evidence of a purchase in EC2's listings, and what only resembles it."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -22,7 +22,7 @@ from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
 MINUTES_5 = timedelta(minutes=5)
 
 
-def found(record: Record, reservations: Any = (), blocks: Any = (), extensions: Any = ()) -> Evidence:
+def find(record: Record, reservations: Any = (), blocks: Any = (), extensions: Any = ()) -> Evidence:
     listings = pages(
         (DescribeReservations, list(reservations)),
         (DescribeBlocks, list(blocks)),
@@ -79,8 +79,8 @@ def test_collects_the_reservations_and_blocks_of_all_regions() -> None:
 def test_a_tag_on_either_the_block_or_a_reservation_is_enough() -> None:
     whole = [reservation(1), reservation(2, order_name=None)]
 
-    by_reservation = found(sent(), whole, [block(1, "cr-1", "cr-2"), block(2, "cr-3")])
-    by_block = found(
+    by_reservation = find(sent(), whole, [block(1, "cr-1", "cr-2"), block(2, "cr-3")])
+    by_block = find(
         sent(),
         [replace(each, order_name=None) for each in whole],
         [block(1, "cr-1", "cr-2", order_name="december"), block(2, "cr-3", order_name="january")],
@@ -93,7 +93,7 @@ def test_a_tag_on_either_the_block_or_a_reservation_is_enough() -> None:
 def test_a_block_can_be_visible_before_its_reservations() -> None:
     mine = block(1, "cr-1", "cr-2", order_name="december", state="payment-pending")
 
-    assert found(sent(), [reservation(1, order_name=None)], [mine]) == Evidence(
+    assert find(sent(), [reservation(1, order_name=None)], [mine]) == Evidence(
         reservation_ids=("cr-1", "cr-2"),
         block_ids=("cb-1",),
         states=("cr-1=scheduled", "cr-2=payment-pending"),
@@ -101,8 +101,8 @@ def test_a_block_can_be_visible_before_its_reservations() -> None:
         end=END,
         zone_ids=("use2-az3",),
     )
-    assert found(sent(), [], [mine]).end is None
-    assert found(sent(), [], [mine]).zone_ids == ()
+    assert find(sent(), [], [mine]).end is None
+    assert find(sent(), [], [mine]).zone_ids == ()
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_block_can_be_visible_before_its_reservations() -> None:
 def test_verdict_depends_on_the_states_of_all_reservations(states: list[str], verdict: OrderState) -> None:
     listed = [reservation(number, state=state) for number, state in enumerate(states)]
 
-    assert found(sent(), listed).verdict is verdict
+    assert find(sent(), listed).verdict is verdict
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,8 @@ def test_an_untagged_reservation_of_the_same_time_made_after_sending_resembles_i
         reservation(1, **{"order_name": None, **changes}),
     ]
 
-    assert found(sent(), listed) == Evidence(lookalikes=("cr-1",) if resembles else ())
-    assert found(sent(sent_at=None), listed) == Evidence()
+    assert find(sent(), listed) == Evidence(lookalikes=("cr-1",) if resembles else ())
+    assert find(sent(sent_at=None), listed) == Evidence()
 
 
 def test_lookalikes_of_all_regions_are_named() -> None:
@@ -185,7 +185,7 @@ def test_extension_history_is_read_for_the_block() -> None:
 def test_extension_is_identified_by_offering_block_start_and_time(
     changes: dict[str, Any], *, mine: bool
 ) -> None:
-    evidence = found(sent(extension_order()), extensions=[extension(**changes)])
+    evidence = find(sent(extension_order()), extensions=[extension(**changes)])
 
     assert evidence == (
         Evidence(reservation_ids=(OWNED,), states=(f"{OWNED}=payment-pending",), verdict=OrderState.PURCHASED)
@@ -197,7 +197,7 @@ def test_extension_is_identified_by_offering_block_start_and_time(
 def test_every_state_of_an_extension_has_a_verdict() -> None:
     listed = [extension(status="payment-succeeded"), extension(status="payment-failed")]
 
-    evidence = found(sent(extension_order()), extensions=listed)
+    evidence = find(sent(extension_order()), extensions=listed)
 
     assert evidence.states == (f"{OWNED}=payment-failed", f"{OWNED}=payment-succeeded")
     assert evidence.verdict is OrderState.PURCHASED

@@ -1,4 +1,4 @@
-"""The ledger's transactions, on moto's DynamoDB; and the simulator's ledger, held against them."""
+"""Transactions of the ledger on moto's DynamoDB, and the simulated ledger compared with them."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Reading offerings with care, and comparing them by their exact hours."""
+"""Parsing offerings, and ranking them by their exact duration."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Which terms are refused: each with its code, all at once, both sides of each boundary."""
+"""Invalid terms: each with its code, all at once, at both sides of each boundary."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -17,7 +17,7 @@ def codes(order: Order, now: datetime = START) -> list[str]:
     return sorted(finding.code for finding in check_order(order, now=now))
 
 
-def said(order: Order) -> str:
+def findings_text(order: Order) -> str:
     return "\n".join(str(finding) for finding in check_order(order, now=START))
 
 
@@ -191,7 +191,7 @@ def test_accepts_a_valid_order(order: Order) -> None:
     ],
 )
 def test_refuses_a_block_order(changes: dict[str, Any], line: str) -> None:
-    assert line in said(block_order(**changes))
+    assert line in findings_text(block_order(**changes))
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_accepts_the_last_valid_value(changes: dict[str, Any]) -> None:
     ],
 )
 def test_refuses_an_extension_order(changes: dict[str, Any], line: str) -> None:
-    assert line in said(extension_order(**changes))
+    assert line in findings_text(extension_order(**changes))
 
 
 @pytest.mark.parametrize("end", [START + timedelta(hours=1), START + timedelta(days=57)])
@@ -277,7 +277,7 @@ def test_explains_that_an_offering_is_not_a_reservation() -> None:
     ],
 )
 def test_refuses_an_on_demand_order(changes: dict[str, Any], line: str) -> None:
-    assert line in said(on_demand_order(**changes))
+    assert line in findings_text(on_demand_order(**changes))
 
 
 def test_on_demand_order_costs_at_most_until_one_hour_after_its_end() -> None:
@@ -318,7 +318,7 @@ REGION_NAME = "got 'Ohio'. Allowed: the name of a Region, such as us-east-2."
     ],
 )
 def test_reports_the_invalid_term(order: Order, line: str) -> None:
-    assert line in said(order)
+    assert line in findings_text(order)
 
 
 def test_checks_every_zone_and_accepts_a_block_of_one_hour() -> None:

@@ -1,4 +1,4 @@
-"""The terms of an order, their one form and their token."""
+"""Terms of an order, their canonical form, their token, and the states of an order."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Every single fault, every pair, every schedule of two buyers, and random lives: at most one purchase, always."""
+"""At most one purchase under every single fault, every pair of faults, every schedule of two buyers, and random scenarios."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The sweeps are worth something only if they find mistakes: each known one is put in, and must be found."""
+"""Fault exploration is useful only if it detects bugs: each known one is injected, and must be detected."""
 
 import pytest
 from tests.unit.runtime.purchasing import fault_exploration

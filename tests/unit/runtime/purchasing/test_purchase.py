@@ -1,4 +1,4 @@
-"""Buying, reconciling and deciding, one behaviour at a time; the sweeps hold the invariants in all combinations."""
+"""Buying, reconciling and deciding, one behavior at a time; fault exploration checks the invariants in combination."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is asked of EC2 for a quote, and what the quote says, field by field."""
+"""Requests to EC2 for a quote, and the quote, field by field."""
 
 from datetime import timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What is written of what happened, how often it is tried, and what a person is told of it."""
+"""Recording what happened: writes, retries, and findings for the user."""
 
 from dataclasses import replace
 from datetime import timedelta

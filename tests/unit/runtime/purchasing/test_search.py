@@ -1,4 +1,4 @@
-"""Looking in many Regions: every page, every duration, patience where it helps, and a clear word where it does not."""
+"""Searching many Regions: every page, every duration, retries, and clear findings."""
 
 import time
 from collections.abc import Callable

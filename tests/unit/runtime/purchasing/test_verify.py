@@ -1,4 +1,4 @@
-"""Proof of consumption: quiet when all is right, loud in every other case."""
+"""Verification of consumption: no findings if all is right, and findings in all other cases."""
 
 import pytest
 

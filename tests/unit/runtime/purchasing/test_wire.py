@@ -1,4 +1,4 @@
-"""Counting requests on the wire: never more than one purchase per order, whatever happens and whatever the environment says."""
+"""Requests on the wire: never more than one purchase per order, whatever happens and whatever the environment configures."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The rollout's machine in simulated lives: it dies at every point, goes on, and repeats nothing that was done."""
+"""The rollout's state machine in simulations: it crashes at every point, resumes, and repeats nothing."""
 
 from itertools import count
 

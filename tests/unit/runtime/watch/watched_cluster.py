@@ -40,7 +40,7 @@ def block(**changes: Any) -> Reservation:
     return Reservation(**(given | changes))  # type: ignore[arg-type]
 
 
-def seen(**changes: Any) -> ClusterObservations:
+def observations(**changes: Any) -> ClusterObservations:
     given = {
         "now": NOW,
         "reservations": ((block(), 4),),
