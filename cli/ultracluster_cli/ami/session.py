@@ -9,7 +9,7 @@ from botocore.config import Config
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session
-from ultracluster_runtime.images import FoundImage, image_of_parameter, newest_baked_image
+from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
 
 __all__ = ["clients_of", "find_images"]
 
@@ -33,7 +33,7 @@ def clients_of(profile: str | None) -> RegionClient:
 
 def find_images(
     clients: RegionClient, *, regions: Sequence[str], image: str, parameter: str | None, baked: str | None
-) -> dict[str, FoundImage]:
+) -> dict[str, MachineImage]:
     """Find the AMI of each Region.
 
     Args:
@@ -46,7 +46,7 @@ def find_images(
     Raises:
         FindingsError: With what is wrong in all Regions: UC4055, UC4056.
     """
-    found: dict[str, FoundImage] = {}
+    found: dict[str, MachineImage] = {}
     findings: list[Finding] = []
     for region in regions:
 

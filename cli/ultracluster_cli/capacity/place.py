@@ -19,7 +19,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering
-from ultracluster_runtime.purchasing.placement import Need, PlacementRules
+from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
 from ultracluster_stacks.config.editing.order_references import (
@@ -62,12 +62,15 @@ def place(
         raise _nothing_to_place(wave)
     moved = {(each.cluster, each.region) for each in wanted}
     chosen = choose(
-        [Need(cluster=each.cluster, instance_type=each.instance_type, nodes=each.nodes) for each in wanted],
+        [
+            PlacementRequest(cluster=each.cluster, instance_type=each.instance_type, nodes=each.nodes)
+            for each in wanted
+        ],
         _offered(wanted, read_regions(regions, known=()), days, between, profile),
         rules=PlacementRules(
             regions=read_regions(regions, known=()),
             max_fee=read_fee("--max-fee", max_fee),
-            most_per_region=most_per_region,
+            max_per_region=most_per_region,
             prefer=prefer,
         ),
         taken=[each for each in cluster_places(rollout) if each not in moved],

@@ -15,14 +15,14 @@ from ultracluster_cli._aws.targets import account
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_reports
+from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_samples
 from ultracluster_runtime.metrics.bake_off_report import (
-    BY_THE_SECOND,
+    PER_SECOND,
+    Candidate,
     Figure,
-    Reached,
-    Side,
+    Result,
     Week,
-    report_weeks,
+    compare_weeks,
     weeks_until,
 )
 
@@ -75,7 +75,7 @@ def bake_off(
             names = list(dict.fromkeys([*given, *sorted(found)]))
             wanted = list(dict.fromkeys(figure or sorted({each for some in found.values() for each in some})))
             reports = (
-                read_reports(cloudwatch, bake_off=path, contestants=names, figures=wanted, mondays=mondays)
+                read_samples(cloudwatch, bake_off=path, candidates=names, figures=wanted, mondays=mondays)
                 if names and wanted
                 else {}
             )
@@ -90,7 +90,7 @@ def bake_off(
         _side(name, given, paid, market="on-demand" if on_demand else "capacity-block", region=region)
         for name in names
     ]
-    report = report_weeks(reports, mondays=mondays, figures=wanted, sides=sides, today=today)
+    report = compare_weeks(reports, mondays=mondays, figures=wanted, candidates=sides, today=today)
     if as_json:
         print_json(
             {
@@ -148,15 +148,15 @@ def _side(
     *,
     market: Literal["capacity-block", "on-demand"],
     region: str,
-) -> Side:
+) -> Candidate:
     count, instance_type = given.get(name, (None, None))
     price = paid.get(name)
     if price is None and instance_type is not None:
         price = price_of(BillableItem(kind=market, name=instance_type), region)
-    return Side(name=name, nodes=count, price=price)
+    return Candidate(name=name, nodes=count, price=price)
 
 
-def _side_json(side: Side) -> dict[str, Any]:
+def _side_json(side: Candidate) -> dict[str, Any]:
     price = side.price
     return {
         "name": side.name,
@@ -168,7 +168,7 @@ def _side_json(side: Side) -> dict[str, Any]:
     }
 
 
-def _why_not_known(side: Side) -> str:
+def _why_not_known(side: Candidate) -> str:
     return "neither type nor price was given" if side.price is None else side.price.reason
 
 
@@ -190,17 +190,17 @@ def _week_json(week: Week) -> dict[str, Any]:
     }
 
 
-def _reached_json(reached: Reached) -> dict[str, Any]:
+def _reached_json(reached: Result) -> dict[str, Any]:
     return {
         "mean": reached.mean,
         "reports": int(reached.count),
         "ratio": reached.ratio,
-        "for_a_dollar": reached.for_a_dollar,
-        "ratio_for_a_dollar": reached.ratio_for_a_dollar,
+        "for_a_dollar": reached.per_dollar,
+        "ratio_for_a_dollar": reached.ratio_per_dollar,
     }
 
 
-def _print(path: str, region: str, sides: Sequence[Side], weeks: Sequence[Week]) -> None:
+def _print(path: str, region: str, sides: Sequence[Candidate], weeks: Sequence[Week]) -> None:
     first, *others = [side.name for side in sides]
     ratios = {name: f"{name} / {first}" for name in others}
     rows = [row for week in weeks for figure in week.figures for row in _rows(week, figure, ratios)]
@@ -229,14 +229,14 @@ def _rows(week: Week, figure: Figure, ratios: Mapping[str, str]) -> Iterator[dic
         **{name: f"{each.mean:,.6g}" for name, each in told.items()},
         **{ratio: _text(told[name].ratio if name in told else None) for name, ratio in ratios.items()},
     }
-    if figure.name.endswith(BY_THE_SECOND):
+    if figure.name.endswith(PER_SECOND):
         yield {
             "week": when,
-            "figure": f"{figure.name.removesuffix(BY_THE_SECOND)} for a dollar",
+            "figure": f"{figure.name.removesuffix(PER_SECOND)} for a dollar",
             **missing,
-            **{name: _text(each.for_a_dollar) for name, each in told.items()},
+            **{name: _text(each.per_dollar) for name, each in told.items()},
             **{
-                ratio: _text(told[name].ratio_for_a_dollar if name in told else None)
+                ratio: _text(told[name].ratio_per_dollar if name in told else None)
                 for name, ratio in ratios.items()
             },
         }

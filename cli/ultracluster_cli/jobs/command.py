@@ -19,12 +19,12 @@ from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding
-from ultracluster_runtime.jobs.describe import STATES, look
+from ultracluster_runtime.jobs.describe import STATES, describe_pending_job
 from ultracluster_runtime.jobs.describe import list_jobs as jobs_of
-from ultracluster_runtime.jobs.diagnose import reasons
+from ultracluster_runtime.jobs.diagnose import diagnose
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_runtime.jobs.queues import find_definition, find_queue, find_queues
-from ultracluster_runtime.jobs.stop import end_job
+from ultracluster_runtime.jobs.stop import stop_job
 
 __all__ = ["app", "list_jobs", "logs", "stop", "submit", "why"]
 
@@ -154,8 +154,8 @@ def why(
     """Explain why a job is waiting, and what to do about it."""
     _, client = open_region(job, region=region, profile=profile)
     with answers():
-        waiting = look(job, now=datetime.now(UTC), client=client)
-    found = reasons(waiting)
+        waiting = describe_pending_job(job, now=datetime.now(UTC), client=client)
+    found = diagnose(waiting)
     if as_json:
         rows = [{"reason": one.reason, "evidence": one.evidence, "remedy": one.remedy} for one in found]
         print_json(
@@ -227,21 +227,23 @@ def stop(
     if lead:
         say(f"A running job gets up to {wait} for a checkpoint; --now ends it at once.")
     with answers():
-        ended = end_job(
+        ended = stop_job(
             job, reason=reason, wait=lead, client=client, clock=lambda: datetime.now(UTC), sleep=time.sleep
         )
     if ended.problem is not None:
-        problem = f"{len(ended.told_nodes)} nodes of {ended.job_id} were told: {ended.problem}"
+        problem = f"{len(ended.notified_nodes)} nodes of {ended.job_id} were told: {ended.problem}"
         print_findings([Finding(code="UC6207", problem=problem)])
     if as_json:
         print_json(
             {
                 "job": ended.job_id,
                 "state_before": ended.status_before,
-                "told_nodes": list(ended.told_nodes),
+                "told_nodes": list(ended.notified_nodes),
                 "terminated": ended.terminated,
             }
         )
     else:
         said = "ended" if ended.terminated else "had ended by itself"
-        say(f"{ended.job_id} was {ended.status_before}; {len(ended.told_nodes)} nodes were told; it {said}.")
+        say(
+            f"{ended.job_id} was {ended.status_before}; {len(ended.notified_nodes)} nodes were told; it {said}."
+        )

@@ -136,7 +136,7 @@ def _document(recorded: Recording, subject: Subject, report: Report) -> dict[str
             }
             for each in report.advice
         ],
-        "not_judged": [asdict(each) for each in report.not_judged],
+        "not_judged": [asdict(each) for each in report.skipped_rules],
     }
 
 
@@ -153,8 +153,8 @@ def _print(recorded: Recording, subject: Subject, report: Report) -> None:
         lines += ["", f"{each.rule}: {saving}", f"  {each.evidence}", f"  {each.remedy}"]
     if not report.advice:
         lines += ["", "nothing to advise"]
-    if report.not_judged:
-        lines += ["", "not judged:", *(f"  {each.rule}: {each.reason}" for each in report.not_judged)]
+    if report.skipped_rules:
+        lines += ["", "not judged:", *(f"  {each.rule}: {each.reason}" for each in report.skipped_rules)]
     print("\n".join(lines))  # noqa: T201 - what the command is for
     if report.hours < 1:
         say("warning: less than an hour is little to judge a month by")
