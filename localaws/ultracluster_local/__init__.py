@@ -3,7 +3,8 @@
 import os
 from typing import TYPE_CHECKING
 
-from ultracluster_local.instance.environment import ACCOUNT, remove_profiles
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.environment import remove_profiles as _remove_profiles
 
 if TYPE_CHECKING:
     from ultracluster_local.server.local_aws import LocalAws
@@ -16,7 +17,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # Importing moto takes a second, which commands that only look for a running local AWS do not need. It also opens a
     # boto3 session, which fails if the user's AWS_PROFILE does not exist.
-    profiles = remove_profiles()
+    profiles = _remove_profiles()
     try:
         from ultracluster_local.server.local_aws import LocalAws  # noqa: PLC0415
     finally:
