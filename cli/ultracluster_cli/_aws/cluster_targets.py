@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from ultracluster_cli._aws.targets import Target
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["ClusterTargets", "ProfileTarget", "one_target", "targets_by_profile"]
@@ -42,7 +42,7 @@ class ClusterTargets:
             return self.targets[None]
         problem = f"{cluster} is no longer in the rollout file, which names profiles"
         remedy = "Put the cluster with its profile back into the file; its account is not guessed"
-        raise FindingsError([Finding(code="UC9665", problem=problem, remedy=remedy)])
+        raise FindingsError.of("UC9665", problem, remedy=remedy)
 
     def clusters(self, profile: str | None) -> tuple[str, ...]:
         """Return the names of the clusters of a profile."""

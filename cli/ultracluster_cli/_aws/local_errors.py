@@ -20,7 +20,7 @@ def local_aws_findings() -> Iterator[None]:
     except ModuleNotFoundError:
         problem = "Python module ultracluster_local is missing"
         remedy = "Install ultracluster[local]"
-        raise FindingsError([Finding(code="UC8004", problem=problem, remedy=remedy)]) from None
+        raise FindingsError.of("UC8004", problem, remedy=remedy) from None
     try:
         yield
     except LocalAwsError as error:

@@ -15,7 +15,7 @@ from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
 from ultracluster_local.server.daemon import status
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["local_aws", "running_local_aws"]
@@ -67,7 +67,7 @@ def running_local_aws(*, background: Path, region: str) -> Target:
     if running is None:
         remedy = "Start one with `ultracluster local up`, and deploy to it with `ultracluster deploy --local`"
         problem = "no local AWS runs in the background here, so nothing is deployed in it"
-        raise FindingsError([Finding(code="UC9206", problem=problem, remedy=remedy)])
+        raise FindingsError.of("UC9206", problem, remedy=remedy)
     return Target(
         name=f"the local AWS at {running.endpoint}",
         local=True,

@@ -31,7 +31,7 @@ def clusters_of(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
     names = [each.name for each in config.waves]
     if wave is not None and wave not in names:
         problem = f"got the wave {quote(wave)}, which the rollout does not have"
-        raise FindingsError([Finding(code="UC9008", problem=problem, allowed=", ".join(names))])
+        raise FindingsError.of("UC9008", problem, allowed=", ".join(names))
     return config.clusters(wave)
 
 

@@ -7,7 +7,7 @@ from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.toolchain import Toolchain, with_own_folders
 from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 
 __all__ = ["synthesize_into"]
 
@@ -58,4 +58,4 @@ def synthesize_into(
             say(f"  | {line}")
         problem = f"cdk synth ended with code {code}; the whole log is {log}"
         remedy = "Repair the cause and run the command again"
-        raise FindingsError([Finding(code="UC9201", problem=problem, remedy=remedy)])
+        raise FindingsError.of("UC9201", problem, remedy=remedy)

@@ -92,15 +92,11 @@ def _fitting_version(cdk: Path, path: str) -> str:
     found = re.match(r"(\d+)\.(\d+)\.\d+", said)
     if found and int(found[1]) == _MAJOR and int(found[2]) >= _OLDEST_MINOR:
         return found[0]
-    raise FindingsError(
-        [
-            Finding(
-                code="UC9005",
-                problem=f"the CDK CLI {quote(str(cdk))} is of version {quote(said)}",
-                allowed=f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}",
-                remedy=_INSTALL,
-            )
-        ]
+    raise FindingsError.of(
+        "UC9005",
+        f"the CDK CLI {quote(str(cdk))} is of version {quote(said)}",
+        allowed=f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}",
+        remedy=_INSTALL,
     )
 
 

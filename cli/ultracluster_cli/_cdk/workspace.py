@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
 __all__ = ["rollout_file", "run_directory", "state_directory"]
@@ -25,7 +25,7 @@ def rollout_file(directory: Path, given: Path | None) -> Path:
     if not (directory / "cdk.json").is_file():
         problem = f"there is no cdk.json in {quote(str(directory))}"
         remedy = "Run this command in the folder of the CDK app; `ultracluster init DIR` makes one"
-        raise FindingsError([Finding(code="UC9001", problem=problem, remedy=remedy)])
+        raise FindingsError.of("UC9001", problem, remedy=remedy)
     return (given or _default_rollout(directory)).resolve()
 
 
@@ -38,15 +38,11 @@ def _default_rollout(directory: Path) -> Path:
         named, problem = None, f"cannot be read: {error}"
     if isinstance(named, str) and named:
         return directory / named
-    raise FindingsError(
-        [
-            Finding(
-                code="UC9002",
-                problem=problem,
-                location=str(cdk_json),
-                remedy="Name the rollout file as an argument: ultracluster deploy ROLLOUT",
-            )
-        ]
+    raise FindingsError.of(
+        "UC9002",
+        problem,
+        location=str(cdk_json),
+        remedy="Name the rollout file as an argument: ultracluster deploy ROLLOUT",
     )
 
 

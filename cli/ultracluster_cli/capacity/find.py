@@ -66,24 +66,10 @@ def find(
 ) -> None:
     """Search all Regions for Capacity Blocks. Buys nothing."""
     if (ultraservers is None) == (nodes is None) or (nodes is not None and instance_type is None):
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC7010",
-                    problem="specify --instance-type and --nodes, or --ultraservers",
-                )
-            ]
-        )
+        raise FindingsError.of("UC7010", "specify --instance-type and --nodes, or --ultraservers")
     if prefer not in RANKINGS:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC7016",
-                    path="--prefer",
-                    problem=f"got {prefer!r}",
-                    allowed=", ".join(sorted(RANKINGS)),
-                )
-            ]
+        raise FindingsError.of(
+            "UC7016", f"got {prefer!r}", path="--prefer", allowed=", ".join(sorted(RANKINGS))
         )
     wanted_type = instance_type if ultraservers is None else None
     wanted_ultraserver = ultraserver_type if ultraservers is not None else None
@@ -98,7 +84,7 @@ def find(
     if start_before < start_after:
         problem = f"got {' '.join(between)}, which leaves no time to start in"
         allowed = "the earliest start, then the latest one, which lies in the future"
-        raise FindingsError([Finding(code="UC7014", path="--between", problem=problem, allowed=allowed)])
+        raise FindingsError.of("UC7014", problem, path="--between", allowed=allowed)
     search = Search(
         regions=where,
         instance_type=wanted_type,

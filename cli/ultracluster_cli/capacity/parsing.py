@@ -9,7 +9,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     is_block_duration,
 )
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 
 __all__ = [
     "accepted_hours",
@@ -26,7 +26,7 @@ _MOST_DIGITS = 4  # a longer number is a slip of the keyboard, and a range of it
 
 
 def _refuse(code: str, option: str, value: str, allowed: str) -> FindingsError:
-    return FindingsError([Finding(code=code, path=option, problem=f"got {quote(value)}", allowed=allowed)])
+    return FindingsError.of(code, f"got {quote(value)}", path=option, allowed=allowed)
 
 
 def read_time(option: str, text: str) -> datetime:

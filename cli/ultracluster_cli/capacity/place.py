@@ -56,7 +56,7 @@ def place(
     if prefer not in RANKINGS:
         allowed = ", ".join(sorted(RANKINGS))
         problem = f"got {quote(prefer)}"
-        raise FindingsError([Finding(code="UC7016", path="--prefer", problem=problem, allowed=allowed)])
+        raise FindingsError.of("UC7016", problem, path="--prefer", allowed=allowed)
     wanted = [each for each in ordered_capacity(rollout) if each.wave == wave and each.gives_zone]
     if not wanted:
         raise _nothing_to_place(wave)
@@ -137,14 +137,10 @@ def _row(wanted: OrderedCapacity, offering: Offering) -> dict[str, Any]:
 
 
 def _nothing_to_place(wave: str) -> FindingsError:
-    return FindingsError(
-        [
-            Finding(
-                code="UC9661",
-                problem=f"no cluster of the wave {quote(wave)} has capacity that names an order without a reservation",
-                remedy="Give `capacity: {order: NAME}`; what has a reservation stays where it is",
-            )
-        ]
+    return FindingsError.of(
+        "UC9661",
+        f"no cluster of the wave {quote(wave)} has capacity that names an order without a reservation",
+        remedy="Give `capacity: {order: NAME}`; what has a reservation stays where it is",
     )
 
 

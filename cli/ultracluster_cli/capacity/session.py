@@ -10,7 +10,7 @@ from botocore.config import Config
 from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import Identify, Steps, Unanswered, perform_all
@@ -62,7 +62,7 @@ class Session:
         account = self.driver.perform(Identify())
         if isinstance(account, Unanswered):
             problem = f"the credentials could not be identified: {account.code}: {account.message}"
-            raise FindingsError([Finding(code="UC7035", problem=problem)])
+            raise FindingsError.of("UC7035", problem)
         return str(account)
 
 
@@ -75,15 +75,11 @@ def open_session(
         FindingsError: UC7021 if none is named.
     """
     if not ledger or not ledger_region:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC7021",
-                    problem="no ledger is named",
-                    remedy=f"Give --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}; "
-                    "the CapacityLedger makes the table",
-                )
-            ]
+        raise FindingsError.of(
+            "UC7021",
+            "no ledger is named",
+            remedy=f"Give --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}; "
+            "the CapacityLedger makes the table",
         )
     return Session(profile=profile, table=ledger, region=ledger_region, token=token)
 

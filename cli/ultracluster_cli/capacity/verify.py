@@ -6,7 +6,7 @@ import typer
 
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, print_table
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Reservation
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
@@ -42,14 +42,8 @@ def verify(
     ours = [item for item in listed if item.reservation_id in reservation]
     missing = sorted(set(reservation) - {item.reservation_id for item in ours})
     if missing:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC7015",
-                    problem=f"{', '.join(missing)} is not in {region}",
-                    allowed="reservations of this account",
-                )
-            ]
+        raise FindingsError.of(
+            "UC7015", f"{', '.join(missing)} is not in {region}", allowed="reservations of this account"
         )
     filters = [{"Name": "instance-type", "Values": sorted({item.instance_type for item in ours})}]
     for text in tag or ():

@@ -15,7 +15,7 @@ from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.output import money_json
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
@@ -61,7 +61,7 @@ def actual(
     if node_hours is not None and not 0 <= node_hours <= (end - start) / timedelta(hours=1):
         allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of these days"
         problem = f"got {quote(node_hours)}"
-        raise FindingsError([Finding(code="UC9301", problem=problem, allowed=allowed, path="--node-hours")])
+        raise FindingsError.of("UC9301", problem, allowed=allowed, path="--node-hours")
     config = load_rollout(rollout).config
     clusters = called(clusters_of(config, None), [] if cluster is None else [cluster], rollout=rollout)
     with targets_by_profile(clusters, account) as targets:
@@ -99,7 +99,7 @@ def _period(first: str, last: str | None) -> tuple[date, date]:
 
 def _wrong_days(problem: str) -> FindingsError:
     allowed = "days such as 2026-11-01, the first not behind the last, up to today, 366 at most"
-    return FindingsError([Finding(code="UC9309", problem=problem, allowed=allowed)])
+    return FindingsError.of("UC9309", problem, allowed=allowed)
 
 
 def _compare(

@@ -81,11 +81,11 @@ def bake_off(
             )
         except (BotoCoreError, ClientError) as error:
             remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
-            raise FindingsError([Finding(code="UC9343", problem=str(error), remedy=remedy)]) from error
+            raise FindingsError.of("UC9343", str(error), remedy=remedy) from error
     if not reports:
         problem = f"CloudWatch in {region} has no figure of {quote(path)} since {mondays[0]}"
         remedy = "Check path and Region; for figures of more than two weeks ago give --figure, and each contestant by --nodes"
-        raise FindingsError([Finding(code="UC9342", problem=problem, remedy=remedy)])
+        raise FindingsError.of("UC9342", problem, remedy=remedy)
     sides = [
         _side(name, given, paid, market="on-demand" if on_demand else "capacity-block", region=region)
         for name in names

@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.cost import Estimate
 
 __all__ = ["draw_costs"]
@@ -28,7 +28,7 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
     except ModuleNotFoundError as error:
         remedy = "Install it with: pip install 'ultracluster[plot]'"
         problem = "matplotlib is not installed, which draws the chart"
-        raise FindingsError([Finding(code="UC9306", problem=problem, remedy=remedy)]) from error
+        raise FindingsError.of("UC9306", problem, remedy=remedy) from error
     rcParams["svg.hashsalt"] = "ultracluster"  # the same estimates give the same bytes
     rcParams["svg.fonttype"] = "none"
 

@@ -276,7 +276,7 @@ def _check_month(hours: Decimal, runs: int) -> None:
     if runs > 1 and hours * runs > HOURS_OF_A_MONTH:
         problem = f"{runs} runs of {hours} hours are {hours * runs} hours"
         allowed = f"{HOURS_OF_A_MONTH} hours in a month, since the runs share the nodes"
-        raise FindingsError([Finding(code="UC9302", problem=problem, allowed=allowed)])
+        raise FindingsError.of("UC9302", problem, allowed=allowed)
 
 
 def _given_prices(plans: _Plans, today: date) -> dict[str, Price]:

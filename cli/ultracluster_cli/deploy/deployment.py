@@ -16,7 +16,7 @@ from ultracluster_cli.deploy.cluster_state import Cluster
 from ultracluster_cli.deploy.progress_display import progress_display
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 __all__ = ["Deployed", "deploy_to"]
@@ -147,6 +147,4 @@ def _run(
 
 def _failed(code: int, where: str) -> FindingsError:
     problem = f"cdk deploy ended with code {code}; {where}"
-    return FindingsError(
-        [Finding(code="UC9006", problem=problem, remedy="Repair the cause and deploy again")]
-    )
+    return FindingsError.of("UC9006", problem, remedy="Repair the cause and deploy again")

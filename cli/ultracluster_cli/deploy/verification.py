@@ -12,7 +12,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._cdk.assembly import AssemblyStack
 from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
 
 __all__ = ["read_clusters"]
@@ -44,14 +44,10 @@ def read_clusters(
 
 
 def _cannot_read_back(problem: str) -> FindingsError:
-    return FindingsError(
-        [
-            Finding(
-                code="UC9007",
-                problem=f"the stacks are deployed, but reading them back failed: {problem}",
-                remedy="Look at the stacks in the CloudFormation console; deploying again changes nothing that is right",
-            )
-        ]
+    return FindingsError.of(
+        "UC9007",
+        f"the stacks are deployed, but reading them back failed: {problem}",
+        remedy="Look at the stacks in the CloudFormation console; deploying again changes nothing that is right",
     )
 
 

@@ -13,7 +13,7 @@ from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_d
 from ultracluster_cli.export.run import export_assembly
 from ultracluster_cli.options import JsonOption, OptionalRolloutArgument, WaveOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_stacks.config import load_rollout
 
 __all__ = ["app", "export"]
@@ -44,7 +44,7 @@ def export(
     clusters = clusters_of(loaded.config, wave)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         problem = f"{quote(str(output))} exists and is not empty"
-        raise FindingsError([Finding(code="UC9611", problem=problem, remedy="Name a new folder")])
+        raise FindingsError.of("UC9611", problem, remedy="Name a new folder")
     state = state_directory(directory)
     with run_directory(state) as temporary:
         synthesize_into(

@@ -41,7 +41,7 @@ def open_region(
     if not chosen:
         problem = "no Region given"
         remedy = "Give --region, or an ARN, or set AWS_REGION"
-        raise FindingsError([Finding(code="UC6201", problem=problem, remedy=remedy)])
+        raise FindingsError.of("UC6201", problem, remedy=remedy)
     config = Config(
         retries={"total_max_attempts": attempts, "mode": "standard"}, connect_timeout=5, read_timeout=30
     )
@@ -68,7 +68,7 @@ def answers(remedy: str = "Check the credentials, their permissions and the Regi
     try:
         yield
     except (BotoCoreError, ClientError) as error:
-        raise FindingsError([Finding(code="UC6206", problem=str(error), remedy=remedy)]) from error
+        raise FindingsError.of("UC6206", str(error), remedy=remedy) from error
 
 
 def read_duration(option: str, text: str) -> timedelta:
@@ -80,9 +80,7 @@ def read_duration(option: str, text: str) -> timedelta:
     match = _DURATION.fullmatch(text)
     if match is None:
         allowed = "a number with s, m, h or d, such as 90m"
-        raise FindingsError(
-            [Finding(code="UC6204", problem=f"got {quote(text)}", allowed=allowed, path=option)]
-        )
+        raise FindingsError.of("UC6204", f"got {quote(text)}", allowed=allowed, path=option)
     return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
 
 

@@ -19,7 +19,7 @@ from ultracluster_cli._cdk.timing import told
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_table, say
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
 from ultracluster_runtime.purchasing.order_states import OrderState
@@ -276,4 +276,4 @@ def _wanted(cluster: ClusterConfig) -> list[str]:
 
 def _failed(code: str, problem: str) -> FindingsError:
     remedy = "Empty a local AWS that runs in the background with `ultracluster local reset`, and try again"
-    return FindingsError([Finding(code=code, problem=problem, remedy=remedy)])
+    return FindingsError.of(code, problem, remedy=remedy)

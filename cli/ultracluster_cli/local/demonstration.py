@@ -6,7 +6,7 @@ from typing import Any
 
 from ultracluster_cli.deploy.cluster_state import Cluster
 from ultracluster_cli.local.demo_purchase import Purchase
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig
 from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.source_file import read_source_file
@@ -34,7 +34,7 @@ def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
     if not found:
         problem = "no cluster of the rollout runs in a Capacity Block, so there is nothing to buy"
         remedy = "Deploy it with `ultracluster deploy --local`"
-        raise FindingsError([Finding(code="UC9012", problem=problem, remedy=remedy)])
+        raise FindingsError.of("UC9012", problem, remedy=remedy)
     return found
 
 
@@ -82,4 +82,4 @@ def require_bought(clusters: Sequence[Cluster], purchases: Sequence[Purchase]) -
         problem = (
             f"bought {', '.join(bought)}, but the launch templates target {', '.join(targeted) or 'none'}"
         )
-        raise FindingsError([Finding(code="UC9010", problem=problem)])
+        raise FindingsError.of("UC9010", problem)

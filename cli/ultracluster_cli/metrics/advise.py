@@ -22,7 +22,7 @@ from ultracluster_cli.options import (
     RolloutProfileOption,
 )
 from ultracluster_cli.output import print_findings, print_json, say
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.network import network_interfaces
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
@@ -59,9 +59,7 @@ def advise(
     """
     if price is not None and price <= 0:
         problem = f"got {quote(price)}"
-        raise FindingsError(
-            [Finding(code="UC9337", problem=problem, allowed="more than 0", path="--node-hour")]
-        )
+        raise FindingsError.of("UC9337", problem, allowed="more than 0", path="--node-hour")
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, None)
@@ -87,15 +85,11 @@ def _chosen(clusters: list[ClusterConfig], name: str, region: str | None, rollou
     for each in clusters:
         if each.name == name and region in (None, each.region):
             return each
-    raise FindingsError(
-        [
-            Finding(
-                code="UC9336",
-                problem=f"got metrics of {quote(name)}{f' in {region}' if region else ''}, which the rollout does not have",
-                allowed=", ".join(f"{each.name} in {each.region}" for each in clusters),
-                location=str(rollout),
-            )
-        ]
+    raise FindingsError.of(
+        "UC9336",
+        f"got metrics of {quote(name)}{f' in {region}' if region else ''}, which the rollout does not have",
+        allowed=", ".join(f"{each.name} in {each.region}" for each in clusters),
+        location=str(rollout),
     )
 
 

@@ -15,7 +15,7 @@ from ultracluster_cli.options import (
     RecordingOption,
 )
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.metrics.recorded_metrics import write_recording
 
 __all__ = ["app", "dashboard"]
@@ -47,7 +47,7 @@ def dashboard(
     """
     if page is None and save is None:
         problem = "neither --html nor --save was given, so there is nothing to do"
-        raise FindingsError([Finding(code="UC9332", problem=problem)])
+        raise FindingsError.of("UC9332", problem)
     recorded = read_metrics(
         recording=recording,
         cluster=cluster,

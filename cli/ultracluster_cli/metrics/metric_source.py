@@ -5,7 +5,7 @@ from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
 from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording
@@ -45,11 +45,11 @@ def read_metrics(
         place = f"CloudWatch in {recorded.region}"
     else:
         problem = "got both --from and --cluster" if recording else "got neither --from nor --cluster"
-        raise FindingsError([Finding(code="UC9332", problem=problem, allowed="one of them")])
+        raise FindingsError.of("UC9332", problem, allowed="one of them")
     if not any(each.points for each in recorded.series):
         problem = f"{place} has no value of {recorded.cluster} in this time"
         remedy = "Check the name of the cluster, the Region and --hours; docs/training-metrics.md says what is published"
-        raise FindingsError([Finding(code="UC9335", problem=problem, remedy=remedy)])
+        raise FindingsError.of("UC9335", problem, remedy=remedy)
     return recorded
 
 
@@ -59,7 +59,7 @@ def _from_cloudwatch(
     if not 0 < hours <= _MOST_HOURS:
         problem = f"got {quote(hours)}"
         allowed = f"more than 0 to {_MOST_HOURS:,}, which is how long CloudWatch keeps metrics"
-        raise FindingsError([Finding(code="UC9333", problem=problem, allowed=allowed, path="--hours")])
+        raise FindingsError.of("UC9333", problem, allowed=allowed, path="--hours")
     now = datetime.now(UTC)
     end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)  # the minute that runs counts
     start = end - timedelta(hours=hours)
@@ -77,4 +77,4 @@ def _from_cloudwatch(
         )
     except (BotoCoreError, ClientError) as error:
         remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
-        raise FindingsError([Finding(code="UC9334", problem=str(error), remedy=remedy)]) from error
+        raise FindingsError.of("UC9334", str(error), remedy=remedy) from error

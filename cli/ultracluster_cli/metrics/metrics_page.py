@@ -10,7 +10,7 @@ from typing import Any
 
 from ultracluster_catalog.observability.panels import PANELS, Panel
 from ultracluster_cli.metrics.charted_lines import ChartedLine, charted_lines, node_hours
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["draw_page"]
@@ -60,7 +60,7 @@ def draw_page(recording: Recording, path: Path) -> None:
     except ModuleNotFoundError as error:
         problem = "plotly is not installed, which draws the charts"
         remedy = "Install it with: pip install 'ultracluster[plot]'"
-        raise FindingsError([Finding(code="UC9331", problem=problem, remedy=remedy)]) from error
+        raise FindingsError.of("UC9331", problem, remedy=remedy) from error
     title = f"{recording.cluster} in {recording.region}"
     drawn = [(panel, lines) for panel in PANELS if (lines := charted_lines(recording, panel))]
     missing = [panel.title for panel in PANELS if not charted_lines(recording, panel)]

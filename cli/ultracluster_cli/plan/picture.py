@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.plan import Action, Plan, StackState, StackTemplate
 
 __all__ = ["Box", "boxes_of", "draw_plan"]
@@ -57,7 +57,7 @@ def draw_plan(plan: Plan, stacks: Sequence[StackTemplate], path: Path) -> None:
     except ModuleNotFoundError as error:
         problem = "matplotlib is not installed, which draws the picture"
         remedy = "Install it with: pip install 'ultracluster[plot]'"
-        raise FindingsError([Finding(code="UC9209", problem=problem, remedy=remedy)]) from error
+        raise FindingsError.of("UC9209", problem, remedy=remedy) from error
     clusters = list(dict.fromkeys(stack.cluster for stack in stacks))
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "ultracluster", "font.size": 9}):
         drawing = figure.Figure(figsize=(_WIDTH, _HEIGHT * len(clusters)), layout="constrained")

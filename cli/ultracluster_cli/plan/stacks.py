@@ -52,7 +52,7 @@ def assembled_stacks(directory: Path) -> list[AssembledStack]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"{quote(str(directory))} is no cloud assembly: {type(error).__name__}: {error}"
         remedy = "Give the folder that cdk synth or cdk deploy wrote, such as a copy of cdk.out"
-        raise FindingsError([Finding(code="UC9202", problem=problem, remedy=remedy)]) from error
+        raise FindingsError.of("UC9202", problem, remedy=remedy) from error
     return found
 
 
@@ -155,4 +155,4 @@ def _deployed(stack: StackTemplate, cloudformation: Any) -> StackTemplate | None
 def _unreadable(stack: StackTemplate, error: Exception) -> FindingsError:
     problem = f"the template of {stack.name} in {stack.region} cannot be read: {error}"
     remedy = "The credentials need cloudformation:DescribeStacks and cloudformation:GetTemplate"
-    return FindingsError([Finding(code="UC9205", problem=problem, remedy=remedy)])
+    return FindingsError.of("UC9205", problem, remedy=remedy)

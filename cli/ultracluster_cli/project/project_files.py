@@ -12,7 +12,7 @@ from typing import Any
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_cli.output import print_findings
 from ultracluster_cli.project.shipped import shipped
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.schema import schema_text
@@ -101,7 +101,7 @@ def write_example(directory: Path, example: str) -> None:
     _require_empty(directory)
     if example not in example_names():
         problem = f"got the example {quote(example)}"
-        raise FindingsError([Finding(code="UC9208", problem=problem, allowed=", ".join(example_names()))])
+        raise FindingsError.of("UC9208", problem, allowed=", ".join(example_names()))
     skipped = shutil.ignore_patterns("__pycache__", "cdk.out", ".*")
     shutil.copytree(shipped("examples") / example, directory, dirs_exist_ok=True, ignore=skipped)
     _write_around(
@@ -118,7 +118,7 @@ def write_example(directory: Path, example: str) -> None:
 def _require_empty(directory: Path) -> None:
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         problem = f"{quote(str(directory))} exists and is not empty"
-        raise FindingsError([Finding(code="UC9207", problem=problem, remedy="Name a new folder")])
+        raise FindingsError.of("UC9207", problem, remedy="Name a new folder")
 
 
 def _rollout(answers: ProjectAnswers) -> str:

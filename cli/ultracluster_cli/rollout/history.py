@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.rollout.journal import FileJournal, read_journal
 from ultracluster_runtime.rollout.machine import Kind
 from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster
@@ -77,7 +77,7 @@ def rollout_lock(rollouts: Path) -> Iterator[None]:
         process = holder.read_text("ascii") if holder.is_file() else ""
         problem = f"another rollout runs here (process {process or 'unknown'})"
         remedy = "Wait until it ends; Ctrl-C lets it end what it has begun"
-        raise FindingsError([Finding(code="UC9601", problem=problem, remedy=remedy)]) from None
+        raise FindingsError.of("UC9601", problem, remedy=remedy) from None
     with held:
         holder.write_text(str(os.getpid()), "ascii")
         yield

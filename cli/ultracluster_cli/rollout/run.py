@@ -135,7 +135,7 @@ def _resumed(context: _RolloutContext) -> Run:
     runs = runs_of(context.rollouts, context.file)
     if not runs or not runs[-1].open:
         problem = "there is nothing to resume: " + ("the last rollout is over" if runs else "there was none")
-        raise FindingsError([Finding(code="UC9604", problem=problem, location=str(context.file))])
+        raise FindingsError.of("UC9604", problem, location=str(context.file))
     plan = runs[-1].journal.plan
     findings = []
     if plan.digest != rollout_digest(context.config):
@@ -160,9 +160,7 @@ def _planned(context: _RolloutContext) -> Run | None:
     if unfinished and not request.restart and request.rollback is None:
         problem = f"the rollout {unfinished.folder.name} has not finished"
         remedy = "Go on with --resume; or plan anew with --restart; or take a wave back with --rollback WAVE"
-        raise FindingsError(
-            [Finding(code="UC9603", problem=problem, remedy=remedy, location=str(context.file))]
-        )
+        raise FindingsError.of("UC9603", problem, remedy=remedy, location=str(context.file))
     folder = new_run_folder(context.rollouts, datetime.now(UTC))
     synthesized: Path | None = None
     if request.rollback is not None:
@@ -170,7 +168,7 @@ def _planned(context: _RolloutContext) -> Run | None:
         forward = [run for run in runs if run.journal.plan.undoes is None and run.touched_wave(wave)]
         if not forward:
             problem = f"no rollout of this file has deployed a wave {quote(wave)} from here"
-            raise FindingsError([Finding(code="UC9607", problem=problem, location=str(context.file))])
+            raise FindingsError.of("UC9607", problem, location=str(context.file))
         earlier = runs[: runs.index(forward[-1])]
         plan = plan_rollback(
             wave, undone=forward[-1], earlier=earlier, rollouts=context.rollouts, targets=targets
