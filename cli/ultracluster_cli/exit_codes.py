@@ -49,4 +49,6 @@ def exit_code_of(findings: Iterable[Finding]) -> ExitCode:
     Args:
         findings: The findings, at least one.
     """
-    return next((_MEANINGS[each.code] for each in findings if each.code in _MEANINGS), ExitCode.FINDINGS)
+    return next(
+        (_MEANINGS[finding.code] for finding in findings if finding.code in _MEANINGS), ExitCode.FINDINGS
+    )

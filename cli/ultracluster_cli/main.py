@@ -132,8 +132,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version  # noqa: PLC0415 - a sixth of what the help takes
 
         typer.echo(version("ultracluster"))
@@ -167,8 +167,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         app(arguments, prog_name="ultracluster")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else ExitCode.DONE
+    except SystemExit as exit_request:
+        return exit_request.code if isinstance(exit_request.code, int) else ExitCode.DONE
     except FindingsError as error:
         sys.stdout.flush()
         sys.stderr.write(f"{error}\n")

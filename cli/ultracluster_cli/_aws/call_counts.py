@@ -21,7 +21,7 @@ class CallCounts:
         with self._lock:
             return dict(self._sent.most_common())
 
-    def counted(self, make: Callable[..., Any]) -> Callable[..., Any]:
+    def wrap(self, make: Callable[..., Any]) -> Callable[..., Any]:
         """Count the requests of the clients that a function returns; it may return the same client again.
 
         Args:

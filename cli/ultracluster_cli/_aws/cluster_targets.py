@@ -9,7 +9,7 @@ from ultracluster_cli._aws.targets import Target
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["ClusterTargets", "ProfileTarget", "one_target", "targets_by_profile"]
+__all__ = ["ClusterTargets", "ProfileTarget", "single_target", "targets_by_profile"]
 
 ProfileTarget = Callable[[str | None], AbstractContextManager[Target]]
 """Gives the account of a profile; of the shell's credentials for None."""
@@ -46,32 +46,34 @@ class ClusterTargets:
 
     def clusters(self, profile: str | None) -> tuple[str, ...]:
         """Return the names of the clusters of a profile."""
-        return tuple(name for name, one in self.profiles.items() if one == profile)
+        return tuple(name for name, cluster_profile in self.profiles.items() if cluster_profile == profile)
 
     def only(self, clusters: Iterable[str]) -> "ClusterTargets":
         """Return only the targets of some clusters."""
         profiles = dict.fromkeys(self.profiles.get(cluster) for cluster in clusters)
-        return replace(self, targets={one: self.targets[one] for one in profiles if one in self.targets})
+        return replace(
+            self, targets={profile: self.targets[profile] for profile in profiles if profile in self.targets}
+        )
 
     @property
     def name(self) -> str:
         """Description of the targets for messages."""
-        return "; ".join(dict.fromkeys(each.name for each in self.targets.values()))
+        return "; ".join(dict.fromkeys(target.name for target in self.targets.values()))
 
     @property
     def account(self) -> str:
         """The accounts, or the local AWS, that a resumed rollout must use again."""
-        return ", ".join(dict.fromkeys(each.account or each.name for each in self.targets.values()))
+        return ", ".join(dict.fromkeys(target.account or target.name for target in self.targets.values()))
 
     @property
     def calls(self) -> Mapping[str, int]:
         """Number of requests sent to all targets by call, such as ``ec2:DescribeVpcs``, without those of the CDK CLI."""
-        return sum((Counter(each.calls.sent) for each in self.targets.values()), Counter())
+        return sum((Counter(target.calls.sent) for target in self.targets.values()), Counter())
 
     @property
     def local(self) -> bool:
         """Whether every target is on this machine."""
-        return all(each.local for each in self.targets.values())
+        return all(target.local for target in self.targets.values())
 
 
 @contextmanager
@@ -85,7 +87,7 @@ def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget
     Raises:
         FindingsError: If a profile does not exist, or AWS does not accept its credentials (UC9009).
     """
-    profiles = {each.stage: each.profile for each in clusters}
+    profiles = {cluster.stage: cluster.profile for cluster in clusters}
     with ExitStack() as stack:
         yield ClusterTargets(
             profiles=profiles,
@@ -95,6 +97,6 @@ def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget
         )
 
 
-def one_target(target: Target) -> ClusterTargets:
+def single_target(target: Target) -> ClusterTargets:
     """Deploy every cluster to one target, whatever its profile: a local AWS has one account."""
     return ClusterTargets(profiles={}, targets={None: target})

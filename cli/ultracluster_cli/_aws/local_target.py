@@ -9,7 +9,7 @@ from pathlib import Path
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._aws.targets import Target
-from ultracluster_cli._cdk.timing import timed
+from ultracluster_cli._cdk.timing import measure
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
@@ -34,7 +34,7 @@ def local_aws(
 ) -> Iterator[Target]:
     """Open the running local AWS, or start one; see `targets.local_aws`."""
     with ExitStack() as stack:
-        with timed(steps, "starting the local AWS"):
+        with measure(steps, "starting the local AWS"):
             running = status(background)
             endpoint = (
                 running.endpoint
@@ -47,16 +47,19 @@ def local_aws(
                 images=[SeedImage(image_id=cluster.image_id, region=cluster.region) for cluster in clusters],
                 container_images={fake for cluster in clusters for fake in _container_images(cluster)},
                 reservations=[
-                    fake for cluster in clusters for fake in _fakes(cluster) if seed_blocks or not fake.block
+                    fake
+                    for cluster in clusters
+                    for fake in _fake_reservations(cluster)
+                    if seed_blocks or not fake.block
                 ],
             )
-        fakes = "the reservations and images" if seed_blocks else "the images"
+        seeded = "the reservations and images" if seed_blocks else "the images"
         calls = CallCounts()
         yield Target(
-            name=f"the local AWS at {endpoint}: a fake, with fakes of {fakes}",
+            name=f"the local AWS at {endpoint}: a fake, with fakes of {seeded}",
             local=True,
             environment=child_environment(endpoint=endpoint, region=clusters[0].region),
-            client=calls.counted(Clients(endpoint=endpoint).get),
+            client=calls.wrap(Clients(endpoint=endpoint).get),
             calls=calls,
         )
 
@@ -84,7 +87,7 @@ def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:
             yield SeedContainerImage(repository=image["repository"], tag=image["tag"], region=image["region"])
 
 
-def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
+def _fake_reservations(cluster: ClusterConfig) -> list[SeedReservation]:
     now = datetime.now(UTC)
     return [
         SeedReservation(
@@ -95,10 +98,10 @@ def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
             count=cluster.nodes_from(capacity),
             # A rollout need not name the times; a block that is running now is what one deploys to.
             start=capacity.start or now,
-            end=capacity.end or (now + _FAKE_BLOCK if block else None),
-            block=block,
+            end=capacity.end or (now + _FAKE_BLOCK if is_block else None),
+            block=is_block,
         )
         for _, capacity in cluster.sources()
         if capacity.reservation_id is not None
-        for block in (capacity.market_type == "capacity-block",)
+        for is_block in (capacity.market_type == "capacity-block",)
     ]

@@ -73,7 +73,7 @@ def account(profile: str | None = None) -> Iterator[Target]:
         name=f"account {identity['Account']} as {identity['Arn']}",
         local=False,
         environment=os.environ,
-        client=calls.counted(_clients(session)),
+        client=calls.wrap(_clients(session)),
         calls=calls,
         account=identity["Account"],
         profile=profile,
@@ -83,11 +83,11 @@ def account(profile: str | None = None) -> Iterator[Target]:
 def _clients(session: Any) -> Client:
     """Give the clients of a session; threads may ask, though boto3 makes no two clients of a session at a time."""
     lock = threading.Lock()
-    make = cache(lambda service, region: session.client(service, region_name=region))
+    cached_client = cache(lambda service, region: session.client(service, region_name=region))
 
     def client(service: str, region: str) -> Any:
         with lock:
-            return make(service, region)
+            return cached_client(service, region)
 
     return client
 

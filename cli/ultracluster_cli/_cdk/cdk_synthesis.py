@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.toolchain import Toolchain, with_own_folders
+from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
 from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_cli.output import say
 from ultracluster_rules.findings import FindingsError
@@ -49,7 +49,7 @@ def synthesize_into(
     code = run_logged(
         command,
         directory=directory,
-        environment=with_own_folders(environment, toolchain=toolchain, state=state, temporary=temporary),
+        environment=with_project_folders(environment, toolchain=toolchain, state=state, temporary=temporary),
         log=log,
         on_line=lines.append,
     )

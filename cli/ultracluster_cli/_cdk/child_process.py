@@ -39,11 +39,11 @@ def run_logged(
     """
     with (
         _watched_pipe() as watched,
-        log.open("w", encoding="utf-8") as written,
-        _started(command, watched, directory, environment, stderr=subprocess.STDOUT) as process,
+        log.open("w", encoding="utf-8") as log_file,
+        _start(command, watched, directory, environment, stderr=subprocess.STDOUT) as process,
     ):
         try:
-            _copy_lines(process.stdout, written, on_line)
+            _copy_lines(process.stdout, log_file, on_line)
             return process.wait()
         finally:
             _end_group(process)
@@ -66,7 +66,7 @@ def run_captured(
     """
     with (
         _watched_pipe() as watched,
-        _started(command, watched, directory, environment, stderr=subprocess.PIPE) as process,
+        _start(command, watched, directory, environment, stderr=subprocess.PIPE) as process,
     ):
         try:
             stdout, stderr = process.communicate()
@@ -110,7 +110,7 @@ def _watched_pipe() -> Iterator[int]:
         os.close(held)
 
 
-def _started(
+def _start(
     command: Sequence[str], watched: int, directory: Path, environment: Mapping[str, str], *, stderr: int
 ) -> subprocess.Popen[str]:
     return subprocess.Popen(

@@ -13,7 +13,7 @@ from pathlib import Path
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
-__all__ = ["Toolchain", "find_toolchain", "with_own_folders"]
+__all__ = ["Toolchain", "find_toolchain", "with_project_folders"]
 
 _MAJOR = 2  # 3.0.0 was published by mistake and cannot read the assemblies of aws-cdk-lib 2 (github.com/aws/aws-cdk/issues/38113)
 _OLDEST_MINOR = 1146  # reads cloud assembly schema 55, which aws-cdk-lib 2.275.0 writes; run on 2026-11-20
@@ -64,10 +64,10 @@ def find_toolchain(directory: Path) -> Toolchain:
         findings.append(Finding(code="UC9004", problem=problem, remedy=_INSTALL))
     if findings or not cdk:
         raise FindingsError(findings)
-    return Toolchain(cdk=Path(cdk), version=_fitting_version(Path(cdk), path), path=path)
+    return Toolchain(cdk=Path(cdk), version=_supported_version(Path(cdk), path), path=path)
 
 
-def with_own_folders(
+def with_project_folders(
     environment: Mapping[str, str], *, toolchain: Toolchain, state: Path, temporary: Path
 ) -> dict[str, str]:
     """Return `environment` with the tools' folders inside the project instead of the home directory and /tmp.
@@ -80,21 +80,21 @@ def with_own_folders(
         state: Our folder for what is kept; see `ultracluster_cli._cdk.workspace.state_directory`.
         temporary: Our folder for what is not; see `ultracluster_cli._cdk.workspace.run_directory`.
     """
-    kept = {
+    folders = {
         "CDK_HOME": str(state / "cdk"),
         "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(state / "cache" / "jsii"),
     }
-    return kept | dict(environment) | {"PATH": toolchain.path, "TMPDIR": str(temporary)}
+    return folders | dict(environment) | {"PATH": toolchain.path, "TMPDIR": str(temporary)}
 
 
-def _fitting_version(cdk: Path, path: str) -> str:
-    said = _installed_version(cdk) or _asked_version(cdk, path)
-    found = re.match(r"(\d+)\.(\d+)\.\d+", said)
-    if found and int(found[1]) == _MAJOR and int(found[2]) >= _OLDEST_MINOR:
-        return found[0]
+def _supported_version(cdk: Path, path: str) -> str:
+    version = _installed_version(cdk) or _reported_version(cdk, path)
+    match = re.match(r"(\d+)\.(\d+)\.\d+", version)
+    if match and int(match[1]) == _MAJOR and int(match[2]) >= _OLDEST_MINOR:
+        return match[0]
     raise FindingsError.of(
         "UC9005",
-        f"the CDK CLI {quote(str(cdk))} is of version {quote(said)}",
+        f"the CDK CLI {quote(str(cdk))} is of version {quote(version)}",
         allowed=f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}",
         remedy=_INSTALL,
     )
@@ -111,8 +111,8 @@ def _installed_version(cdk: Path) -> str | None:
     return str(package.get("version"))
 
 
-def _asked_version(cdk: Path, path: str) -> str:
-    asked = subprocess.run(
+def _reported_version(cdk: Path, path: str) -> str:
+    completed = subprocess.run(
         [cdk, "--version"],
         env=os.environ | {"PATH": path, "CDK_DISABLE_CLI_TELEMETRY": "true"},
         stdin=subprocess.DEVNULL,
@@ -120,4 +120,4 @@ def _asked_version(cdk: Path, path: str) -> str:
         text=True,
         check=False,
     )
-    return asked.stdout.strip() or asked.stderr.strip()
+    return completed.stdout.strip() or completed.stderr.strip()

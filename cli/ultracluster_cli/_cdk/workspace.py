@@ -12,12 +12,12 @@ from ultracluster_rules.untrusted_files import read_untrusted_json
 __all__ = ["rollout_file", "run_directory", "state_directory"]
 
 
-def rollout_file(directory: Path, given: Path | None) -> Path:
+def rollout_file(directory: Path, rollout: Path | None) -> Path:
     """Return the rollout file of a command that runs the CDK app.
 
     Args:
         directory: Folder of the app.
-        given: The file that was named. None for the context value `rollout` of cdk.json.
+        rollout: The file named on the command line. None for the context value `rollout` of cdk.json.
 
     Raises:
         FindingsError: If there is no cdk.json (UC9001), or none was given and it names none (UC9002).
@@ -26,18 +26,18 @@ def rollout_file(directory: Path, given: Path | None) -> Path:
         problem = f"there is no cdk.json in {quote(str(directory))}"
         remedy = "Run this command in the folder of the CDK app; `ultracluster init DIR` makes one"
         raise FindingsError.of("UC9001", problem, remedy=remedy)
-    return (given or _default_rollout(directory)).resolve()
+    return (rollout or _default_rollout(directory)).resolve()
 
 
 def _default_rollout(directory: Path) -> Path:
     cdk_json = directory / "cdk.json"
     try:
-        named = read_untrusted_json(cdk_json).get("context", {}).get("rollout")
-        problem = f"names no rollout under context: got {quote(named)}"
+        rollout = read_untrusted_json(cdk_json).get("context", {}).get("rollout")
+        problem = f"names no rollout under context: got {quote(rollout)}"
     except (OSError, ValueError, AttributeError) as error:
-        named, problem = None, f"cannot be read: {error}"
-    if isinstance(named, str) and named:
-        return directory / named
+        rollout, problem = None, f"cannot be read: {error}"
+    if isinstance(rollout, str) and rollout:
+        return directory / rollout
     raise FindingsError.of(
         "UC9002",
         problem,
@@ -63,18 +63,18 @@ def run_directory(state: Path) -> Iterator[Path]:
         state: Our folder; see `state_directory`.
     """
     temporary = state / "tmp"
-    for left in temporary.glob("run-*"):
-        if not _runs(int(left.name.removeprefix("run-"))):
-            shutil.rmtree(left, ignore_errors=True)
-    own = temporary / f"run-{os.getpid()}"
-    own.mkdir(parents=True, exist_ok=True)
+    for leftover in temporary.glob("run-*"):
+        if not _is_running(int(leftover.name.removeprefix("run-"))):
+            shutil.rmtree(leftover, ignore_errors=True)
+    directory = temporary / f"run-{os.getpid()}"
+    directory.mkdir(parents=True, exist_ok=True)
     try:
-        yield own
+        yield directory
     finally:
-        shutil.rmtree(own, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
-def _runs(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -52,23 +52,23 @@ def resolve(
 ) -> None:
     """Show the newest AMI for each cluster of a rollout; --write pins the rollout to it."""
     _check_choice(image, parameter, baked)
-    everywhere = cluster_images(rollout)
-    places, warnings = _choose(everywhere, cluster or [], neuron_only=not (parameter or baked))
-    profiles = {place.loc: profile or place.profile for place in places}
-    clients = {named: clients_of(named) for named in dict.fromkeys(profiles.values())}
-    found = {
-        (named, region): one
-        for named, client in clients.items()
-        for region, one in find_images(
+    all_images = cluster_images(rollout)
+    selected, warnings = _choose(all_images, cluster or [], neuron_only=not (parameter or baked))
+    profiles = {place.loc: profile or place.profile for place in selected}
+    clients = {profile_name: clients_of(profile_name) for profile_name in dict.fromkeys(profiles.values())}
+    images_found = {
+        (profile_name, region): image_found
+        for profile_name, client in clients.items()
+        for region, image_found in find_images(
             client,
-            regions=sorted({place.region for place in places if profiles[place.loc] == named}),
+            regions=sorted({place.region for place in selected if profiles[place.loc] == profile_name}),
             image=image,
             parameter=parameter,
             baked=baked,
         ).items()
     }
-    images = {place.loc: found[profiles[place.loc], place.region] for place in places}
-    warnings += [] if parameter or baked else _lacks(image)
+    images = {place.loc: images_found[profiles[place.loc], place.region] for place in selected}
+    warnings += [] if parameter or baked else _missing_parts(image)
     now = datetime.now(UTC)
     rows: list[dict[str, Any]] = [
         {
@@ -80,17 +80,19 @@ def resolve(
             "created": images[place.loc].created.date().isoformat(),
             "age_days": images[place.loc].age_days(now),
         }
-        for place in places
+        for place in selected
     ]
     if write:
         text = read_source_file(rollout)
-        ids = {loc: one.image_id for loc, one in images.items()}
-        new = with_images(text, places, ids, others=len(places) < len(everywhere))
+        ids = {loc: image_found.image_id for loc, image_found in images.items()}
+        new = with_images(text, selected, ids, others=len(selected) < len(all_images))
         rollout.write_text(new, encoding="utf-8", newline="")
         warnings += rollout_findings(rollout)
     print_findings(warnings)
     if as_json:
-        print_json({"clusters": rows, "written": write, "warnings": [str(one) for one in warnings]})
+        print_json(
+            {"clusters": rows, "written": write, "warnings": [str(image_found) for image_found in warnings]}
+        )
         return
     print_table(columns=list(rows[0]) if rows else [], rows=rows)
     say(f"{rollout} is written" if write else "Nothing is written; --write pins the rollout to these ids")
@@ -114,20 +116,20 @@ def _choose(
     places: Sequence[ClusterImage], names: Sequence[str], *, neuron_only: bool
 ) -> tuple[list[ClusterImage], list[Finding]]:
     """Return the named clusters that can use an AMI for Neuron, and warnings about the others."""
-    known = {place.cluster for place in places}
-    if unknown := [name for name in names if name not in known]:
+    names_known = {place.cluster for place in places}
+    if unknown := [name for name in names if name not in names_known]:
         raise FindingsError(
             [
                 Finding(
                     code="UC4060",
                     problem=f"got {quote(name)}",
-                    allowed=", ".join(sorted(known)) or "the rollout has no cluster",
+                    allowed=", ".join(sorted(names_known)) or "the rollout has no cluster",
                     path="--cluster",
                 )
                 for name in unknown
             ]
         )
-    chosen, findings = [], []
+    selected, findings = [], []
     for place in places:
         machine = INSTANCE_TYPES.get(place.instance_type)  # None: one that the rollout describes
         if names and place.cluster not in names:
@@ -137,11 +139,11 @@ def _choose(
             remedy = "Give its AMI with --parameter and --cluster, or write it into the rollout"
             findings.append(Finding(code="UC4059", problem=problem, remedy=remedy))
         else:
-            chosen.append(place)
-    return chosen, findings
+            selected.append(place)
+    return selected, findings
 
 
-def _lacks(image: str) -> list[Finding]:
+def _missing_parts(image: str) -> list[Finding]:
     kind = IMAGE_KINDS[image]
     if not kind.missing:
         return []

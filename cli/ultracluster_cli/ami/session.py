@@ -46,7 +46,7 @@ def find_images(
     Raises:
         FindingsError: With what is wrong in all Regions: UC4055, UC4056.
     """
-    found: dict[str, FoundImage] = {}
+    images: dict[str, FoundImage] = {}
     findings: list[Finding] = []
     for region in regions:
 
@@ -55,12 +55,12 @@ def find_images(
 
         try:
             if baked:
-                found[region] = newest_baked_image(client, region=region, name=baked)
+                images[region] = newest_baked_image(client, region=region, name=baked)
             else:
                 name = parameter or IMAGE_KINDS[image].parameter or ""
-                found[region] = image_of_parameter(client, region=region, parameter=name)
+                images[region] = image_of_parameter(client, region=region, parameter=name)
         except FindingsError as error:
             findings += error.findings
     if findings:
         raise FindingsError(findings)
-    return found
+    return images

@@ -58,16 +58,16 @@ def _approve(session: Any, order: Any, *, as_json: bool) -> None:
         say(f"Nothing is bought yet: ultracluster capacity buy {order.name}")
 
 
-def _common(session: Any, **given: Any) -> dict[str, Any]:
+def _common(session: Any, **options: Any) -> dict[str, Any]:
     return {
-        "name": given["order"],
+        "name": options["order"],
         "account": session.account(),
-        "cluster": given["cluster"],
-        "currency": given["currency"],
-        "max_fee": read_fee("--max-fee", given["max_fee"]),
-        "month_cap": read_fee("--month-cap", given["month_cap"]),
-        "approver": given["approver"],
-        "expires_at": (_now() + timedelta(hours=given["expires_in_hours"])).replace(microsecond=0),
+        "cluster": options["cluster"],
+        "currency": options["currency"],
+        "max_fee": read_fee("--max-fee", options["max_fee"]),
+        "month_cap": read_fee("--month-cap", options["month_cap"]),
+        "approver": options["approver"],
+        "expires_at": (_now() + timedelta(hours=options["expires_in_hours"])).replace(microsecond=0),
     }
 
 
@@ -114,13 +114,13 @@ def approve(
     )
     hours = read_days(days)
     shortest, longest = accepted_hours(hours)
-    wanted_type = instance_type if ultraservers is None else None
-    wanted_ultraserver = ultraserver_type if ultraservers is not None else None
+    block_type = instance_type if ultraservers is None else None
+    block_ultraserver = ultraserver_type if ultraservers is not None else None
     terms = BlockOrder(
         **common,
-        regions=searched_regions(regions, instance_type=wanted_type, ultraserver_type=wanted_ultraserver),
-        instance_type=wanted_type,
-        ultraserver_type=wanted_ultraserver,
+        regions=searched_regions(regions, instance_type=block_type, ultraserver_type=block_ultraserver),
+        instance_type=block_type,
+        ultraserver_type=block_ultraserver,
         count=(nodes if ultraservers is None else ultraservers) or 0,
         platform=platform,
         zone_ids=read_regions(zone_ids, known=()),

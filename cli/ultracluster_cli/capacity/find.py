@@ -71,12 +71,12 @@ def find(
         raise FindingsError.of(
             "UC7016", f"got {prefer!r}", path="--prefer", allowed=", ".join(sorted(RANKINGS))
         )
-    wanted_type = instance_type if ultraservers is None else None
-    wanted_ultraserver = ultraserver_type if ultraservers is not None else None
-    where = (
+    block_type = instance_type if ultraservers is None else None
+    block_ultraserver = ultraserver_type if ultraservers is not None else None
+    search_regions = (
         REGIONS
         if everywhere and regions == "all"
-        else searched_regions(regions, instance_type=wanted_type, ultraserver_type=wanted_ultraserver)
+        else searched_regions(regions, instance_type=block_type, ultraserver_type=block_ultraserver)
     )
     hours = read_days(days)
     start_after, start_before = (read_time("--between", text) for text in between)
@@ -86,9 +86,9 @@ def find(
         allowed = "the earliest start, then the latest one, which lies in the future"
         raise FindingsError.of("UC7014", problem, path="--between", allowed=allowed)
     search = Search(
-        regions=where,
-        instance_type=wanted_type,
-        ultraserver_type=wanted_ultraserver,
+        regions=search_regions,
+        instance_type=block_type,
+        ultraserver_type=block_ultraserver,
         counts=read_range("--ultraservers", ultraservers)
         if ultraservers
         else read_range("--nodes", str(nodes)),
@@ -98,7 +98,7 @@ def find(
         end_by=start_before + timedelta(hours=accepted_hours(hours)[1]),
     )
     calls = CallCounts()
-    reads = Ec2Reads(calls.counted(session_clients(profile)))
+    reads = Ec2Reads(calls.wrap(session_clients(profile)))
     result = search_offerings(search, read=reads.perform)
     ranked = rank_offerings(result.offerings, by=prefer)
     unreadable = [Finding(code="UC7043", problem=text) for text in reads.unreadable]
@@ -107,8 +107,8 @@ def find(
     _show_offerings(
         ranked, [*result.findings, *unreadable], earliest=start_after, calls=calls.sent, as_json=as_json
     )
-    refused = [finding for finding in result.findings if finding.severity is Severity.ERROR]
-    if refused and not ranked:
+    errors = [finding for finding in result.findings if finding.severity is Severity.ERROR]
+    if errors and not ranked:
         raise typer.Exit(ExitCode.FINDINGS)
     if (result.findings or unreadable) and not ranked:
         raise typer.Exit(ExitCode.UNKNOWN)

@@ -57,28 +57,39 @@ def place(
         allowed = ", ".join(sorted(RANKINGS))
         problem = f"got {quote(prefer)}"
         raise FindingsError.of("UC7016", problem, path="--prefer", allowed=allowed)
-    wanted = [each for each in ordered_capacity(rollout) if each.wave == wave and each.gives_zone]
-    if not wanted:
+    unplaced = [
+        capacity for capacity in ordered_capacity(rollout) if capacity.wave == wave and capacity.gives_zone
+    ]
+    if not unplaced:
         raise _nothing_to_place(wave)
-    moved = {(each.cluster, each.region) for each in wanted}
-    chosen = choose(
-        [Need(cluster=each.cluster, instance_type=each.instance_type, nodes=each.nodes) for each in wanted],
-        _offered(wanted, read_regions(regions, known=()), days, between, profile),
+    current_places = {(capacity.cluster, capacity.region) for capacity in unplaced}
+    offerings = choose(
+        [
+            Need(cluster=capacity.cluster, instance_type=capacity.instance_type, nodes=capacity.nodes)
+            for capacity in unplaced
+        ],
+        _search_offerings(unplaced, read_regions(regions, known=()), days, between, profile),
         rules=PlacementRules(
             regions=read_regions(regions, known=()),
             max_fee=read_fee("--max-fee", max_fee),
             most_per_region=most_per_region,
             prefer=prefer,
         ),
-        taken=[each for each in cluster_places(rollout) if each not in moved],
+        taken=[capacity for capacity in cluster_places(rollout) if capacity not in current_places],
     )
-    if missing := [each for each, found in zip(wanted, chosen, strict=True) if found is None]:
-        raise FindingsError(_without_place(each) for each in missing)
-    rows = [_row(each, found) for each, found in zip(wanted, chosen, strict=True) if found is not None]
+    if without_offering := [
+        capacity for capacity, offering in zip(unplaced, offerings, strict=True) if offering is None
+    ]:
+        raise FindingsError(_unplaced_finding(capacity) for capacity in without_offering)
+    rows = [
+        _row(capacity, offering)
+        for capacity, offering in zip(unplaced, offerings, strict=True)
+        if offering is not None
+    ]
     if write:
         values = {
-            (*each.loc[:-1], name): row[name]
-            for each, row in zip(wanted, rows, strict=True)
+            (*capacity.loc[:-1], name): row[name]
+            for capacity, row in zip(unplaced, rows, strict=True)
             for name in ("region", "zone_id")
         }
         rollout.write_text(set_values(read_source_file(rollout), values), encoding="utf-8", newline="")
@@ -91,8 +102,8 @@ def place(
     say("An offering is not held. Next: capacity approve, buy and resolve for each order, then ami resolve.")
 
 
-def _offered(
-    wanted: Sequence[OrderedCapacity],
+def _search_offerings(
+    capacities: Sequence[OrderedCapacity],
     regions: tuple[str, ...],
     days: str,
     between: tuple[str, str],
@@ -102,8 +113,8 @@ def _offered(
     hours = read_days(days)
     start_after, start_before = (read_time("--between", text) for text in between)
     reads = Ec2Reads(session_clients(profile))
-    offered: list[Offering] = []
-    for instance_type, nodes in sorted({(each.instance_type, each.nodes) for each in wanted}):
+    offerings: list[Offering] = []
+    for instance_type, nodes in sorted({(capacity.instance_type, capacity.nodes) for capacity in capacities}):
         search = Search(
             regions=regions,
             instance_type=instance_type,
@@ -115,19 +126,19 @@ def _offered(
         )
         result = search_offerings(search, read=reads.perform)
         print_findings(result.findings)
-        offered += result.offerings
+        offerings += result.offerings
     print_findings(Finding(code="UC7043", problem=text) for text in reads.unreadable)
-    return offered
+    return offerings
 
 
-def _row(wanted: OrderedCapacity, offering: Offering) -> dict[str, Any]:
+def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
     return {
-        "cluster": wanted.cluster,
-        "order": wanted.order,
-        "region_now": wanted.region,
+        "cluster": capacity.cluster,
+        "order": capacity.order,
+        "region_now": capacity.region,
         "region": offering.region,
         "zone_id": offering.zone_ids[0],
-        "nodes": wanted.nodes,
+        "nodes": capacity.nodes,
         "start": offering.start.isoformat(),
         "end": offering.end.isoformat(),
         "total": str(offering.fee),
@@ -144,10 +155,10 @@ def _nothing_to_place(wave: str) -> FindingsError:
     )
 
 
-def _without_place(wanted: OrderedCapacity) -> Finding:
+def _unplaced_finding(capacity: OrderedCapacity) -> Finding:
     return Finding(
         code="UC9660",
-        path=wanted.cluster,
-        problem=f"nothing is left for {wanted.nodes} {wanted.instance_type} that keeps the constraints",
+        path=capacity.cluster,
+        problem=f"nothing is left for {capacity.nodes} {capacity.instance_type} that keeps the constraints",
         remedy="Allow more Regions, other days, a later start or a higher fee; nothing was written",
     )

@@ -23,7 +23,7 @@ from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 
-__all__ = ["bought", "resolve"]
+__all__ = ["purchased_capacity", "resolve"]
 
 
 def resolve(
@@ -38,7 +38,7 @@ def resolve(
     """Show what the orders of a rollout have bought; --write puts it into the file."""
     places = ordered_capacity(rollout)
     records = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region).ledger.orders()
-    rows = bought(places, records)
+    rows = purchased_capacity(places, records)
     if write:
         values = {
             (*place.loc, name): row[name]
@@ -62,7 +62,7 @@ def resolve(
     say(f"{rollout} is written" if write else "Nothing is written; --write puts it into the rollout")
 
 
-def bought(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list[dict[str, Any]]:
+def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list[dict[str, Any]]:
     """Return what each capacity of a rollout got, in the order of the file.
 
     Args:
@@ -79,9 +79,9 @@ def bought(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list
     findings: list[Finding] = []
     for place in places:
         record = by_name.get(place.order)
-        wrong = list(_unusable(place, record)) if record else [_unknown(place, by_name)]
-        findings += wrong
-        if record is None or wrong:
+        problems = list(_order_findings(place, record)) if record else [_unknown_order(place, by_name)]
+        findings += problems
+        if record is None or problems:
             continue
         (reservation_id,), (zone_id,) = record.reservation_ids, record.zone_ids
         rows.append(
@@ -101,16 +101,16 @@ def bought(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list
     return rows
 
 
-def _unknown(place: OrderedCapacity, known: Mapping[str, Any]) -> Finding:
+def _unknown_order(place: OrderedCapacity, records: Mapping[str, Any]) -> Finding:
     return Finding(
         code="UC7020",
         problem=f"the ledger holds no order {quote(place.order)}",
-        allowed=", ".join(sorted(known)) or "the ledger is empty",
+        allowed=", ".join(sorted(records)) or "the ledger is empty",
         path=f"{place.cluster}.{place.path}",
     )
 
 
-def _unusable(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
+def _order_findings(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
     path = f"{place.cluster}.{place.path}"
     if order_token(record.order) != record.token:
         problem = f"the terms of order {quote(place.order)} are not those that were approved"
@@ -139,16 +139,16 @@ def _unusable(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
         )
         yield Finding(code="UC2222", problem=problem, remedy=remedy, path=path)
         return
-    bought_for = {
+    comparisons = {
         "market_type": (place.market_type, order.kind),
         "Region": (place.region, record.region),
         "instance type": (place.instance_type, order.instance_type or place.instance_type),
     }
     if not place.gives_zone:
-        bought_for["zone"] = (place.zone_id, record.zone_ids[0])
-    for what, (wanted, got) in bought_for.items():
-        if wanted != got:
-            problem = f"the {what} is {wanted}, and the order {place.order} is for {got}"
+        comparisons["zone"] = (place.zone_id, record.zone_ids[0])
+    for name, (expected, actual) in comparisons.items():
+        if expected != actual:
+            problem = f"the {name} is {expected}, and the order {place.order} is for {actual}"
             yield Finding(
                 code="UC2221", problem=problem, remedy="Name another order, or change the cluster", path=path
             )
@@ -159,15 +159,15 @@ def _unusable(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
 
 def _end(record: Record, records: Sequence[Record]) -> datetime | None:
     # An extension that is not paid leaves the old end standing.
-    later = [
-        other.end
-        for other in records
-        if isinstance(other.order, ExtensionOrder)
-        and other.order.reservation_id in record.reservation_ids
-        and other.state is OrderState.PAID
-        and other.end is not None
+    extended_ends = [
+        extension.end
+        for extension in records
+        if isinstance(extension.order, ExtensionOrder)
+        and extension.order.reservation_id in record.reservation_ids
+        and extension.state is OrderState.PAID
+        and extension.end is not None
     ]
-    return max([*later, *([record.end] if record.end else [])], default=None)
+    return max([*extended_ends, *([record.end] if record.end else [])], default=None)
 
 
 def _utc(time: datetime | None) -> str | None:

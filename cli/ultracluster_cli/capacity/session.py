@@ -94,7 +94,7 @@ def confirm(order: Order, quote: Quote, token: str | None) -> bool:
 
     Without a terminal only the order's own token confirms.
     """
-    say(_what(order, quote))
+    say(_purchase_terms(order, quote))
     if token is not None:
         if token == order_token(order):
             return True
@@ -103,11 +103,14 @@ def confirm(order: Order, quote: Quote, token: str | None) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         say(f"There is no terminal to confirm on. Give --token {order_token(order)} to buy without one.")
         return False
-    wanted = f"{order.name} {quote.fee}"
-    return str(typer.prompt(f"This cannot be undone. Type '{wanted}' to buy", err=True)).strip() == wanted
+    confirmation = f"{order.name} {quote.fee}"
+    return (
+        str(typer.prompt(f"This cannot be undone. Type '{confirmation}' to buy", err=True)).strip()
+        == confirmation
+    )
 
 
-def _what(order: Order, quote: Quote) -> str:
+def _purchase_terms(order: Order, quote: Quote) -> str:
     lines = [
         f"Order {order.name} for cluster {order.cluster}, account {order.account}, approved by {order.approver}:",
         f"  {order.kind} in {quote.request.region}, zone {', '.join(quote.zone_ids) or 'as AWS chooses'}",

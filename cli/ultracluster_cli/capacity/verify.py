@@ -35,29 +35,29 @@ def verify(
     Ends with exit code 2 if an instance runs elsewhere, or none runs.
     """
     reads = Ec2Reads(session_clients(profile))
-    listed: list[Reservation] = perform_all(
+    reservations: list[Reservation] = perform_all(
         every_page(lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"),
         lambda effect: reads.perform(effect) if isinstance(effect, DescribeReservations) else None,
     )
-    ours = [item for item in listed if item.reservation_id in reservation]
-    missing = sorted(set(reservation) - {item.reservation_id for item in ours})
+    selected = [item for item in reservations if item.reservation_id in reservation]
+    missing = sorted(set(reservation) - {item.reservation_id for item in selected})
     if missing:
         raise FindingsError.of(
             "UC7015", f"{', '.join(missing)} is not in {region}", allowed="reservations of this account"
         )
-    filters = [{"Name": "instance-type", "Values": sorted({item.instance_type for item in ours})}]
+    filters = [{"Name": "instance-type", "Values": sorted({item.instance_type for item in selected})}]
     for text in tag or ():
         key, _, value = text.partition("=")
         filters.append({"Name": f"tag:{key}", "Values": [value]})
-    proof = judge_consumption(
+    report = judge_consumption(
         read_instances(reads.client(region), filters=filters),
-        reserved={item.reservation_id: item.instance_count for item in ours},
-        is_block=all(item.reservation_type == "capacity-block" for item in ours),
+        reserved={item.reservation_id: item.instance_count for item in selected},
+        is_block=all(item.reservation_type == "capacity-block" for item in selected),
     )
-    row = {"reserved": proof.reserved, "inside": proof.inside, "outside": proof.outside}
+    row = {"reserved": report.reserved, "inside": report.inside, "outside": report.outside}
     if as_json:
-        print_json({**row, "findings": [str(finding) for finding in proof.findings]})
+        print_json({**row, "findings": [str(finding) for finding in report.findings]})
     else:
         print_table(columns=list(row), rows=[row])
-    if proof.findings:
-        raise FindingsError(proof.findings)
+    if report.findings:
+        raise FindingsError(report.findings)

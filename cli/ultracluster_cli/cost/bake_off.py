@@ -31,7 +31,7 @@ __all__ = ["bake_off"]
 _MOST_WEEKS: Final = 65  # CloudWatch keeps metrics for 455 days
 _NODES: Final = re.compile(r"([a-z][A-Za-z0-9_]*)=([1-9][0-9]{0,5})(?:x([a-z0-9.-]+))?")
 
-_Given = Mapping[str, tuple[int, str | None]]
+_NodeCounts = Mapping[str, tuple[int, str | None]]
 
 
 def bake_off(
@@ -66,17 +66,23 @@ def bake_off(
 ) -> None:
     """Compare the contestants of a bake-off week by week, and what a dollar bought."""
     today = datetime.now(UTC).date()
-    given, paid = _parse(nodes or (), price or (), weeks=weeks, today=today)
+    node_counts, paid_prices = _parse(nodes or (), price or (), weeks=weeks, today=today)
     mondays = weeks_until(today, weeks)
     with account() as target:
         cloudwatch = target.client("cloudwatch", region)
         try:
-            found = find_figures(cloudwatch, bake_off=path)
-            names = list(dict.fromkeys([*given, *sorted(found)]))
-            wanted = list(dict.fromkeys(figure or sorted({each for some in found.values() for each in some})))
+            figures_found = find_figures(cloudwatch, bake_off=path)
+            names = list(dict.fromkeys([*node_counts, *sorted(figures_found)]))
+            figure_names = list(
+                dict.fromkeys(
+                    figure or sorted({name for names_found in figures_found.values() for name in names_found})
+                )
+            )
             reports = (
-                read_reports(cloudwatch, bake_off=path, contestants=names, figures=wanted, mondays=mondays)
-                if names and wanted
+                read_reports(
+                    cloudwatch, bake_off=path, contestants=names, figures=figure_names, mondays=mondays
+                )
+                if names and figure_names
                 else {}
             )
         except (BotoCoreError, ClientError) as error:
@@ -87,17 +93,23 @@ def bake_off(
         remedy = "Check path and Region; for figures of more than two weeks ago give --figure, and each contestant by --nodes"
         raise FindingsError.of("UC9342", problem, remedy=remedy)
     sides = [
-        _side(name, given, paid, market="on-demand" if on_demand else "capacity-block", region=region)
+        _side(
+            name,
+            node_counts,
+            paid_prices,
+            market="on-demand" if on_demand else "capacity-block",
+            region=region,
+        )
         for name in names
     ]
-    report = report_weeks(reports, mondays=mondays, figures=wanted, sides=sides, today=today)
+    report = report_weeks(reports, mondays=mondays, figures=figure_names, sides=sides, today=today)
     if as_json:
         print_json(
             {
                 "bake_off": path,
                 "region": region,
-                "contestants": [_side_json(each) for each in sides],
-                "weeks": [_week_json(each) for each in report],
+                "contestants": [_side_json(name) for name in sides],
+                "weeks": [_week_json(name) for name in report],
             }
         )
         return
@@ -106,51 +118,55 @@ def bake_off(
 
 def _parse(
     nodes: Sequence[str], prices: Sequence[str], *, weeks: int, today: date
-) -> tuple[_Given, Mapping[str, Price]]:
+) -> tuple[_NodeCounts, Mapping[str, Price]]:
     findings: list[Finding] = []
     if not 1 <= weeks <= _MOST_WEEKS:
         allowed = f"1 to {_MOST_WEEKS}; CloudWatch keeps metrics for 455 days"
         findings.append(
             Finding(code="UC9341", problem=f"got {quote(weeks)}", allowed=allowed, path="--weeks")
         )
-    given: dict[str, tuple[int, str | None]] = {}
+    node_counts: dict[str, tuple[int, str | None]] = {}
     for text in nodes:
-        if found := _NODES.fullmatch(text):
-            given[found[1]] = (int(found[2]), found[3])
+        if match := _NODES.fullmatch(text):
+            node_counts[match[1]] = (int(match[2]), match[3])
         else:
             findings.append(
-                _wrong("--nodes", text, "NAME=COUNT or NAME=COUNTxTYPE, such as trn2=4xtrn2.48xlarge")
+                _invalid_argument(
+                    "--nodes", text, "NAME=COUNT or NAME=COUNTxTYPE, such as trn2=4xtrn2.48xlarge"
+                )
             )
-    paid: dict[str, Price] = {}
+    paid_prices: dict[str, Price] = {}
     for text in prices:
         name, _, amount = text.partition("=")
         try:
             dollars = Decimal(amount)
         except InvalidOperation:
             dollars = Decimal(0)
-        if not dollars.is_finite() or dollars <= 0 or name not in given:
+        if not dollars.is_finite() or dollars <= 0 or name not in node_counts:
             allowed = "NAME=USD, more than 0, of a contestant whose nodes --nodes says, such as trn2=35.76"
-            findings.append(_wrong("--price", text, allowed))
-        paid[name] = Price(amount=dollars, unit="instance-hour", source="given by --price", dated=today)
+            findings.append(_invalid_argument("--price", text, allowed))
+        paid_prices[name] = Price(
+            amount=dollars, unit="instance-hour", source="given by --price", dated=today
+        )
     if findings:
         raise FindingsError(findings)
-    return given, paid
+    return node_counts, paid_prices
 
 
-def _wrong(option: str, text: str, allowed: str) -> Finding:
+def _invalid_argument(option: str, text: str, allowed: str) -> Finding:
     return Finding(code="UC9340", problem=f"got {quote(text)}", allowed=allowed, path=option)
 
 
 def _side(
     name: str,
-    given: _Given,
-    paid: Mapping[str, Price],
+    node_counts: _NodeCounts,
+    paid_prices: Mapping[str, Price],
     *,
     market: Literal["capacity-block", "on-demand"],
     region: str,
 ) -> Side:
-    count, instance_type = given.get(name, (None, None))
-    price = paid.get(name)
+    count, instance_type = node_counts.get(name, (None, None))
+    price = paid_prices.get(name)
     if price is None and instance_type is not None:
         price = price_of(BillableItem(kind=market, name=instance_type), region)
     return Side(name=name, nodes=count, price=price)
@@ -164,11 +180,11 @@ def _side_json(side: Side) -> dict[str, Any]:
         "node_hour_usd": None if price is None or price.amount is None else str(price.amount),
         "source": price and price.source,
         "dated": price and price.dated.isoformat(),
-        "reason": _why_not_known(side),
+        "reason": _unknown_price_reason(side),
     }
 
 
-def _why_not_known(side: Side) -> str:
+def _unknown_price_reason(side: Side) -> str:
     return "neither type nor price was given" if side.price is None else side.price.reason
 
 
@@ -181,8 +197,8 @@ def _week_json(week: Week) -> dict[str, Any]:
             {
                 "figure": figure.name,
                 "contestants": {
-                    name: None if each is None else _reached_json(each)
-                    for name, each in figure.reached.items()
+                    name: None if mean is None else _reached_json(mean)
+                    for name, mean in figure.reached.items()
                 },
             }
             for figure in week.figures
@@ -212,31 +228,31 @@ def _print(path: str, region: str, sides: Sequence[Side], weeks: Sequence[Week])
     for side in sides:
         hourly = side.usd_per_hour
         if side.price is None or hourly is None:
-            said = f"not known: {_why_not_known(side)}"
+            rate = f"not known: {_unknown_price_reason(side)}"
         else:
-            said = f"{hourly:,} USD for {side.nodes} nodes ({side.price.source}, {side.price.dated})"
-        print(f"  an hour of {side.name}: {said}")  # noqa: T201 - this is the output
+            rate = f"{hourly:,} USD for {side.nodes} nodes ({side.price.source}, {side.price.dated})"
+        print(f"  an hour of {side.name}: {rate}")  # noqa: T201 - this is the output
 
 
 def _rows(week: Week, figure: Figure, ratios: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    when = f"{week.first} to {week.last}" if week.over else f"{week.first}, so far"
-    told = {name: each for name, each in figure.reached.items() if each is not None}
+    period = f"{week.first} to {week.last}" if week.over else f"{week.first}, so far"
+    reached = {name: mean for name, mean in figure.reached.items() if mean is not None}
     missing = dict.fromkeys(figure.reached, "none")
     yield {
-        "week": when,
+        "week": period,
         "figure": figure.name,
         **missing,
-        **{name: f"{each.mean:,.6g}" for name, each in told.items()},
-        **{ratio: _text(told[name].ratio if name in told else None) for name, ratio in ratios.items()},
+        **{name: f"{mean.mean:,.6g}" for name, mean in reached.items()},
+        **{ratio: _text(reached[name].ratio if name in reached else None) for name, ratio in ratios.items()},
     }
     if figure.name.endswith(BY_THE_SECOND):
         yield {
-            "week": when,
+            "week": period,
             "figure": f"{figure.name.removesuffix(BY_THE_SECOND)} for a dollar",
             **missing,
-            **{name: _text(each.for_a_dollar) for name, each in told.items()},
+            **{name: _text(mean.for_a_dollar) for name, mean in reached.items()},
             **{
-                ratio: _text(told[name].ratio_for_a_dollar if name in told else None)
+                ratio: _text(reached[name].ratio_for_a_dollar if name in reached else None)
                 for name, ratio in ratios.items()
             },
         }

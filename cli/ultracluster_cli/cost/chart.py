@@ -32,14 +32,14 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
     rcParams["svg.hashsalt"] = "ultracluster"  # the same estimates give the same bytes
     rcParams["svg.fonttype"] = "none"
 
-    bars = [[line for line in each.lines if line.run(each.usage).is_known] for each in estimates]
+    bars = [[line for line in estimate.lines if line.run(estimate.usage).is_known] for estimate in estimates]
     heights = [_HEIGHT_BESIDE + _HEIGHT_OF_A_BAR * len(lines) for lines in bars]
     drawing = figure.Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
     panels = drawing.subplots(len(estimates), 1, squeeze=False, height_ratios=heights)
     for (panel,), estimate, lines in zip(panels, estimates, bars, strict=True):
         amounts = [line.run(estimate.usage) for line in lines]
-        drawn = panel.barh([line.name for line in lines], [float(each.high) for each in amounts])
-        panel.bar_label(drawn, [each.text() for each in amounts], padding=4)
+        drawn = panel.barh([line.name for line in lines], [float(estimate.high) for estimate in amounts])
+        panel.bar_label(drawn, [estimate.text() for estimate in amounts], padding=4)
         panel.invert_yaxis()
         panel.set_xscale("symlog", linthresh=1)  # nodes cost thousands of times what an alarm does
         panel.set_xlabel("USD of one run, logarithmic")
@@ -50,7 +50,7 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
         return
     svg = io.StringIO()
     drawing.savefig(svg, format="svg", metadata={"Date": None})
-    names = ", ".join(each.footprint.cluster for each in estimates)
+    names = ", ".join(estimate.footprint.cluster for estimate in estimates)
     path.write_text(
         f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(names)}: cost</title></head>\n'
         f"<body>\n{svg.getvalue()[svg.getvalue().index('<svg') :]}</body>\n</html>\n",

@@ -11,7 +11,7 @@ import typer
 
 from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
-from ultracluster_cli._aws.selection import called, clusters_of
+from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.chart import draw_costs
 from ultracluster_cli.cost.output import cost_json, print_cost
@@ -56,7 +56,7 @@ class _Plans:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _CostedCluster:
+class _ClusterEstimate:
     """A cluster with its estimate.
 
     Attributes:
@@ -145,56 +145,67 @@ def estimate(
     )
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
-    clusters = called(clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout)
-    footprints = [configured_footprint(each) for each in clusters]
+    clusters = clusters_named(
+        clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
+    )
+    footprints = [configured_footprint(cluster_config) for cluster_config in clusters]
     findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *_chart_findings(chart)]
     if findings:
         raise FindingsError(findings)
     today = datetime.now(UTC).date()
-    known = _prices_of_today(footprints, plans) if live else None
-    prices = catalogue_prices(known=known, fallback_region=plans.fallback_region)
-    given = _given_prices(plans, today)
-    costed = [
-        _costed(each, footprint, plans=plans, prices=prices, given=given, today=today)
-        for each, footprint in zip(clusters, footprints, strict=True)
+    listed = _prices_of_today(footprints, plans) if live else None
+    prices = catalogue_prices(known=listed, fallback_region=plans.fallback_region)
+    own_prices = _own_prices(plans, today)
+    estimates = [
+        _estimate_cluster(
+            cluster_config, footprint, plans=plans, prices=prices, own_prices=own_prices, today=today
+        )
+        for cluster_config, footprint in zip(clusters, footprints, strict=True)
     ]
-    _check_names(given, costed)
+    _check_names(own_prices, estimates)
     if chart is not None:
-        draw_costs([each.estimate for each in costed], chart)
+        draw_costs([cluster_config.estimate for cluster_config in estimates], chart)
     if as_json:
-        print_json({"clusters": [cost_json(each.estimate, each.hours_from, each.rival) for each in costed]})
+        print_json(
+            {
+                "clusters": [
+                    cost_json(cluster_config.estimate, cluster_config.hours_from, cluster_config.rival)
+                    for cluster_config in estimates
+                ]
+            }
+        )
     else:
-        for each in costed:
-            print_cost(each.estimate, each.hours_from, each.rival)
+        for cluster_config in estimates:
+            print_cost(cluster_config.estimate, cluster_config.hours_from, cluster_config.rival)
 
 
 def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[BillableItem, str], Price]:
-    wanted: list[tuple[BillableItem, str]] = []
+    billable: list[tuple[BillableItem, str]] = []
 
-    def noted(thing: BillableItem, region: str) -> Price:
-        wanted.append((thing, region))
+    def note_price(thing: BillableItem, region: str) -> Price:
+        billable.append((thing, region))
         return price_of(thing, region)
 
     for footprint in footprints:
         usage = Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
-        estimate = estimate_cost(footprint, usage=usage, prices=noted)
+        estimate = estimate_cost(footprint, usage=usage, prices=note_price)
         if plans.compare is not None:
-            compare_with(plans.compare, estimate, prices=noted, throughput_ratio=None)
+            compare_with(plans.compare, estimate, prices=note_price, throughput_ratio=None)
     with account() as target:
-        found, findings = listed_prices(wanted, client=target.client("pricing", PRICE_LIST_REGION))
+        prices, findings = listed_prices(billable, client=target.client("pricing", PRICE_LIST_REGION))
     print_findings(findings)
-    return found
+    return prices
 
 
-def _costed(
+def _estimate_cluster(
     cluster: ClusterConfig,
     footprint: Footprint,
     *,
     plans: _Plans,
     prices: Prices,
-    given: Mapping[str, Price],
+    own_prices: Mapping[str, Price],
     today: date,
-) -> _CostedCluster:
+) -> _ClusterEstimate:
     window = planned_hours(cluster)
     hours_from: Literal["--hours", "window of the capacity", "a month"]
     if plans.hours is not None:
@@ -210,27 +221,27 @@ def _costed(
         tokens_per_second=None if plans.tokens_per_second is None else _decimal(plans.tokens_per_second),
         savings_plan_rate=None
         if plans.savings_plan is None
-        else _given_price(_decimal(plans.savings_plan), "--savings-plan", today),
+        else _own_price(_decimal(plans.savings_plan), "--savings-plan", today),
         custom_metrics=plans.metrics,
         compile_hours=_decimal(plans.compile_hours),
         compile_reuse=plans.compile_reuse,
-        **{name: None if each is None else _decimal(each) for name, each in plans.use.items()},
+        **{name: None if value is None else _decimal(value) for name, value in plans.use.items()},
     )
-    estimate = estimate_cost(footprint, usage=usage, prices=prices, given=given)
+    estimate = estimate_cost(footprint, usage=usage, prices=prices, given=own_prices)
     ratio = None if plans.throughput_ratio is None else _decimal(plans.throughput_ratio)
     rival = (
         None
         if plans.compare is None
-        else compare_with(plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=given)
+        else compare_with(plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=own_prices)
     )
-    return _CostedCluster(estimate=estimate, hours_from=hours_from, rival=rival)
+    return _ClusterEstimate(estimate=estimate, hours_from=hours_from, rival=rival)
 
 
 def _decimal(figure: float) -> Decimal:
     return Decimal(int(figure)) if figure == int(figure) else Decimal(str(figure))  # as it was typed
 
 
-def _given_price(amount: Decimal, option: str, today: date) -> Price:
+def _own_price(amount: Decimal, option: str, today: date) -> Price:
     return Price(amount=amount, unit="instance-hour", source=f"given by {option}", dated=today)
 
 
@@ -258,11 +269,11 @@ def _figure_findings(plans: _Plans) -> Iterator[Finding]:
 
 
 def _savings_plan_findings(plans: _Plans, footprints: Sequence[Footprint]) -> Iterator[Finding]:
-    bought = {each.market for footprint in footprints for each in footprint.paid_supplies()}
-    if plans.savings_plan is not None and "on-demand" not in bought:
+    markets = {supply.market for footprint in footprints for supply in footprint.paid_supplies()}
+    if plans.savings_plan is not None and "on-demand" not in markets:
         yield Finding(
             code="UC9304",
-            problem=f"the nodes are bought as {', '.join(sorted(bought))}, where Savings Plans do not apply",
+            problem=f"the nodes are bought as {', '.join(sorted(markets))}, where Savings Plans do not apply",
             remedy="Leave --savings-plan out, or name a cluster with on-demand nodes by --cluster",
         )
 
@@ -279,8 +290,8 @@ def _check_month(hours: Decimal, runs: int) -> None:
         raise FindingsError.of("UC9302", problem, allowed=allowed)
 
 
-def _given_prices(plans: _Plans, today: date) -> dict[str, Price]:
-    given: dict[str, Price] = {}
+def _own_prices(plans: _Plans, today: date) -> dict[str, Price]:
+    prices: dict[str, Price] = {}
     findings: list[Finding] = []
     for text in plans.prices:
         line, equals, amount = text.rpartition("=")
@@ -294,15 +305,19 @@ def _given_prices(plans: _Plans, today: date) -> dict[str, Price]:
                 Finding(code="UC9303", problem=f"got {quote(text)}", allowed=allowed, path="--price")
             )
         else:
-            given[line] = _given_price(dollars, "--price", today)
+            prices[line] = _own_price(dollars, "--price", today)
     if findings:
         raise FindingsError(findings)
-    return given
+    return prices
 
 
-def _check_names(given: Mapping[str, Price], costed: Sequence[_CostedCluster]) -> None:
+def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[_ClusterEstimate]) -> None:
     """Reject a price for a line that does not exist, which would silently change nothing."""
-    lines = {line.name: None for each in costed for line in (*each.estimate.lines, *each.estimate.if_used)}
+    lines = {
+        line.name: None
+        for cluster_estimate in estimates
+        for line in (*cluster_estimate.estimate.lines, *cluster_estimate.estimate.if_used)
+    }
     findings = [
         Finding(
             code="UC9303",
@@ -310,7 +325,7 @@ def _check_names(given: Mapping[str, Price], costed: Sequence[_CostedCluster]) -
             allowed=", ".join(lines),
             path="--price",
         )
-        for name in given
+        for name in own_prices
         if name not in lines
     ]
     if findings:

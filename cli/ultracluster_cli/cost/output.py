@@ -28,8 +28,8 @@ def cost_json(estimate: Estimate, hours_from: str, rival: Rival | None) -> dict[
         "hours": f"{estimate.usage.hours:f}",
         "hours_from": hours_from,
         "runs_per_month": estimate.usage.runs_per_month,
-        "lines": [_line_json(each, estimate) for each in estimate.lines],
-        "if_used": [_line_json(each, estimate) for each in estimate.if_used],
+        "lines": [_line_json(line, estimate) for line in estimate.lines],
+        "if_used": [_line_json(line, estimate) for line in estimate.if_used],
         "hour": money_json(estimate.hour),
         "idle_hour": money_json(estimate.idle_hour),
         "run": money_json(estimate.run),
@@ -48,8 +48,8 @@ def money_json(amount: Money) -> dict[str, Any]:
     """
     ends = {"low": amount.low, "high": amount.high}
     known = amount.is_known
-    shown = {name: str(end.quantize(_EXACT)) if known else None for name, end in ends.items()}
-    return {**shown, "without": list(amount.without)}
+    values = {name: str(end.quantize(_EXACT)) if known else None for name, end in ends.items()}
+    return {**values, "without": list(amount.without)}
 
 
 def _line_json(line: Line, estimate: Estimate) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def print_cost(estimate: Estimate, hours_from: str, rival: Rival | None) -> None
         f"{runs} in a month"
     )
     numbers: dict[str, int] = {}
-    rows = [_row(each, estimate, numbers) for each in estimate.lines]
+    rows = [_row(line, estimate, numbers) for line in estimate.lines]
     rows.append(
         {
             "line": "in all",
@@ -108,7 +108,7 @@ def print_cost(estimate: Estimate, hours_from: str, rival: Rival | None) -> None
             "a month": estimate.month.text(),
         }
     )
-    rows += [{**_row(each, estimate, numbers), "line": f"if used: {each.name}"} for each in estimate.if_used]
+    rows += [{**_row(line, estimate, numbers), "line": f"if used: {line.name}"} for line in estimate.if_used]
     print_table(
         columns=["line", "what", "quantity", "price", "an hour", "a run", "a month", "source"],
         rows=rows,
@@ -144,7 +144,7 @@ def _sums(estimate: Estimate) -> list[tuple[str, str]]:
 
 
 def _row(line: Line, estimate: Estimate, numbers: dict[str, int]) -> dict[str, Any]:
-    said = f"{line.price.source}, {line.price.dated}" if line.price.bounds else line.price.reason
+    source = f"{line.price.source}, {line.price.dated}" if line.price.bounds else line.price.reason
     return {
         "line": line.name,
         "what": line.what,
@@ -153,7 +153,7 @@ def _row(line: Line, estimate: Estimate, numbers: dict[str, int]) -> dict[str, A
         "an hour": line.hour.text(),
         "a run": line.run(estimate.usage).text(),
         "a month": line.month(estimate.usage).text(),
-        "source": f"[{numbers.setdefault(said, len(numbers) + 1)}]",
+        "source": f"[{numbers.setdefault(source, len(numbers) + 1)}]",
     }
 
 
@@ -164,9 +164,9 @@ def _price(price: Price) -> str:
 
 
 def _rival_rows(estimate: Estimate, rival: Rival) -> list[dict[str, Any]]:
-    own = next(each for each in estimate.lines if each.charged != "once")
+    own_line = next(line for line in estimate.lines if line.charged != "once")
     sides = [
-        (estimate.footprint.supplies[0].instance_type, rival.own_chips_per_node, own.price, estimate),
+        (estimate.footprint.supplies[0].instance_type, rival.own_chips_per_node, own_line.price, estimate),
         (rival.instance_type, rival.chips_per_node, rival.price, rival.estimate),
     ]
     return [

@@ -59,23 +59,23 @@ class DeploymentProgress:
     def read(self, line: str) -> None:
         """Update the progress from one line of output; other lines change nothing."""
         line = _COLORS.sub("", line)
-        if found := _STARTED.match(line):
-            self.current, self.stacks = found["stack"], int(found["of"])
+        if match := _STARTED.match(line):
+            self.current, self.stacks = match["stack"], int(match["of"])
             self.resources_done = self.resources_total = 0
-        elif found := _DEPLOYED.match(line):
-            self.deployed.append(DeployedStack(name=found["stack"], changed=not found["same"]))
+        elif match := _DEPLOYED.match(line):
+            self.deployed.append(DeployedStack(name=match["stack"], changed=not match["same"]))
             self.current = None
             self.resources_done = self.resources_total = 0
-        elif found := _SECONDS.match(line):
-            self._take_time(found["step"], float(found["seconds"]))
-        elif found := _EVENT.match(line):
-            self.resources_done, self.resources_total = int(found["done"]), int(found["total"] or 0)
+        elif match := _SECONDS.match(line):
+            self._record_time(match["step"], float(match["seconds"]))
+        elif match := _EVENT.match(line):
+            self.resources_done, self.resources_total = int(match["done"]), int(match["total"] or 0)
         if line.strip():
             self.last_lines.append(line.strip())
         if _FAILED.search(line):
             self.failures.append(line.strip())
 
-    def _take_time(self, step: str, seconds: float) -> None:
+    def _record_time(self, step: str, seconds: float) -> None:
         if step == "Synthesis":
             self.synthesis_seconds = seconds
         elif self.deployed:

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from ultracluster_cli._aws.cluster_targets import one_target, targets_by_profile
+from ultracluster_cli._aws.cluster_targets import single_target, targets_by_profile
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import account, local_aws
-from ultracluster_cli._cdk.timing import timed
+from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.deploy.deployment import deploy_to
@@ -50,17 +50,17 @@ def deploy(
     state = state_directory(directory)
     steps: dict[str, float] = {}
     with (
-        timed(steps, "in all"),
+        measure(steps, "in all"),
         run_directory(state) as temporary,
         ExitStack() as stack,
     ):
         if local:
-            fake = local_aws(clusters, background=state / "local", temporary=temporary, steps=steps)
-            targets = one_target(stack.enter_context(fake))
+            local_target = local_aws(clusters, background=state / "local", temporary=temporary, steps=steps)
+            targets = single_target(stack.enter_context(local_target))
         else:
             targets = stack.enter_context(targets_by_profile(clusters, account))
         say(f"Deploying {len(clusters)} cluster(s) to {targets.name}")
-        several = len(targets.targets) > 1  # the CDK CLI takes one profile at a time
+        multiple_profiles = len(targets.targets) > 1  # the CDK CLI takes one profile at a time
         deployed = [
             deploy_to(
                 target,
@@ -68,7 +68,7 @@ def deploy(
                 directory=directory,
                 rollout=rollout,
                 wave=wave,
-                only=targets.clusters(profile) if several else (),
+                only=targets.clusters(profile) if multiple_profiles else (),
                 unattended=yes,
                 no_cache=no_cache,
                 temporary=temporary,
@@ -76,8 +76,8 @@ def deploy(
             )
             for profile, target in targets.targets.items()
         ]
-    read = [cluster for each in deployed for cluster in each.clusters]
-    stacks = [stack for each in deployed for stack in each.stacks]
-    print_summary(read, local=local, as_json=as_json, steps=steps, deployed=stacks)
+    clusters_read = [cluster for deployment in deployed for cluster in deployment.clusters]
+    stacks = [stack for deployment in deployed for stack in deployment.stacks]
+    print_summary(clusters_read, local=local, as_json=as_json, steps=steps, deployed=stacks)
     if not as_json:
-        print_next_steps(read, local=local)
+        print_next_steps(clusters_read, local=local)

@@ -8,8 +8,8 @@ from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli._cdk.assembly import read_assembly
 from ultracluster_cli._cdk.child_process import run_in_terminal, run_logged
-from ultracluster_cli._cdk.timing import timed
-from ultracluster_cli._cdk.toolchain import Toolchain, with_own_folders
+from ultracluster_cli._cdk.timing import measure
+from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
 from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress
 from ultracluster_cli.deploy.cluster_state import Cluster
@@ -68,18 +68,26 @@ def deploy_to(
         FindingsError: If the CDK CLI fails (UC9006) or reading back fails (UC9007).
     """
     state = state_directory(directory)
-    asks = not (target.local or unattended)
-    command = _command(toolchain, rollout, wave, target=target, only=only, asks=asks, no_cache=no_cache)
-    environment = with_own_folders(target.environment, toolchain=toolchain, state=state, temporary=temporary)
+    interactive = not (target.local or unattended)
+    command = _command(
+        toolchain, rollout, wave, target=target, only=only, interactive=interactive, no_cache=no_cache
+    )
+    environment = with_project_folders(
+        target.environment, toolchain=toolchain, state=state, temporary=temporary
+    )
     progress = DeploymentProgress()
-    with timed(steps, "cdk deploy"):
-        _run(command, directory, environment, state, progress, asks=asks)
-    with timed(steps, "reading back"):
-        own = [each for each in clusters_of(load_rollout(rollout).config, wave) if each.own_instance_type]
+    with measure(steps, "cdk deploy"):
+        _run(command, directory, environment, state, progress, interactive=interactive)
+    with measure(steps, "reading back"):
+        own_type_clusters = [
+            cluster
+            for cluster in clusters_of(load_rollout(rollout).config, wave)
+            if cluster.own_instance_type
+        ]
         clusters = read_clusters(
-            [one for one in read_assembly(directory / "cdk.out") if not only or one.cluster in only],
+            [stack for stack in read_assembly(directory / "cdk.out") if not only or stack.cluster in only],
             client=target.client,
-            own_types={each.instance_type: each.machine for each in own},
+            own_types={cluster.instance_type: cluster.machine for cluster in own_type_clusters},
         )
     return Deployed(clusters=tuple(clusters), stacks=tuple(progress.deployed))
 
@@ -91,7 +99,7 @@ def _command(
     *,
     target: Target,
     only: Sequence[str],
-    asks: bool,
+    interactive: bool,
     no_cache: bool,
 ) -> list[str]:
     # "**" and not --all, which takes the stacks outside stages only and fails when there are none.
@@ -110,7 +118,7 @@ def _command(
     if no_cache:
         command += ["--context", "cache=false"]
     command += target.cdk_options
-    if asks:
+    if interactive:
         return [*command, "--require-approval", "broadening"]
     return [*command, "--require-approval", "never", "--progress", "events", "--no-color"]
 
@@ -122,9 +130,9 @@ def _run(
     state: Path,
     progress: DeploymentProgress,
     *,
-    asks: bool,
+    interactive: bool,
 ) -> None:
-    if asks:
+    if interactive:
         code = run_in_terminal(command, directory=directory, environment=environment)
         if code:
             raise _failed(code, "see what it says above")

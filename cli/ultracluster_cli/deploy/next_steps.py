@@ -30,8 +30,8 @@ def print_next_steps(clusters: Sequence[Cluster], *, local: bool) -> None:
         say(_FROM_LOCAL)
         return
     for cluster in clusters:
-        named = cluster.name.removesuffix(f"-{cluster.region}")
+        cluster_name = cluster.name.removesuffix(f"-{cluster.region}")
         for job in cluster.job_definitions:
             # Not SubmitJob itself: it knows neither the jobs that come before, nor that the queue wants a share.
-            command = ["ultracluster", "jobs", "submit", named, job.name, "--region", cluster.region]
+            command = ["ultracluster", "jobs", "submit", cluster_name, job.name, "--region", cluster.region]
             say(f"Start the job on {cluster.name}: {shlex.join(command)}")

@@ -58,8 +58,8 @@ def print_summary(
     print_table(
         columns=["stack", "status", "resources", "changes", "seconds"], rows=_stack_rows(stacks, deployed)
     )
-    timed = [{"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in steps.items()]
-    print_table(columns=["step", "seconds"], rows=timed)
+    timings = [{"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in steps.items()]
+    print_table(columns=["step", "seconds"], rows=timings)
 
 
 def _facts(cluster: Cluster) -> list[tuple[str, str]]:
@@ -107,20 +107,20 @@ def _file_system(system: FileSystem) -> str:
 
 def _stack_rows(stacks: Sequence[Any], deployed: Sequence[DeployedStack]) -> list[dict[str, Any]]:
     # The CDK CLI shows a stack as "stage/id (name)", or as its name alone.
-    said = {stack.name.rpartition(" (")[2].removesuffix(")"): stack for stack in deployed}
+    reported = {stack.name.rpartition(" (")[2].removesuffix(")"): stack for stack in deployed}
     return [
         {
             "stack": stack.name,
             "status": stack.status,
             "resources": stack.resources,
-            "changes": _changes(said.get(stack.name)),
-            "seconds": f"{said[stack.name].seconds or 0:.1f}" if stack.name in said else None,
+            "changes": _changes(reported.get(stack.name)),
+            "seconds": f"{reported[stack.name].seconds or 0:.1f}" if stack.name in reported else None,
         }
         for stack in stacks
     ]
 
 
-def _changes(said: DeployedStack | None) -> str | None:
-    if said is None:
+def _changes(stack: DeployedStack | None) -> str | None:
+    if stack is None:
         return None
-    return "deployed" if said.changed else "no changes"
+    return "deployed" if stack.changed else "no changes"

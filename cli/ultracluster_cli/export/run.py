@@ -38,13 +38,13 @@ def export_assembly(
     for cluster in clusters:
         exported[cluster.stage] = [
             (
-                one.stack.name.removeprefix(f"{cluster.stage}-"),
+                assembled.stack.name.removeprefix(f"{cluster.stage}-"),
                 exported_template(
-                    one.stack.template, values=_values(cluster), region=cluster.region, bucket=bucket
+                    assembled.stack.template, values=_values(cluster), region=cluster.region, bucket=bucket
                 ),
             )
-            for one in stacks
-            if one.stack.cluster == cluster.stage
+            for assembled in stacks
+            if assembled.stack.cluster == cluster.stage
         ]
     rows = []
     for cluster, templates in zip(clusters, exported.values(), strict=True):
@@ -54,20 +54,20 @@ def export_assembly(
             path = folder / f"{part.lower()}.template.json"
             path.write_text(text_of(template) + "\n", encoding="utf-8")
             rows.append(_row(path, template))
-        whole = stack_set_template(folder.name, templates, region=cluster.region)
+        combined = stack_set_template(folder.name, templates, region=cluster.region)
         path = folder / "stack-sets.template.json"
-        path.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-        rows.append(_row(path, whole))
+        path.write_text(json.dumps(combined, indent=2) + "\n", encoding="utf-8")
+        rows.append(_row(path, combined))
     for name, source in sorted(_assets(stacks).items()):
         (output / "assets").mkdir(exist_ok=True)
-        _pack(source, output / "assets" / name)
+        _zip(source, output / "assets" / name)
     return rows
 
 
 def _values(cluster: ClusterConfig) -> dict[str, str]:
     """What becomes a parameter; the first source of capacity gives ReservationId, the next ReservationId2."""
     values = {cluster.image_id: "ImageId", cluster.zone_id: "ZoneId"}
-    reservations = (each.reservation_id for _, each in cluster.sources() if each.reservation_id)
+    reservations = (capacity.reservation_id for _, capacity in cluster.sources() if capacity.reservation_id)
     for number, reservation in enumerate(dict.fromkeys(reservations), start=1):
         values[reservation] = "ReservationId" + (str(number) if number > 1 else "")
     return values
@@ -86,20 +86,20 @@ def _row(path: Path, template: dict[str, Any]) -> dict[str, Any]:
 
 def _assets(stacks: list[AssembledStack]) -> dict[str, Path]:
     """Where the code of functions is, by the key that the templates name."""
-    return dict(found for stack in stacks for found in _assets_of(stack))
+    return dict(asset for stack in stacks for asset in _assets_of(stack))
 
 
-def _assets_of(one: AssembledStack) -> Iterator[tuple[str, Path]]:
-    if one.stack.assembly is None:
+def _assets_of(assembled: AssembledStack) -> Iterator[tuple[str, Path]]:
+    if assembled.stack.assembly is None:
         return
-    for path in one.stack.assembly.glob("*.assets.json"):
+    for path in assembled.stack.assembly.glob("*.assets.json"):
         for asset in json.loads(path.read_text("utf-8")).get("files", {}).values():
             if asset["source"].get("packaging") == "zip":
                 for destination in asset["destinations"].values():
-                    yield destination["objectKey"], one.stack.assembly / asset["source"]["path"]
+                    yield destination["objectKey"], assembled.stack.assembly / asset["source"]["path"]
 
 
-def _pack(source: Path, target: Path) -> None:
+def _zip(source: Path, target: Path) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(source.rglob("*")):
             if path.is_file():

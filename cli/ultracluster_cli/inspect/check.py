@@ -46,10 +46,10 @@ def check(
     Templates given together are checked together: what one exports is known where another imports it. Warnings do not
     change the exit code.
     """
-    wrong = _check_region(region)
-    skips, wrong_skips = _skips(skip or [])
-    if wrong or wrong_skips:
-        raise FindingsError([*wrong, *wrong_skips])
+    region_findings = _check_region(region)
+    skips, skip_findings = _skips(skip or [])
+    if region_findings or skip_findings:
+        raise FindingsError([*region_findings, *skip_findings])
     sources = read_templates(templates, region=region)
     report = check_templates(sources, skip=skips)
     if as_json:
@@ -59,8 +59,8 @@ def check(
         return
     errors = report.errors
     print_findings(finding for finding in report.findings if finding not in errors)
-    for left_out in report.left_out:
-        say(f"left out: {left_out.finding} Reason: {left_out.reason}")
+    for skipped in report.left_out:
+        say(f"left out: {skipped.finding} Reason: {skipped.reason}")
     if errors:
         raise FindingsError(errors)
     say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: nothing breaks a rule")
@@ -74,10 +74,10 @@ def _check_region(region: str | None) -> list[Finding]:
     ]
 
 
-def _skips(given: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
+def _skips(arguments: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
     skips: dict[str, str] = {}
     findings = []
-    for text in given:
+    for text in arguments:
         code, _, reason = text.partition("=")
         if not reason.strip():
             problem = f"got {quote(text)}"
@@ -87,7 +87,7 @@ def _skips(given: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
 
 
 def _as_json(report: CheckReport) -> dict[str, Any]:
-    found = [
+    findings = [
         {
             "code": finding.code,
             "severity": finding.severity.value,
@@ -100,13 +100,13 @@ def _as_json(report: CheckReport) -> dict[str, Any]:
         }
         for problem, finding in zip(report.problems, report.findings, strict=True)
     ]
-    left_out = [
+    skipped = [
         {
-            "code": each.finding.code,
-            "location": each.finding.location,
-            "path": each.finding.path,
-            "reason": each.reason,
+            "code": skipped_finding.finding.code,
+            "location": skipped_finding.finding.location,
+            "path": skipped_finding.finding.path,
+            "reason": skipped_finding.reason,
         }
-        for each in report.left_out
+        for skipped_finding in report.left_out
     ]
-    return {"findings": found, "left_out": left_out}
+    return {"findings": findings, "left_out": skipped}

@@ -22,9 +22,9 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
     interfaces = network_interfaces(machine, cluster.network.layout)
     per_node = addresses_per_node(interfaces)
     if cluster.network.subnet_id is None:
-        needed = cluster_addresses(instance_type=machine, nodes=nodes, nic_layout=interfaces)
+        addresses = cluster_addresses(instance_type=machine, nodes=nodes, nic_layout=interfaces)
     else:  # AWS's own addresses and the endpoints are no part of what is free
-        needed = (
+        addresses = (
             subnet_addresses(
                 nodes=nodes, addresses_per_node=per_node, file_system_interfaces=FILE_SYSTEM_ADDRESSES
             )
@@ -32,11 +32,11 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
         )
     return {
         "interfaces": len(interfaces),
-        "efa_interfaces": sum(each.has_efa for each in interfaces),
-        "card_0_taken": sum(each.card == 0 for each in interfaces),
+        "efa_interfaces": sum(interface.has_efa for interface in interfaces),
+        "card_0_taken": sum(interface.card == 0 for interface in interfaces),
         "card_0_slots": machine.network_cards[0].max_interfaces,
         "addresses_per_node": per_node,
-        "addresses_needed": needed,
+        "addresses_needed": addresses,
         "addresses_free": cluster.network.free_addresses,
     }
 

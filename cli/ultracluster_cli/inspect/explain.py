@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ultracluster_cli._aws.selection import called
+from ultracluster_cli._aws.selection import clusters_named
 from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_stacks.config.explain import explain_rollout
@@ -29,23 +29,25 @@ def explain(
 
     A value comes from the cluster, from the defaults of the file, or is built in.
     """
-    chosen = called(explain_rollout(rollout), [] if cluster is None else [cluster], rollout=rollout)
+    explained = clusters_named(
+        explain_rollout(rollout), [] if cluster is None else [cluster], rollout=rollout
+    )
     if as_json:
-        print_json({"clusters": [dataclasses.asdict(one) for one in chosen]})
+        print_json({"clusters": [dataclasses.asdict(cluster_settings) for cluster_settings in explained]})
         return
-    for one in chosen:
+    for cluster_settings in explained:
         rows = [
             {
                 "value": value.path,
-                "is": value.note if value.value is None and value.note else _shown(value.value),
+                "is": value.note if value.value is None and value.note else _text(value.value),
                 "given_by": value.given_by,
                 "where": value.location,
             }
-            for value in one.values
+            for value in cluster_settings.values
         ]
-        title = f"{one.name} in {one.region}, wave {one.wave}"
+        title = f"{cluster_settings.name} in {cluster_settings.region}, wave {cluster_settings.wave}"
         print_table(columns=["value", "is", "given_by", "where"], rows=rows, title=title)
 
 
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)

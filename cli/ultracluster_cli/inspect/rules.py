@@ -31,31 +31,33 @@ def rules(
 
     Shows an example that breaks the rule, one that keeps it, what to do, and the source.
     """
-    wanted = _known(codes or [])
+    selected = _selected_codes(codes or [])
     if as_json:
-        print_json({"rules": [_row(code, rule_note(code)) for code in wanted or sorted(RULES)]})
-    elif wanted:
-        typer.echo("\n".join(_explained(code, rule_note(code)) for code in wanted))
+        print_json({"rules": [_row(code, rule_note(code)) for code in selected or sorted(RULES)]})
+    elif selected:
+        typer.echo("\n".join(_explanation(code, rule_note(code)) for code in selected))
     else:
         for code in sorted(RULES):
             typer.echo(f"{code}  {RULES[code].severity:7}  {RULES[code].summary}")
 
 
-def _known(codes: Sequence[str]) -> list[str]:
+def _selected_codes(codes: Sequence[str]) -> list[str]:
     """Return the codes in upper case without duplicates."""
-    written = [code.strip().upper() for code in codes]
-    if unknown := [given for given, code in zip(codes, written, strict=True) if code not in RULES]:
-        raise FindingsError(_unknown(given) for given in unknown)
-    return list(dict.fromkeys(written))
+    upper_case = [code.strip().upper() for code in codes]
+    if unknown := [
+        code_as_typed for code_as_typed, code in zip(codes, upper_case, strict=True) if code not in RULES
+    ]:
+        raise FindingsError(_unknown_code(code_as_typed) for code_as_typed in unknown)
+    return list(dict.fromkeys(upper_case))
 
 
-def _unknown(given: str) -> Finding:
-    near = difflib.get_close_matches(given.upper()[:100], RULES, n=1)
+def _unknown_code(code_as_typed: str) -> Finding:
+    matches = difflib.get_close_matches(code_as_typed.upper()[:100], RULES, n=1)
     return Finding(
         code="UC9501",
-        problem=f"got {quote(given)}",
+        problem=f"got {quote(code_as_typed)}",
         allowed="a code such as UC4105; `ultracluster rules` lists them",
-        remedy=f"Did you mean {near[0]}?" if near else "",
+        remedy=f"Did you mean {matches[0]}?" if matches else "",
     )
 
 
@@ -74,7 +76,7 @@ def _row(code: str, note: RuleNote) -> dict[str, Any]:
     }
 
 
-def _explained(code: str, note: RuleNote) -> str:
+def _explanation(code: str, note: RuleNote) -> str:
     parts = [
         ("Breaks it", _example(note.fails)),
         ("Keeps it", _example(note.passes)),

@@ -48,7 +48,8 @@ def validate(
                 "clusters": rows,
                 "warnings": [str(finding) for finding in loaded.warnings],
                 "suppressed": [
-                    {"warning": str(each.finding), "reason": each.reason} for each in loaded.suppressed
+                    {"warning": str(suppression.finding), "reason": suppression.reason}
+                    for suppression in loaded.suppressed
                 ],
             }
         )

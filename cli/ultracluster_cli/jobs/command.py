@@ -9,7 +9,7 @@ import typer
 
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
-    answers,
+    aws_errors_as_findings,
     job_row,
     open_region,
     read_duration,
@@ -88,7 +88,7 @@ def submit(
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
     # SubmitJob has no token: a request that is sent again after a lost answer would be a second job.
     region, client = open_region(cluster, job, region=region, profile=profile, attempts=1)
-    with answers():
+    with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client, name=queue_name)
         definition = find_definition(job, queue=queue, client=client)
     submitted = submit_all(
@@ -109,15 +109,22 @@ def submit(
             "array_size": array_size,
         },
     )
-    run = submitted[-1]
+    submitted_job = submitted[-1]
     if as_json:
-        before = [{"job": one.job_id, "name": one.name} for one in submitted[:-1]]
-        print_json({"job": run.job_id, "arn": run.arn, "name": run.name, "after": before})
+        earlier = [{"job": earlier_job.job_id, "name": earlier_job.name} for earlier_job in submitted[:-1]]
+        print_json(
+            {
+                "job": submitted_job.job_id,
+                "arn": submitted_job.arn,
+                "name": submitted_job.name,
+                "after": earlier,
+            }
+        )
         return
-    for one in submitted[:-1]:
-        say(f"Submitted {one.name} before it as {one.job_id}")
-    say(f"Submitted {run.name} as:")
-    typer.echo(run.job_id)
+    for earlier_job in submitted[:-1]:
+        say(f"Submitted {earlier_job.name} before it as {earlier_job.job_id}")
+    say(f"Submitted {submitted_job.name} as:")
+    typer.echo(submitted_job.job_id)
 
 
 @app.command("list")
@@ -131,8 +138,8 @@ def list_jobs(
 ) -> None:
     """List the jobs of a cluster with their states by queue, oldest first."""
     region, client = open_region(cluster, region=region, profile=profile)
-    states = [one for one in STATES if everything or one not in {"SUCCEEDED", "FAILED"}]
-    with answers():
+    states = [state for state in STATES if everything or state not in {"SUCCEEDED", "FAILED"}]
+    with aws_errors_as_findings():
         queues = find_queues(cluster, region=region, client=client)
         rows = [
             {**job_row(job), "queue": queue.name}
@@ -153,26 +160,29 @@ def why(
 ) -> None:
     """Explain why a job is waiting, and what to do about it."""
     _, client = open_region(job, region=region, profile=profile)
-    with answers():
-        waiting = look(job, now=datetime.now(UTC), client=client)
-    found = reasons(waiting)
+    with aws_errors_as_findings():
+        snapshot = look(job, now=datetime.now(UTC), client=client)
+    explanations = reasons(snapshot)
     if as_json:
-        rows = [{"reason": one.reason, "evidence": one.evidence, "remedy": one.remedy} for one in found]
+        rows = [
+            {"reason": reason.reason, "evidence": reason.evidence, "remedy": reason.remedy}
+            for reason in explanations
+        ]
         print_json(
             {
-                "job": waiting.job.id,
-                "state": waiting.job.status,
+                "job": snapshot.job.id,
+                "state": snapshot.job.status,
                 "reasons": rows,
-                "unseen": list(waiting.unseen),
+                "unseen": list(snapshot.unseen),
             }
         )
     else:
-        for one in found:
-            typer.echo(f"{one.reason}: {one.evidence}.\n  {one.remedy}.")
-        if not found:
+        for reason in explanations:
+            typer.echo(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}.")
+        if not explanations:
             typer.echo("Nothing is seen that holds it; AWS Batch may take some minutes to start nodes.")
-    print_findings(Finding(code="UC6209", problem=problem) for problem in waiting.unseen)
-    if waiting.unseen and not found:
+    print_findings(Finding(code="UC6209", problem=problem) for problem in snapshot.unseen)
+    if snapshot.unseen and not explanations:
         raise typer.Exit(ExitCode.UNKNOWN)
 
 
@@ -197,7 +207,7 @@ def logs(
             typer.echo(json.dumps({"at": at, "message": line.message}) if as_json else f"{at} {line.message}")
 
     _, client = open_region(job, region=region, profile=profile)
-    with answers():
+    with aws_errors_as_findings():
         stream = find_stream(job, node=node, client=client)
         lines, token = read_tail(stream, count=tail, client=client)
         show(lines)
@@ -222,26 +232,33 @@ def stop(
     as_json: JsonOption = False,
 ) -> None:
     """Stop a job, giving a running one time to write a checkpoint."""
-    lead = timedelta(0) if now else read_duration("--wait", wait)
+    checkpoint_time = timedelta(0) if now else read_duration("--wait", wait)
     _, client = open_region(job, region=region, profile=profile)
-    if lead:
+    if checkpoint_time:
         say(f"A running job gets up to {wait} for a checkpoint; --now ends it at once.")
-    with answers():
-        ended = end_job(
-            job, reason=reason, wait=lead, client=client, clock=lambda: datetime.now(UTC), sleep=time.sleep
+    with aws_errors_as_findings():
+        stopped = end_job(
+            job,
+            reason=reason,
+            wait=checkpoint_time,
+            client=client,
+            clock=lambda: datetime.now(UTC),
+            sleep=time.sleep,
         )
-    if ended.problem is not None:
-        problem = f"{len(ended.told_nodes)} nodes of {ended.job_id} were told: {ended.problem}"
+    if stopped.problem is not None:
+        problem = f"{len(stopped.told_nodes)} nodes of {stopped.job_id} were told: {stopped.problem}"
         print_findings([Finding(code="UC6207", problem=problem)])
     if as_json:
         print_json(
             {
-                "job": ended.job_id,
-                "state_before": ended.status_before,
-                "told_nodes": list(ended.told_nodes),
-                "terminated": ended.terminated,
+                "job": stopped.job_id,
+                "state_before": stopped.status_before,
+                "told_nodes": list(stopped.told_nodes),
+                "terminated": stopped.terminated,
             }
         )
     else:
-        said = "ended" if ended.terminated else "had ended by itself"
-        say(f"{ended.job_id} was {ended.status_before}; {len(ended.told_nodes)} nodes were told; it {said}.")
+        outcome = "ended" if stopped.terminated else "had ended by itself"
+        say(
+            f"{stopped.job_id} was {stopped.status_before}; {len(stopped.told_nodes)} nodes were told; it {outcome}."
+        )

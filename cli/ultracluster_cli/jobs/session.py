@@ -14,19 +14,19 @@ from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.jobs.describe import nodes_of
 from ultracluster_runtime.jobs.queues import Client, region_of
 
-__all__ = ["answers", "job_row", "open_region", "read_duration", "read_variables"]
+__all__ = ["aws_errors_as_findings", "job_row", "open_region", "read_duration", "read_variables"]
 
 _DURATION = re.compile(r"([1-9][0-9]{0,8})([smhd])")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def open_region(
-    *named: str, region: str | None, profile: str | None, attempts: int = 3
+    *names: str, region: str | None, profile: str | None, attempts: int = 3
 ) -> tuple[str, Client]:
     """Return the Region of a command and a function that creates clients.
 
     Args:
-        named: What the command names; an ARN decides the Region.
+        names: Names or ARNs on the command line; an ARN determines the Region.
         region: The Region that was given. None for that of the environment or the profile.
         profile: The profile of the AWS configuration. None for boto3's own choice.
         attempts: How often a request is sent that gets no answer. Default: 3 times.
@@ -35,10 +35,12 @@ def open_region(
         FindingsError: If nothing says which Region (UC6201), or there is no such profile (UC9009).
     """
     session = aws_session(profile)
-    chosen = (
-        next((found for one in named if (found := region_of(one))), None) or region or session.region_name
+    chosen_region = (
+        next((arn_region for name in names if (arn_region := region_of(name))), None)
+        or region
+        or session.region_name
     )
-    if not chosen:
+    if not chosen_region:
         problem = "no Region given"
         remedy = "Give --region, or an ARN, or set AWS_REGION"
         raise FindingsError.of("UC6201", problem, remedy=remedy)
@@ -49,14 +51,16 @@ def open_region(
 
     def client(service: str) -> Any:
         if service not in clients:
-            clients[service] = session.client(service, region_name=chosen, config=config)
+            clients[service] = session.client(service, region_name=chosen_region, config=config)
         return clients[service]
 
-    return chosen, client
+    return chosen_region, client
 
 
 @contextmanager
-def answers(remedy: str = "Check the credentials, their permissions and the Region") -> Iterator[None]:
+def aws_errors_as_findings(
+    remedy: str = "Check the credentials, their permissions and the Region",
+) -> Iterator[None]:
     """Turn errors and refusals of AWS into a finding.
 
     Args:
@@ -84,7 +88,7 @@ def read_duration(option: str, text: str) -> timedelta:
     return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
 
 
-def read_variables(given: list[str]) -> dict[str, str]:
+def read_variables(assignments: list[str]) -> dict[str, str]:
     """Read ``NAME=VALUE`` pairs.
 
     Raises:
@@ -92,7 +96,7 @@ def read_variables(given: list[str]) -> dict[str, str]:
     """
     variables: dict[str, str] = {}
     findings = []
-    for text in given:
+    for text in assignments:
         name, equals, value = text.partition("=")
         if not equals or name in variables:
             # Only the name: a value may be a secret.

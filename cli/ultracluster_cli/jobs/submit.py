@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ultracluster_cli.jobs.session import answers
+from ultracluster_cli.jobs.session import aws_errors_as_findings
 from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, queue_of, submission_order
 from ultracluster_runtime.jobs.queues import Client, Queue, definitions_of
 from ultracluster_runtime.jobs.submission import submission
@@ -58,43 +58,45 @@ def submit_all(
     Raises:
         FindingsError: If something is wrong with one of the jobs, or AWS does not answer (UC6206).
     """
-    with answers():
-        order = [definition] if alone else submission_order(definition, definitions_of(queue, client=client))
+    with aws_errors_as_findings():
+        job_definitions = (
+            [definition] if alone else submission_order(definition, definitions_of(queue, client=client))
+        )
         limits: dict[str, tuple[bool, int | None]] = {}
         requests = []
-        for one in order:
-            last = one is order[-1]
-            arn = queue.arn if last and named_queue else queue_of(one) or queue.arn
+        for job in job_definitions:
+            last = job is job_definitions[-1]
+            arn = queue.arn if last and named_queue else queue_of(job) or queue.arn
             if arn not in limits:
                 limits[arn] = Queue(arn=arn, definitions=()).limits(client)
             fair_share, most_nodes = limits[arn]
-            waits = [] if alone else [*dependencies_of(one)]  # names, until there are ids
+            dependencies = [] if alone else [*dependencies_of(job)]  # names, until there are ids
             requests.append(
                 submission(
-                    name=name if last else job_name(one) or str(one["jobDefinitionName"]),
+                    name=name if last else job_name(job) or str(job["jobDefinitionName"]),
                     queue=arn,
-                    definition=one,
+                    definition=job,
                     fair_share=fair_share,
                     most_nodes=most_nodes,
                     share=share,
-                    after=[*waits, *after] if last else waits,
+                    after=[*dependencies, *after] if last else dependencies,
                     **(settings if last else {}),
                 )
             )
     submitted: dict[str, Submitted] = {}
-    for one, request in zip(order, requests, strict=True):
-        for wait in request.get("dependsOn", ()):
-            if wait["jobId"] in submitted:
-                wait["jobId"] = submitted[wait["jobId"]].job_id
-        with answers(_remedy(list(submitted.values()))):
-            given = client("batch").submit_job(**request)
-        submitted[job_name(one) or ""] = Submitted(
-            job_id=given["jobId"], arn=given.get("jobArn"), name=request["jobName"]
+    for job, request in zip(job_definitions, requests, strict=True):
+        for dependency in request.get("dependsOn", ()):
+            if dependency["jobId"] in submitted:
+                dependency["jobId"] = submitted[dependency["jobId"]].job_id
+        with aws_errors_as_findings(_remedy(list(submitted.values()))):
+            response = client("batch").submit_job(**request)
+        submitted[job_name(job) or ""] = Submitted(
+            job_id=response["jobId"], arn=response.get("jobArn"), name=request["jobName"]
         )
     return list(submitted.values())
 
 
 def _remedy(submitted: Sequence[Submitted]) -> str:
-    look = "If no answer came, look with `ultracluster jobs list` before submitting it again"
-    before = ", ".join(f"{one.name} as {one.job_id}" for one in submitted)
-    return f"{look}; submitted before: {before}; `ultracluster jobs stop` ends them" if before else look
+    advice = "If no answer came, look with `ultracluster jobs list` before submitting it again"
+    earlier = ", ".join(f"{job.name} as {job.job_id}" for job in submitted)
+    return f"{advice}; submitted before: {earlier}; `ultracluster jobs stop` ends them" if earlier else advice

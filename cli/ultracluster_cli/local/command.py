@@ -37,12 +37,12 @@ def up(
     as_json: JsonOption = False,
 ) -> None:
     """Start a local AWS in the background and print the environment to use it."""
-    started = daemon.up(_directory(), port=port)
-    environment = _environment(started, region)
+    running = daemon.up(_directory(), port=port)
+    environment = _environment(running, region)
     if as_json:
-        print_json({**_told(started), "environment": environment})
+        print_json({**_status(running), "environment": environment})
         return
-    say(f"The local AWS runs at {started.endpoint} (process {started.pid}; log {started.log}).")
+    say(f"The local AWS runs at {running.endpoint} (process {running.pid}; log {running.log}).")
     say('To use it in this shell, paste these lines, or: eval "$(ultracluster local env)"')
     _print_exports(environment)
 
@@ -63,9 +63,9 @@ def status(*, as_json: JsonOption = False) -> None:
     """Show whether a local AWS is running, and where; exit code 6 if none is."""
     running = daemon.status(_directory())
     if as_json:
-        print_json(_told(running))
+        print_json(_status(running))
     elif running is not None:
-        print_table(columns=["endpoint", "pid", "log"], rows=[{**_told(running), "pid": str(running.pid)}])
+        print_table(columns=["endpoint", "pid", "log"], rows=[{**_status(running), "pid": str(running.pid)}])
     if running is None:
         raise _not_running()
 
@@ -91,7 +91,7 @@ def _directory() -> Path:
     return Path.cwd() / DEFAULT_DIRECTORY
 
 
-def _told(running: Status | None) -> dict[str, Any]:
+def _status(running: Status | None) -> dict[str, Any]:
     return {
         "running": running is not None,
         "endpoint": running.endpoint if running else None,

@@ -8,7 +8,7 @@ import typer
 
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import local_aws
-from ultracluster_cli._cdk.timing import timed, told
+from ultracluster_cli._cdk.timing import measure, measure_and_report
 from ultracluster_cli._cdk.toolchain import find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.deploy.deployment import deploy_to
@@ -42,37 +42,37 @@ def demo(
     refuse_environment(rollout)
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
-    wanted = blocks_of(loaded.config)
+    blocks = blocks_of(loaded.config)
     clusters = clusters_of(loaded.config, None)
     toolchain = find_toolchain(directory)
     state = state_directory(directory)
     folder, log = state / "demo", state / "logs" / "demo-capacity.log"
-    for each in (folder, log.parent):
-        each.mkdir(exist_ok=True)
+    for path in (folder, log.parent):
+        path.mkdir(exist_ok=True)
     log.write_text("", encoding="utf-8")
     steps: dict[str, float] = {}
     with (
-        timed(steps, "in all"),
+        measure(steps, "in all"),
         run_directory(state) as temporary,
         local_aws(
             clusters, background=state / "local", temporary=temporary, steps=steps, seed_blocks=False
         ) as target,
     ):
         say(f"Using {target.name} ({steps['starting the local AWS']:.1f} s)")
-        with told(steps, "making the ledger") as came_of_it:
+        with measure_and_report(steps, "making the ledger") as messages:
             make_ledger(target.client("dynamodb", LEDGER_REGION))
-            came_of_it.append(
+            messages.append(
                 f"The ledger is the table {LEDGER_TABLE}, made directly; in an account, deploy the CapacityLedger"
             )
         buyer = DemoBuyer(
             target=target, directory=directory, folder=folder, log=log, steps=steps, shows_offers=not as_json
         )
-        purchases = {loc: buyer.buy(cluster) for loc, cluster in wanted.items()}
-        with told(steps, "handing over") as came_of_it:
+        purchases = {loc: buyer.buy(cluster) for loc, cluster in blocks.items()}
+        with measure_and_report(steps, "handing over") as messages:
             copy = folder / rollout.name
             write_copy(rollout, copy, {loc: purchase.fragment for loc, purchase in purchases.items()})
             load_rollout(copy)
-            came_of_it.append(f"The rollout with what was bought is {copy.relative_to(directory)}")
+            messages.append(f"The rollout with what was bought is {copy.relative_to(directory)}")
         deployed = deploy_to(
             target, toolchain=toolchain, directory=directory, rollout=copy, temporary=temporary, steps=steps
         )

@@ -15,7 +15,7 @@ import typer
 
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli._cdk.child_process import run_captured
-from ultracluster_cli._cdk.timing import told
+from ultracluster_cli._cdk.timing import measure_and_report
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_table, say
@@ -134,40 +134,40 @@ class DemoBuyer:
             typer.Exit: With `ExitCode.UNKNOWN` if a purchase was sent and its outcome is not known yet.
         """
         order = order_name(cluster)
-        known = {record.order.name: record for record in self._ledger.orders()}
-        before = known.get(order)
-        if before is None:
-            token = self._approve(order, cluster, self._find(cluster), known.values())
+        records = {record.order.name: record for record in self._ledger.orders()}
+        previous = records.get(order)
+        if previous is None:
+            token = self._approve(order, cluster, self._find(cluster), records.values())
         else:
-            say(f"Order {order} is in the ledger already, {before.state}: nothing to find and to approve")
-            token = before.token
+            say(f"Order {order} is in the ledger already, {previous.state}: nothing to find and to approve")
+            token = previous.token
         fragment = self._folder / f"{order}.fragment.yaml"
-        bought = self._buy(order, token, fragment)
-        if before is None or before.state not in _BOUGHT:
-            bought = self._buy_again(order, token, bought)
-        self._require_one(order, cluster.region, bought["reservations"])
+        row = self._buy(order, token, fragment)
+        if previous is None or previous.state not in _BOUGHT:
+            row = self._buy_again(order, token, row)
+        self._require_one(order, cluster.region, row["reservations"])
         return Purchase(
             cluster=cluster.name,
             order=order,
-            state_before=before.state.value if before else None,
-            state=bought["state"],
-            reservation_id=bought["reservations"],
-            zone_id=bought["zone_ids"],
-            start=bought["start"],
-            end=bought["end"],
-            fake_fee=f"{bought['fee']} USD",
+            state_before=previous.state.value if previous else None,
+            state=row["state"],
+            reservation_id=row["reservations"],
+            zone_id=row["zone_ids"],
+            start=row["start"],
+            end=row["end"],
+            fake_fee=f"{row['fee']} USD",
             fragment=fragment,
         )
 
     def _find(self, cluster: ClusterConfig) -> dict[str, Any]:
-        with told(self._steps, "capacity find") as came_of_it:
-            offers = self._run("find", *_wanted(cluster))["offerings"]
+        with measure_and_report(self._steps, "capacity find") as messages:
+            offers = self._run("find", *_search_options(cluster))["offerings"]
             if not offers:
-                raise _failed(
+                raise _demo_error(
                     "UC9011", f"the local AWS offers no {cluster.instance_type} in {cluster.region}"
                 )
             best: dict[str, Any] = offers[0]
-            came_of_it.append(f"{len(offers)} offers; the best costs {best['total']} USD of fake money")
+            messages.append(f"{len(offers)} offers; the best costs {best['total']} USD of fake money")
         if self._shows_offers:
             print_table(
                 title="Offers of the local AWS, the cheapest first; their prices are fake",
@@ -177,78 +177,80 @@ class DemoBuyer:
         return best
 
     def _approve(
-        self, order: str, cluster: ClusterConfig, best: Mapping[str, Any], known: Iterable[Record]
+        self, order: str, cluster: ClusterConfig, best: Mapping[str, Any], records: Iterable[Record]
     ) -> str:
         cap = (Decimal(best["total"]) * _ABOVE_BEST).quantize(Decimal("0.01"), rounding=ROUND_UP)
-        spent = sum((record.held_fee for record in known), Decimal(0))
-        with told(self._steps, "capacity approve") as came_of_it:
-            approved = self._run(
-                *("approve", order, "--cluster", cluster.name, *_wanted(cluster)),
+        spent = sum((record.held_fee for record in records), Decimal(0))
+        with measure_and_report(self._steps, "capacity approve") as messages:
+            document = self._run(
+                *("approve", order, "--cluster", cluster.name, *_search_options(cluster)),
                 *("--max-fee", str(cap), "--month-cap", str(spent + cap), "--approver", "demo"),
             )
-            came_of_it.append(f"Order {order} is approved, for {cap} USD of fake money at most")
-        token: str = approved["order"]["token"]
+            messages.append(f"Order {order} is approved, for {cap} USD of fake money at most")
+        token: str = document["order"]["token"]
         return token
 
     def _buy(self, order: str, token: str, fragment: Path) -> dict[str, Any]:
-        with told(self._steps, "capacity buy") as came_of_it:
-            written = str(fragment.relative_to(self._directory))
-            bought: dict[str, Any] = self._run("buy", order, "--token", token, "--write", written)["order"]
-            came_of_it += [
-                f"Order {order} is {bought['state']}: {bought['reservations']} in {bought['zone_ids']}",
-                f"{bought['fee']} USD of fake money",
+        with measure_and_report(self._steps, "capacity buy") as messages:
+            output = str(fragment.relative_to(self._directory))
+            order_row: dict[str, Any] = self._run("buy", order, "--token", token, "--write", output)["order"]
+            messages += [
+                f"Order {order} is {order_row['state']}: {order_row['reservations']} in {order_row['zone_ids']}",
+                f"{order_row['fee']} USD of fake money",
             ]
-        return bought
+        return order_row
 
-    def _buy_again(self, order: str, token: str, bought: Mapping[str, Any]) -> dict[str, Any]:
-        with told(self._steps, "capacity buy, again") as came_of_it:
-            again: dict[str, Any] = self._run("buy", order, "--token", token)["order"]
-            if again["reservations"] != bought["reservations"]:
-                raise _failed(
-                    "UC9010", f"order {order} bought {bought['reservations']}, then {again['reservations']}"
+    def _buy_again(self, order: str, token: str, first_row: Mapping[str, Any]) -> dict[str, Any]:
+        with measure_and_report(self._steps, "capacity buy, again") as messages:
+            second_row: dict[str, Any] = self._run("buy", order, "--token", token)["order"]
+            if second_row["reservations"] != first_row["reservations"]:
+                raise _demo_error(
+                    "UC9010",
+                    f"order {order} bought {first_row['reservations']}, then {second_row['reservations']}",
                 )
-            came_of_it.append(
-                f"Told to buy it again, it bought nothing: {again['state']}, the same reservation"
+            messages.append(
+                f"Told to buy it again, it bought nothing: {second_row['state']}, the same reservation"
             )
-        return again
+        return second_row
 
     def _require_one(self, order: str, region: str, reservation_id: str) -> None:
         """Check in EC2 that exactly one reservation exists for the order."""
         pages = self._target.client("ec2", region).get_paginator("describe_capacity_reservations").paginate()
-        held = [
+        reservation_ids = [
             reservation["CapacityReservationId"]
             for page in pages
             for reservation in page["CapacityReservations"]
             if {"Key": ORDER_TAG, "Value": order} in reservation.get("Tags", [])
         ]
-        if held != [reservation_id]:
-            raise _failed(
-                "UC9010", f"the ledger says that order {order} bought {reservation_id}, and EC2 holds {held}"
+        if reservation_ids != [reservation_id]:
+            raise _demo_error(
+                "UC9010",
+                f"the ledger says that order {order} bought {reservation_id}, and EC2 holds {reservation_ids}",
             )
 
     def _run(self, *arguments: str) -> dict[str, Any]:
         """Run a command and return its JSON."""
         arguments = ("capacity", *arguments, "--json")
-        shown = shlex.join(["ultracluster", *arguments])
-        say(f"$ {shown}  # local AWS, fake money")
-        done = run_captured(
+        command_line = shlex.join(["ultracluster", *arguments])
+        say(f"$ {command_line}  # local AWS, fake money")
+        completed = run_captured(
             [sys.executable, "-P", "-m", "ultracluster_cli", *arguments],
             directory=self._directory,
             environment=self._environment,
         )
         with self._log.open("a", encoding="utf-8") as log:
-            log.write(f"$ {shown}\n{done.stderr}{done.stdout}")
-        if done.returncode == 0:
-            told_by_it: dict[str, Any] = json.loads(done.stdout)
-            return told_by_it
-        for line in done.stderr.splitlines():
+            log.write(f"$ {command_line}\n{completed.stderr}{completed.stdout}")
+        if completed.returncode == 0:
+            document: dict[str, Any] = json.loads(completed.stdout)
+            return document
+        for line in completed.stderr.splitlines():
             say(f"  | (local AWS, fake money) {line}")
-        if done.returncode == ExitCode.UNKNOWN:
+        if completed.returncode == ExitCode.UNKNOWN:
             say("Starting the demo again is safe: it looks for what was bought and sends no second request.")
             raise typer.Exit(ExitCode.UNKNOWN)
-        raise _failed(
+        raise _demo_error(
             "UC9011",
-            f"ultracluster capacity {arguments[1]} ended with code {done.returncode}; the whole log is {self._log}",
+            f"ultracluster capacity {arguments[1]} ended with code {completed.returncode}; the whole log is {self._log}",
         )
 
 
@@ -261,19 +263,19 @@ def command_environment(target: Target) -> dict[str, str]:
     }
 
 
-def _wanted(cluster: ClusterConfig) -> list[str]:
+def _search_options(cluster: ClusterConfig) -> list[str]:
     """Return what a cluster needs, as options of `find` and `approve`."""
     instance_type = get_instance_type(cluster.instance_type)
-    wanted = (
+    size = (
         ["--ultraservers", "1", "--ultraserver-type", instance_type.ultraserver_type]
         if instance_type.ultraserver_type
         else ["--instance-type", cluster.instance_type, "--nodes", str(cluster.nodes)]
     )
     today = datetime.now(UTC).date()
     window = [today.isoformat(), (today + timedelta(days=_DAYS)).isoformat()]
-    return [*wanted, "--days", str(_DAYS), "--between", *window, "--regions", cluster.region]
+    return [*size, "--days", str(_DAYS), "--between", *window, "--regions", cluster.region]
 
 
-def _failed(code: str, problem: str) -> FindingsError:
+def _demo_error(code: str, problem: str) -> FindingsError:
     remedy = "Empty a local AWS that runs in the background with `ultracluster local reset`, and try again"
     return FindingsError.of(code, problem, remedy=remedy)

@@ -26,16 +26,16 @@ def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
     Raises:
         FindingsError: If there is none (UC9012).
     """
-    found = {
+    blocks = {
         loc: cluster
         for loc, cluster in config.located_clusters()
         if cluster.capacity.market_type == "capacity-block"
     }
-    if not found:
+    if not blocks:
         problem = "no cluster of the rollout runs in a Capacity Block, so there is nothing to buy"
         remedy = "Deploy it with `ultracluster deploy --local`"
         raise FindingsError.of("UC9012", problem, remedy=remedy)
-    return found
+    return blocks
 
 
 def write_copy(rollout: Path, copy: Path, fragments: Mapping[Loc, Path]) -> None:
@@ -77,9 +77,7 @@ def require_bought(clusters: Sequence[Cluster], purchases: Sequence[Purchase]) -
         for cluster in clusters
         if cluster.reservation and cluster.reservation.market_type == "capacity-block"
     )
-    bought = sorted(purchase.reservation_id for purchase in purchases)
-    if targeted != bought:
-        problem = (
-            f"bought {', '.join(bought)}, but the launch templates target {', '.join(targeted) or 'none'}"
-        )
+    reservation_ids = sorted(purchase.reservation_id for purchase in purchases)
+    if targeted != reservation_ids:
+        problem = f"bought {', '.join(reservation_ids)}, but the launch templates target {', '.join(targeted) or 'none'}"
         raise FindingsError.of("UC9010", problem)

@@ -46,7 +46,7 @@ def read_metrics(
     else:
         problem = "got both --from and --cluster" if recording else "got neither --from nor --cluster"
         raise FindingsError.of("UC9332", problem, allowed="one of them")
-    if not any(each.points for each in recorded.series):
+    if not any(series.points for series in recorded.series):
         problem = f"{place} has no value of {recorded.cluster} in this time"
         remedy = "Check the name of the cluster, the Region and --hours; docs/training-metrics.md says what is published"
         raise FindingsError.of("UC9335", problem, remedy=remedy)

@@ -67,7 +67,7 @@ def draw_page(recording: Recording, path: Path) -> None:
     sections = "".join(
         f'<section aria-labelledby="{name}"><h2 id="{name}">{name}</h2><div class="panels">'
         f"{''.join(_panel(recording, panel, lines, io.to_html) for panel, lines in group)}</div></section>\n"
-        for name, group in groupby(drawn, key=lambda each: each[0].section)
+        for name, group in groupby(drawn, key=lambda drawn_panel: drawn_panel[0].section)
     )
     path.write_text(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -117,7 +117,7 @@ def _panel(
 
 def _figures(line: ChartedLine) -> list[str]:
     values = line.values
-    return [_figure(each) for each in (min(values), fmean(values), max(values), values[-1])]
+    return [_figure(value) for value in (min(values), fmean(values), max(values), values[-1])]
 
 
 def _values(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) -> str:
@@ -139,13 +139,13 @@ def _by_row(line: ChartedLine, start: datetime, span: timedelta) -> Mapping[int,
 
 
 def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{html.escape(each)}</th>' for each in columns)
+    head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in columns)
     body = "".join(
-        f'<tr><th scope="row">{html.escape(first)}</th>{"".join(f"<td>{html.escape(each)}</td>" for each in rest)}</tr>'
+        f'<tr><th scope="row">{html.escape(first)}</th>{"".join(f"<td>{html.escape(cell)}</td>" for cell in rest)}</tr>'
         for first, *rest in rows
     )
-    named = f"<caption>{html.escape(caption)}</caption>" if caption else ""
-    return f"<table>{named}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>\n"
+    caption_html = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f"<table>{caption_html}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>\n"
 
 
 def _chart(
@@ -153,8 +153,8 @@ def _chart(
 ) -> str:
     figure = {
         "data": [
-            {"type": "scatter", "x": times, "y": values, "name": line.label, "mode": "lines+markers", **look}
-            for line, look in zip(lines, _looks(len(lines)), strict=True)
+            {"type": "scatter", "x": times, "y": values, "name": line.label, "mode": "lines+markers", **style}
+            for line, style in zip(lines, _line_styles(len(lines)), strict=True)
             for times, values in [_columns(line)]
         ],
         "layout": {
@@ -186,7 +186,7 @@ def _columns(line: ChartedLine) -> tuple[list[datetime], list[float | None]]:
     return list(times), list(values)
 
 
-def _looks(count: int) -> Iterator[dict[str, Any]]:
+def _line_styles(count: int) -> Iterator[dict[str, Any]]:
     for number in range(count):
         colour = _COLOURS[number % len(_COLOURS)]
         dash = _DASHES[number % len(_DASHES)]

@@ -73,17 +73,20 @@ def plan(
             temporary=temporary,
             environment=target.environment if target else os.environ,
         )
-        new = assembled_stacks(temporary / "plan")
+        assembled_after = assembled_stacks(temporary / "plan")
         if against != "deployed":
             saved = Path(against)
-            before, compared_with = [one.stack for one in assembled_stacks(saved)], str(saved)
-            before = _of_wave(before, new) if wave else before
+            before, compared_with = [assembled.stack for assembled in assembled_stacks(saved)], str(saved)
+            before = _of_wave(before, assembled_after) if wave else before
         elif target is not None:
-            before, compared_with = deployed_stacks(new, client=target.client, account=None), target.name
+            before, compared_with = (
+                deployed_stacks(assembled_after, client=target.client, account=None),
+                target.name,
+            )
         else:
             with targets_by_profile(clusters, account) as targets:
-                before, compared_with = deployed_by_target(new, targets), targets.name
-        after = [one.stack for one in new]
+                before, compared_with = deployed_by_target(assembled_after, targets), targets.name
+        after = [assembled.stack for assembled in assembled_after]
         changes = compare(before, after)
     costs = planned_clusters(before, after, clusters)
     check_allowed(changes, allowed)
@@ -91,10 +94,10 @@ def plan(
     if svg is not None:
         draw_plan(changes, after, svg)
     if as_json:
-        fullest = [dataclasses.asdict(each) for each in headroom(after)]
+        usages = [dataclasses.asdict(usage) for usage in headroom(after)]
         print_json(
             plan_json(changes, against=compared_with, allowed=allowed)
-            | {"headroom": fullest, "clusters": planned_clusters_json(costs)}
+            | {"headroom": usages, "clusters": planned_clusters_json(costs)}
         )
     elif as_markdown:
         print(plan_markdown(changes, against=compared_with, allowed=allowed))  # noqa: T201 - this is the output
@@ -102,13 +105,13 @@ def plan(
     else:
         print_plan(changes, against=compared_with, allowed=allowed)
         print("\n".join(planned_lines(costs)))  # noqa: T201
-        fullest_stacks = "; ".join(str(each) for each in headroom(after))
+        fullest_stacks = "; ".join(str(usage) for usage in headroom(after))
         print(f"Fullest stacks: {fullest_stacks}")  # noqa: T201 - part of the output
     if changes.stopped(allowed):
         raise typer.Exit(ExitCode.STOPPED)
 
 
-def _of_wave(before: list[StackTemplate], new: list[AssembledStack]) -> list[StackTemplate]:
+def _of_wave(before: list[StackTemplate], planned_stacks: list[AssembledStack]) -> list[StackTemplate]:
     """Leave out the clusters of other waves: they are not part of the plan, but not removed either."""
-    planned = {one.stack.cluster for one in new}
-    return [one for one in before if one.cluster in planned]
+    planned = {assembled.stack.cluster for assembled in planned_stacks}
+    return [assembled for assembled in before if assembled.cluster in planned]

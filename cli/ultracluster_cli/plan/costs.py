@@ -40,15 +40,15 @@ def planned_clusters(
         after: What shall be there.
         clusters: The clusters of the rollout, whose capacity the rollout may give times for.
     """
-    capacity = {each.stage: each.capacity for each in clusters}
+    capacity = {cluster.stage: cluster.capacity for cluster in clusters}
     return [
         PlannedCluster(
-            name=each.cluster,
-            start=capacity[each.cluster].start if each.cluster in capacity else None,
-            end=capacity[each.cluster].end if each.cluster in capacity else None,
-            difference=each,
+            name=cluster.cluster,
+            start=capacity[cluster.cluster].start if cluster.cluster in capacity else None,
+            end=capacity[cluster.cluster].end if cluster.cluster in capacity else None,
+            difference=cluster,
         )
-        for each in cost_differences(before, after, prices=catalogue_prices())
+        for cluster in cost_differences(before, after, prices=catalogue_prices())
     ]
 
 
@@ -60,13 +60,13 @@ def planned_clusters_json(clusters: Sequence[PlannedCluster]) -> list[dict[str, 
     """
     return [
         {
-            "name": each.name,
-            "start": each.start and each.start.isoformat(),
-            "end": each.end and each.end.isoformat(),
-            "node_hour": money_json(each.difference.node_hour),
-            "idle_month": money_json(each.difference.idle_month),
+            "name": cluster.name,
+            "start": cluster.start and cluster.start.isoformat(),
+            "end": cluster.end and cluster.end.isoformat(),
+            "node_hour": money_json(cluster.difference.node_hour),
+            "idle_month": money_json(cluster.difference.idle_month),
         }
-        for each in clusters
+        for cluster in clusters
     ]
 
 
@@ -76,12 +76,12 @@ def planned_lines(clusters: Sequence[PlannedCluster]) -> Iterator[str]:
     Args:
         clusters: The clusters.
     """
-    for each in clusters:
-        start, end = (_time(time) for time in (each.start, each.end))
-        window = "not known" if each.start is each.end is None else f"{start} to {end}"
-        difference = each.difference
+    for cluster in clusters:
+        start, end = (_time(time) for time in (cluster.start, cluster.end))
+        window = "not known" if cluster.start is cluster.end is None else f"{start} to {end}"
+        difference = cluster.difference
         yield (
-            f"{each.name}: capacity {window}; list prices: {_signed(difference.node_hour)} USD for an hour of all nodes, "
+            f"{cluster.name}: capacity {window}; list prices: {_signed(difference.node_hour)} USD for an hour of all nodes, "
             f"{_signed(difference.idle_month)} USD for a month without nodes"
         )
 

@@ -58,11 +58,11 @@ def plan_json(plan: Plan, *, against: str, allowed: Collection[str]) -> dict[str
 
 
 def _json(stack: StackChange) -> dict[str, Any]:
-    told = dataclasses.asdict(stack)
-    for change in told["changes"]:
-        for one in change["properties"]:
-            one["path"] = ".".join(one["path"])
-    return told
+    document = dataclasses.asdict(stack)
+    for change in document["changes"]:
+        for property_change in change["properties"]:
+            property_change["path"] = ".".join(property_change["path"])
+    return document
 
 
 def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
@@ -126,13 +126,13 @@ def _stops_of(stack: StackChange) -> Iterator[tuple[str, Stop]]:
 
 
 def _headline(stack: StackChange) -> str:
-    said = {
+    summary = {
         StackState.NEW: f"new, with {stack.resources} resources",
         StackState.SAME: "no changes",
         StackState.LEFT: "no longer defined; it stays as it is until somebody deletes it",
         StackState.CHANGED: _counts(stack.changes) or "outputs change",
     }[stack.state]
-    return f"{stack.name} ({stack.region}): {said}"
+    return f"{stack.name} ({stack.region}): {summary}"
 
 
 def _counts(changes: Collection[ResourceChange]) -> str:
@@ -146,8 +146,8 @@ def _title(change: ResourceChange) -> str:
 
 
 def _details(change: ResourceChange) -> Iterator[str]:
-    for one in change.properties[:_LISTED]:
-        yield _property_text(one)
+    for property_change in change.properties[:_LISTED]:
+        yield _property_text(property_change)
     if len(change.properties) > _LISTED:
         yield f"and {len(change.properties) - _LISTED} more properties"
     yield from change.notes
@@ -165,8 +165,8 @@ def _value(value: Any) -> str:
     if value is None:
         return "nothing"
     text = value if isinstance(value, str) else json.dumps(value)
-    one_line = " ".join(text.split())
-    return one_line if len(one_line) <= _WIDEST_VALUE else f"{one_line[: _WIDEST_VALUE - 3]}..."
+    line = " ".join(text.split())
+    return line if len(line) <= _WIDEST_VALUE else f"{line[: _WIDEST_VALUE - 3]}..."
 
 
 def _stop_text(stop: Stop, allowed: Collection[str]) -> str:

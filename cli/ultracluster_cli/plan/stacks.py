@@ -44,16 +44,16 @@ def assembled_stacks(directory: Path) -> list[AssembledStack]:
         FindingsError: If it is none (UC9202).
     """
     try:
-        found = list(_stacks(directory, cluster=""))
+        stacks = list(_stacks(directory, cluster=""))
         for name, stage in artifacts(directory, kind="cdk:cloud-assembly"):
             properties = stage["properties"]
             cluster = properties.get("displayName", name)
-            found += _stacks(inside(directory, properties["directoryName"]), cluster=cluster)
+            stacks += _stacks(inside(directory, properties["directoryName"]), cluster=cluster)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"{quote(str(directory))} is no cloud assembly: {type(error).__name__}: {error}"
         remedy = "Give the folder that cdk synth or cdk deploy wrote, such as a copy of cdk.out"
         raise FindingsError.of("UC9202", problem, remedy=remedy) from error
-    return found
+    return stacks
 
 
 def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
@@ -80,9 +80,9 @@ def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
 def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
     """Return construct paths by logical ID; the metadata is in the manifest or in a file beside it."""
     metadata = dict(artifact.get("metadata") or {})
-    beside = folder / f"{name}.metadata.json"
-    if beside.is_file():
-        metadata |= read_untrusted_json(beside)
+    metadata_file = folder / f"{name}.metadata.json"
+    if metadata_file.is_file():
+        metadata |= read_untrusted_json(metadata_file)
     return {
         str(entry["data"]): path.strip("/")
         for path, entries in metadata.items()
@@ -104,20 +104,25 @@ def deployed_stacks(
     Raises:
         FindingsError: If a stack belongs to another account (UC9204), or a template cannot be read (UC9205).
     """
-    elsewhere = [one for one in stacks if account and one.account not in {None, account}]
+    elsewhere = [assembled for assembled in stacks if account and assembled.account not in {None, account}]
     if elsewhere:
         raise FindingsError(
             Finding(
                 code="UC9204",
-                problem=f"the stack {one.stack.name} belongs to account {one.account}, and the credentials to {account}",
+                problem=f"the stack {assembled.stack.name} belongs to account {assembled.account}, and the credentials to {account}",
                 remedy="Plan its wave with credentials of its account, or compare with a saved assembly by --against DIR",
             )
-            for one in elsewhere
+            for assembled in elsewhere
         )
-    clients = {region: client("cloudformation", region) for region in {one.stack.region for one in stacks}}
+    clients = {
+        region: client("cloudformation", region)
+        for region in {assembled.stack.region for assembled in stacks}
+    }
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        found = pool.map(lambda one: _deployed(one.stack, clients[one.stack.region]), stacks)
-        return [one for one in found if one is not None]
+        deployed = pool.map(
+            lambda assembled: _deployed(assembled.stack, clients[assembled.stack.region]), stacks
+        )
+        return [assembled for assembled in deployed if assembled is not None]
 
 
 def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets) -> list[StackTemplate]:
@@ -130,12 +135,12 @@ def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets
     Raises:
         FindingsError: As `deployed_stacks`; or if the file does not say where a cluster goes (UC9665).
     """
-    profiles = [(targets.of(one.stack.cluster).profile, one) for one in stacks]
+    profiles = [(targets.of(assembled.stack.cluster).profile, assembled) for assembled in stacks]
     return [
-        found
+        stack
         for target in targets.targets.values()
-        for found in deployed_stacks(
-            [one for profile, one in profiles if profile == target.profile],
+        for stack in deployed_stacks(
+            [assembled for profile, assembled in profiles if profile == target.profile],
             client=target.client,
             account=target.account,
         )
@@ -144,12 +149,14 @@ def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets
 
 def _deployed(stack: StackTemplate, cloudformation: Any) -> StackTemplate | None:
     try:
-        found = read_deployed(stack.name, cloudformation)
+        deployed = read_deployed(stack.name, cloudformation)
     except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, ValueError) as error:
         raise _unreadable(stack, error) from error
-    if found.template is None:
+    if deployed.template is None:
         return None
-    return StackTemplate(cluster=stack.cluster, name=stack.name, region=stack.region, template=found.template)
+    return StackTemplate(
+        cluster=stack.cluster, name=stack.name, region=stack.region, template=deployed.template
+    )
 
 
 def _unreadable(stack: StackTemplate, error: Exception) -> FindingsError:

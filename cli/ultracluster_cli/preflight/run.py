@@ -14,7 +14,7 @@ from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.targets import local_aws
 from ultracluster_cli._cdk.workspace import run_directory, state_directory
 from ultracluster_cli.output import say
-from ultracluster_cli.preflight.requirements import rollout_needs
+from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.preflight.check import Status
@@ -37,7 +37,7 @@ _CONFIG = Config(
 def check_accounts(
     clusters: Sequence[ClusterConfig],
     *,
-    left_out: Sequence[str],
+    skip: Sequence[str],
     local: bool,
     profile: str | None,
     qualifier: str,
@@ -48,7 +48,7 @@ def check_accounts(
 
     Args:
         clusters: The clusters.
-        left_out: Codes of checks to skip.
+        skip: Codes of checks to skip.
         local: Whether to look at a local AWS.
         profile: Profile of the AWS configuration. None for that of each cluster.
         qualifier: Qualifier of the CDK bootstrap.
@@ -64,14 +64,14 @@ def check_accounts(
     results: list[Result] = []
     sent: Counter[str] = Counter()
     deadline = time.monotonic() + seconds
-    for named, ours in _by_profile(clusters, local=local, profile=profile).items():
-        with _clients(ours, local=local, profile=named) as client:
+    for profile_name, profile_clusters in _by_profile(clusters, local=local, profile=profile).items():
+        with _clients(profile_clusters, local=local, profile=profile_name) as client:
             reads = Reads(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
             results += run_checks(
-                rollout_needs(ours, qualifier=qualifier, ledger=ledger),
+                rollout_requirements(profile_clusters, qualifier=qualifier, ledger=ledger),
                 reads,
-                left_out=set(left_out),
-                tell=_tell,
+                left_out=set(skip),
+                tell=_report,
             )
             sent.update(reads.sent)
     return results, sent
@@ -127,6 +127,6 @@ def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | N
     yield cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))
 
 
-def _tell(result: Result) -> None:
+def _report(result: Result) -> None:
     if result.outcome.status is not Status.SKIP:
         say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}")

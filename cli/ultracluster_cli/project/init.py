@@ -64,7 +64,7 @@ def init(
     say(f"Wrote a project to {directory}; its README.md says how to go on.")
 
 
-def _answer(question: str, given: Any, proposed: Any) -> Any:
-    if given is not None:
-        return given
-    return typer.prompt(question, default=proposed, err=True) if sys.stdin.isatty() else proposed
+def _answer(question: str, option: Any, default: Any) -> Any:
+    if option is not None:
+        return option
+    return typer.prompt(question, default=default, err=True) if sys.stdin.isatty() else default

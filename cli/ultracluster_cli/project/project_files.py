@@ -70,14 +70,14 @@ def write_project(directory: Path, answers: ProjectAnswers) -> None:
     _require_empty(directory)
     rollout = _rollout(answers)
     with tempfile.TemporaryDirectory() as temporary:
-        written = Path(temporary) / "rollout.yaml"
-        written.write_text(rollout, encoding="utf-8")
-        print_findings(load_rollout(written).warnings)
+        draft = Path(temporary) / "rollout.yaml"
+        draft.write_text(rollout, encoding="utf-8")
+        print_findings(load_rollout(draft).warnings)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "rollout.yaml").write_text(rollout, encoding="utf-8")
     (directory / "rollout.schema.json").write_text(schema_text(), encoding="utf-8")
     shutil.copyfile(shipped("app.py"), directory / "app.py")
-    _write_around(
+    _write_common_files(
         directory,
         context={"rollout": "rollout.yaml"},
         name=answers.name,
@@ -104,7 +104,7 @@ def write_example(directory: Path, example: str) -> None:
         raise FindingsError.of("UC9208", problem, allowed=", ".join(example_names()))
     skipped = shutil.ignore_patterns("__pycache__", "cdk.out", ".*")
     shutil.copytree(shipped("examples") / example, directory, dirs_exist_ok=True, ignore=skipped)
-    _write_around(
+    _write_common_files(
         directory,
         context={},
         name=example,
@@ -143,7 +143,9 @@ def _rollout(answers: ProjectAnswers) -> str:
     return set_values(text, values)
 
 
-def _write_around(directory: Path, *, context: dict[str, Any], name: str, **said: str) -> None:
+def _write_common_files(
+    directory: Path, *, context: dict[str, Any], name: str, **values_of_example: str
+) -> None:
     """Write the files of every project: cdk.json, the pinned CDK CLI, tests, CI and README."""
     cdk_json = json.loads(shipped("cdk.json").read_text(encoding="utf-8"))
     flags = {key: value for key, value in cdk_json["context"].items() if key.startswith("@")}
@@ -151,7 +153,7 @@ def _write_around(directory: Path, *, context: dict[str, Any], name: str, **said
     (directory / "cdk.json").write_text(json.dumps(cdk_json, indent=2) + "\n", encoding="utf-8")
     for file in ("package.json", "package-lock.json", ".npmrc"):
         shutil.copyfile(shipped(file), directory / file)
-    values = {"name": name, "version": importlib.metadata.version("ultracluster"), **said}
+    values = {"name": name, "version": importlib.metadata.version("ultracluster"), **values_of_example}
     for template, file in (
         ("README.md", "README.md"),
         ("requirements.txt", "requirements.txt"),

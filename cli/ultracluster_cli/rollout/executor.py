@@ -13,7 +13,7 @@ from ultracluster_runtime.rollout.machine import Task
 
 __all__ = ["ThreadedExecutor"]
 
-_BETWEEN_LOOKS = 0.5  # Python takes a signal only between two waits
+_POLL_SECONDS = 0.5  # Python takes a signal only between two waits
 
 
 class ThreadedExecutor:
@@ -21,7 +21,7 @@ class ThreadedExecutor:
 
     Args:
         take: Takes a step.
-        told: Called when a step begins, with None, and when it has ended.
+        report: Called when a step begins, with None, and when it has ended.
         stopping: Set at the first Ctrl-C.
     """
 
@@ -29,17 +29,17 @@ class ThreadedExecutor:
         self,
         take: Callable[[Task], Result],
         *,
-        told: Callable[[Task, Result | None], None],
+        report: Callable[[Task, Result | None], None],
         stopping: threading.Event,
     ) -> None:
         self._take = take
-        self._told = told
+        self._report = report
         self._stopping = stopping
         self._ended: queue.SimpleQueue[tuple[Task, Result | Exception]] = queue.SimpleQueue()
 
     def begin(self, task: Task) -> None:
         """Start a step without waiting for it."""
-        self._told(task, None)
+        self._report(task, None)
         # Daemons, so that a second Ctrl-C ends this process; its children end with it (child_process).
         threading.Thread(
             target=self._work, args=(task,), name=f"{task.cluster} {task.step}", daemon=True
@@ -53,7 +53,7 @@ class ThreadedExecutor:
         """
         while True:
             try:
-                task, result = self._ended.get(timeout=_BETWEEN_LOOKS)
+                task, result = self._ended.get(timeout=_POLL_SECONDS)
             except queue.Empty:
                 continue
             except KeyboardInterrupt:
@@ -66,7 +66,7 @@ class ThreadedExecutor:
                 continue
             if isinstance(result, Exception):
                 raise result
-            self._told(task, result)
+            self._report(task, result)
             return task, result
 
     def giving_up(self) -> bool:

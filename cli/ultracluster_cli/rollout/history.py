@@ -56,7 +56,9 @@ class Run:
 
     def touched_wave(self, wave: str) -> bool:
         """Return whether the rollout has started to deploy a cluster of a wave."""
-        return any(each.wave == wave and self.touched(each.name) for each in self.journal.plan.clusters)
+        return any(
+            cluster.wave == wave and self.touched(cluster.name) for cluster in self.journal.plan.clusters
+        )
 
 
 @contextmanager
@@ -72,13 +74,13 @@ def rollout_lock(rollouts: Path) -> Iterator[None]:
     rollouts.mkdir(parents=True, exist_ok=True)
     holder = rollouts / "lock.pid"
     try:
-        held = FileLock(rollouts / "lock").acquire(blocking=False)
+        lock = FileLock(rollouts / "lock").acquire(blocking=False)
     except Timeout:
         process = holder.read_text("ascii") if holder.is_file() else ""
         problem = f"another rollout runs here (process {process or 'unknown'})"
         remedy = "Wait until it ends; Ctrl-C lets it end what it has begun"
         raise FindingsError.of("UC9601", problem, remedy=remedy) from None
-    with held:
+    with lock:
         holder.write_text(str(os.getpid()), "ascii")
         yield
 
@@ -91,7 +93,7 @@ def new_run_folder(rollouts: Path, now: datetime) -> Path:
         now: The present time, in UTC.
     """
     folder = rollouts / f"{now:%Y%m%dT%H%M%S%fZ}"
-    latest = max((each.name for each in rollouts.iterdir() if each.is_dir()), default="")
+    latest = max((folder.name for folder in rollouts.iterdir() if folder.is_dir()), default="")
     # A clock that was set back must not let an old rollout look like the latest one.
     return folder if folder.name > latest else rollouts / f"{latest}-next"
 
@@ -131,26 +133,31 @@ def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
             if deployments[cluster.name] <= _KEPT:
                 kept.add(cluster.assembly)
     for run in runs:
-        for assembly in {each.assembly for each in run.journal.plan.clusters} - kept:
+        for assembly in {cluster.assembly for cluster in run.journal.plan.clusters} - kept:
             shutil.rmtree(rollouts / assembly, ignore_errors=True)
 
 
-def earlier_deployment(runs: list[Run], wanted: PlannedCluster) -> PlannedCluster | None:
+def earlier_deployment(runs: list[Run], cluster_to_undo: PlannedCluster) -> PlannedCluster | None:
     """Find what a cluster had before a rollout.
 
     Args:
         runs: Earlier rollouts, oldest first.
-        wanted: The cluster, as the rollout to undo has planned it.
+        cluster_to_undo: The cluster as planned by the rollout to undo.
 
     Returns:
         The cluster as the latest rollout planned it that made exactly the templates which were there before. None if
         no rollout that is kept here has made them.
     """
-    before = {stack.name: stack.before for stack in wanted.stacks}
+    before = {stack.name: stack.before for stack in cluster_to_undo.stacks}
     for run in reversed(runs):
         for cluster in run.journal.plan.clusters:
             after = {stack.name: stack.after for stack in cluster.stacks}
             kept = (run.folder.parent / cluster.assembly).is_dir()
-            if cluster.name == wanted.name and after == before and run.touched(cluster.name) and kept:
+            if (
+                cluster.name == cluster_to_undo.name
+                and after == before
+                and run.touched(cluster.name)
+                and kept
+            ):
                 return cluster
     return None

@@ -8,7 +8,7 @@ from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
 from ultracluster_cli.rollout.history import Run, earlier_deployment
-from ultracluster_cli.rollout.stack_status import changing, look, template_digest
+from ultracluster_cli.rollout.stack_status import changing_stacks, describe_stacks, template_digest
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.rollout.plan import (
     ALARMS,
@@ -63,16 +63,16 @@ def plan_forward(
     waves = config.select_waves(wave)
     clusters = []
     busy: list[str] = []
-    for each in waves:
-        for cluster in each.clusters:
+    for wave_config in waves:
+        for cluster in wave_config.clusters:
             name = cluster.stage
-            after = [one for one in stacks if one.stack.cluster == name]
-            planned, problems = _now(after, targets.of(name))
+            after = [stack for stack in stacks if stack.stack.cluster == name]
+            planned, problems = _planned_stacks(after, targets.of(name))
             busy += problems
             clusters.append(
                 PlannedCluster(
                     name=name,
-                    wave=each.name,
+                    wave=wave_config.name,
                     region=cluster.region,
                     assembly=assembly,
                     stacks=planned,
@@ -83,9 +83,9 @@ def plan_forward(
     return RolloutPlan(
         file=str(file),
         digest=rollout_digest(config),
-        target=targets.only(each.name for each in clusters).account,
+        target=targets.only(wave_config.name for wave_config in clusters).account,
         bake_minutes=bake_minutes,
-        waves=tuple(each.name for each in waves),
+        waves=tuple(wave_config.name for wave_config in waves),
         clusters=tuple(clusters),
     )
 
@@ -106,22 +106,22 @@ def plan_rollback(
         FindingsError: If that is not kept (UC9607), or somebody else is changing a stack (UC9602).
     """
     plan = undone.journal.plan
-    touched = [each for each in plan.clusters if each.wave == wave and undone.touched(each.name)]
-    found = {each.name: earlier_deployment(earlier, each) for each in touched}
-    if missing := [each for each in touched if found[each.name] is None]:
-        raise FindingsError(_not_kept(each) for each in missing)
+    touched = [cluster for cluster in plan.clusters if cluster.wave == wave and undone.touched(cluster.name)]
+    earlier_clusters = {cluster.name: earlier_deployment(earlier, cluster) for cluster in touched}
+    if missing := [cluster for cluster in touched if earlier_clusters[cluster.name] is None]:
+        raise FindingsError(_not_kept(cluster) for cluster in missing)
     clusters, busy = [], []
-    for old in found.values():
-        assert old is not None  # noqa: S101 - see `missing`
-        after = stacks_of(old, rollouts)
-        planned, problems = _now(after, targets.of(old.name))
+    for earlier_cluster in earlier_clusters.values():
+        assert earlier_cluster is not None  # noqa: S101 - see `missing`
+        after = stacks_of(earlier_cluster, rollouts)
+        planned, problems = _planned_stacks(after, targets.of(earlier_cluster.name))
         busy += problems
         clusters.append(
             PlannedCluster(
-                name=old.name,
+                name=earlier_cluster.name,
                 wave=wave,
-                region=old.region,
-                assembly=old.assembly,
+                region=earlier_cluster.region,
+                assembly=earlier_cluster.assembly,
                 stacks=planned,
                 steps=(DEPLOY, STACKS),
             )
@@ -130,7 +130,7 @@ def plan_rollback(
     return RolloutPlan(
         file=plan.file,
         digest=plan.digest,
-        target=targets.only(each.name for each in clusters).account,
+        target=targets.only(cluster.name for cluster in clusters).account,
         bake_minutes=0,
         waves=(wave,),
         clusters=tuple(clusters),
@@ -141,28 +141,33 @@ def plan_rollback(
 def stacks_of(cluster: PlannedCluster, rollouts: Path) -> list[AssembledStack]:
     """Read the stacks of a planned cluster from the assembly kept for it."""
     stacks = assembled_stacks(rollouts / cluster.assembly)
-    return [one for one in stacks if one.stack.cluster == cluster.name]
+    return [stack for stack in stacks if stack.stack.cluster == cluster.name]
 
 
-def _now(after: Sequence[AssembledStack], target: Target) -> tuple[tuple[PlannedStack, ...], list[str]]:
+def _planned_stacks(
+    after: Sequence[AssembledStack], target: Target
+) -> tuple[tuple[PlannedStack, ...], list[str]]:
     """Return the stacks with what is deployed now, and those that are being changed."""
-    wanted = [
+    unread = [
         PlannedStack(
-            name=one.stack.name,
-            region=one.stack.region,
+            name=stack.stack.name,
+            region=stack.stack.region,
             before=None,
-            after=template_digest(one.stack.template),
+            after=template_digest(stack.stack.template),
         )
-        for one in after
+        for stack in after
     ]
-    seen = look(wanted, client=target.client)
+    current = describe_stacks(unread, client=target.client)
     planned = tuple(
         PlannedStack(
-            name=one.planned.name, region=one.planned.region, before=one.digest, after=one.planned.after
+            name=stack.planned.name,
+            region=stack.planned.region,
+            before=stack.digest,
+            after=stack.planned.after,
         )
-        for one in seen
+        for stack in current
     )
-    return planned, changing(seen)
+    return planned, changing_stacks(current)
 
 
 def _refuse_busy(busy: Sequence[str]) -> None:

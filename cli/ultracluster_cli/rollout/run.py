@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from ultracluster_cli._aws.cluster_targets import ClusterTargets, one_target, targets_by_profile
+from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target, targets_by_profile
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import account, local_aws
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
@@ -21,7 +21,7 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.planning import check_allowed, check_limits
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target
-from ultracluster_cli.preflight.requirements import rollout_needs
+from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_cli.preflight.run import check_codes
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout.executor import ThreadedExecutor
@@ -113,8 +113,8 @@ def roll_out(request: RolloutRequest) -> ExitCode:
         ExitStack() as stack,
     ):
         if request.local:
-            fake = local_aws(clusters, background=state / "local", temporary=temporary, steps={})
-            targets = one_target(stack.enter_context(fake))
+            local_target = local_aws(clusters, background=state / "local", temporary=temporary, steps={})
+            targets = single_target(stack.enter_context(local_target))
         else:
             targets = stack.enter_context(targets_by_profile(clusters, account))
         context = _RolloutContext(
@@ -127,11 +127,11 @@ def roll_out(request: RolloutRequest) -> ExitCode:
             temporary=temporary,
             targets=targets,
         )
-        run = _resumed(context) if request.resume else _planned(context)
+        run = _resume(context) if request.resume else _plan(context)
         return ExitCode.STOPPED if run is None else _run(run, context)
 
 
-def _resumed(context: _RolloutContext) -> Run:
+def _resume(context: _RolloutContext) -> Run:
     runs = runs_of(context.rollouts, context.file)
     if not runs or not runs[-1].open:
         problem = "there is nothing to resume: " + ("the last rollout is over" if runs else "there was none")
@@ -142,9 +142,9 @@ def _resumed(context: _RolloutContext) -> Run:
         problem = f"the file has changed since the rollout {runs[-1].folder.name} was planned"
         remedy = "Plan anew with --restart: clusters that are as the file says are not changed again"
         findings.append(Finding(code="UC9605", problem=problem, remedy=remedy, location=str(context.file)))
-    there = context.targets.only(each.name for each in plan.clusters)
-    if plan.target != there.account:
-        problem = f"the rollout {runs[-1].folder.name} went to {plan.target}, and this is {there.name}"
+    targets = context.targets.only(cluster.name for cluster in plan.clusters)
+    if plan.target != targets.account:
+        problem = f"the rollout {runs[-1].folder.name} went to {plan.target}, and this is {targets.name}"
         remedy = "Take the credentials of that account, or plan anew with --restart"
         findings.append(Finding(code="UC9606", problem=problem, remedy=remedy))
     if findings:
@@ -152,7 +152,7 @@ def _resumed(context: _RolloutContext) -> Run:
     return runs[-1]
 
 
-def _planned(context: _RolloutContext) -> Run | None:
+def _plan(context: _RolloutContext) -> Run | None:
     """Plan, ask for approval, and begin the journal. Return None if the plan is stopped."""
     request, targets = context.request, context.targets
     runs = runs_of(context.rollouts, context.file)
@@ -173,7 +173,7 @@ def _planned(context: _RolloutContext) -> Run | None:
         plan = plan_rollback(
             wave, undone=forward[-1], earlier=earlier, rollouts=context.rollouts, targets=targets
         )
-        stacks = [one for cluster in plan.clusters for one in stacks_of(cluster, context.rollouts)]
+        stacks = [stack for cluster in plan.clusters for stack in stacks_of(cluster, context.rollouts)]
     else:
         synthesized = context.temporary / "rollout"
         synthesize_into(
@@ -195,7 +195,7 @@ def _planned(context: _RolloutContext) -> Run | None:
             stacks=stacks,
             assembly=f"{folder.name}/assembly",
         )
-    if not _agreed(stacks, context):
+    if not _is_approved(stacks, context):
         return None
     folder.mkdir()
     if synthesized:
@@ -205,13 +205,13 @@ def _planned(context: _RolloutContext) -> Run | None:
     return run
 
 
-def _agreed(stacks: list[AssembledStack], context: _RolloutContext) -> bool:
+def _is_approved(stacks: list[AssembledStack], context: _RolloutContext) -> bool:
     """Show the plan, and ask before a real account is changed."""
     request, targets = context.request, context.targets
     before = deployed_by_target(stacks, targets)
-    plan = compare(before, [one.stack for one in stacks])
+    plan = compare(before, [assembled.stack for assembled in stacks])
     check_allowed(plan, request.allowed)
-    check_limits([one.stack for one in stacks])
+    check_limits([assembled.stack for assembled in stacks])
     stopped = plan.stopped(request.allowed)
     if stopped or not (targets.local or request.as_json):
         print_plan(plan, against=targets.name, allowed=request.allowed)
@@ -233,8 +233,8 @@ def _run(run: Run, context: _RolloutContext) -> ExitCode:
             run_id=run.folder.name,
             rollouts=context.rollouts,
             needs={
-                each.stage: rollout_needs([each], qualifier=_QUALIFIER)
-                for each in clusters_of(context.config, None)
+                cluster.stage: rollout_requirements([cluster], qualifier=_QUALIFIER)
+                for cluster in clusters_of(context.config, None)
             },
             skip=(*context.request.skip, *(_NOT_LOCALLY if targets.local else ())),
             targets=targets,
@@ -247,7 +247,7 @@ def _run(run: Run, context: _RolloutContext) -> ExitCode:
             stopping=stopping,
             show=display.doing,
         )
-        executor = ThreadedExecutor(steps.take, told=display.told, stopping=stopping)
+        executor = ThreadedExecutor(steps.take, report=display.record, stopping=stopping)
         decision = drive(plan, journal, executor, at_once=context.request.at_once, now=_now)
     _report(run.folder.name, plan, journal, decision, calls=targets.calls, as_json=context.request.as_json)
     if stopping.is_set() and not decision.finished:

@@ -12,7 +12,15 @@ from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.deployed_template import EMPTY_STATES, read_deployed
 from ultracluster_runtime.rollout.plan import PlannedCluster, PlannedStack
 
-__all__ = ["SeenStack", "alarms_of", "changing", "differing", "look", "template_digest", "unhealthy"]
+__all__ = [
+    "StackStatus",
+    "alarms_of",
+    "changing_stacks",
+    "describe_stacks",
+    "differing_stacks",
+    "template_digest",
+    "unhealthy_stacks",
+]
 
 _HEALTHY = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
 _ALARM = "AWS::CloudWatch::Alarm"
@@ -24,7 +32,7 @@ _NOT_KEPT = re.compile(r"[^\x00-\x7f]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SeenStack:
+class StackStatus:
     """A stack as CloudFormation has it.
 
     Attributes:
@@ -44,7 +52,7 @@ def template_digest(template: Mapping[str, Any]) -> str:
     return hashlib.sha256(_NOT_KEPT.sub("?", text).encode("ascii")).hexdigest()
 
 
-def look(stacks: Sequence[PlannedStack], *, client: Client) -> list[SeenStack]:
+def describe_stacks(stacks: Sequence[PlannedStack], *, client: Client) -> list[StackStatus]:
     """Read the stacks of a cluster from CloudFormation.
 
     Args:
@@ -54,41 +62,43 @@ def look(stacks: Sequence[PlannedStack], *, client: Client) -> list[SeenStack]:
     Raises:
         botocore.exceptions.ClientError: If CloudFormation refuses.
     """
-    return [_look(stack, client("cloudformation", stack.region)) for stack in stacks]
+    return [_describe_stack(stack, client("cloudformation", stack.region)) for stack in stacks]
 
 
-def _look(stack: PlannedStack, cloudformation: Any) -> SeenStack:
-    found = read_deployed(stack.name, cloudformation)
-    digest = None if found.template is None else template_digest(found.template)
-    return SeenStack(planned=stack, status=found.status, digest=digest)
+def _describe_stack(stack: PlannedStack, cloudformation: Any) -> StackStatus:
+    deployed = read_deployed(stack.name, cloudformation)
+    digest = None if deployed.template is None else template_digest(deployed.template)
+    return StackStatus(planned=stack, status=deployed.status, digest=digest)
 
 
-def changing(seen: Sequence[SeenStack]) -> list[str]:
+def changing_stacks(stacks: Sequence[StackStatus]) -> list[str]:
     """Describe the stacks that are being changed right now."""
     return [
-        f"{one.planned.name} is {one.status}"
-        for one in seen
-        if one.status and one.status.endswith("_IN_PROGRESS") and one.status not in EMPTY_STATES
+        f"{stack.planned.name} is {stack.status}"
+        for stack in stacks
+        if stack.status and stack.status.endswith("_IN_PROGRESS") and stack.status not in EMPTY_STATES
     ]
 
 
-def differing(seen: Sequence[SeenStack]) -> list[str]:
+def differing_stacks(stacks: Sequence[StackStatus]) -> list[str]:
     """Describe the stacks that are neither as at planning time nor as the rollout makes them."""
     return [
-        f"{one.planned.name} has another template than when this rollout was planned"
-        for one in seen
-        if one.digest not in {one.planned.before, one.planned.after}
+        f"{stack.planned.name} has another template than when this rollout was planned"
+        for stack in stacks
+        if stack.digest not in {stack.planned.before, stack.planned.after}
     ]
 
 
-def unhealthy(seen: Sequence[SeenStack]) -> list[str]:
+def unhealthy_stacks(stacks: Sequence[StackStatus]) -> list[str]:
     """Describe the stacks that differ from the rollout or are not in a healthy state."""
     return [
-        f"{one.planned.name} is {one.status or 'not there'}" for one in seen if one.status not in _HEALTHY
+        f"{stack.planned.name} is {stack.status or 'not there'}"
+        for stack in stacks
+        if stack.status not in _HEALTHY
     ] + [
-        f"{one.planned.name} has another template than the one that was deployed"
-        for one in seen
-        if one.status in _HEALTHY and one.digest != one.planned.after
+        f"{stack.planned.name} has another template than the one that was deployed"
+        for stack in stacks
+        if stack.status in _HEALTHY and stack.digest != stack.planned.after
     ]
 
 
@@ -111,6 +121,6 @@ def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
 
 
 def _judges(resource: Mapping[str, Any]) -> bool:
-    kind, found = resource["ResourceType"], _ALARM_OF_CLUSTER.fullmatch(resource["LogicalResourceId"])
-    own_id = found[1] if found else None
+    kind, match = resource["ResourceType"], _ALARM_OF_CLUSTER.fullmatch(resource["LogicalResourceId"])
+    own_id = match[1] if match else None
     return (kind == _ALARM and own_id not in REMINDING_ALARMS) or (kind == _COMPOSITE and own_id != "Cluster")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli._cdk.toolchain import Toolchain, find_toolchain, with_own_folders
+from ultracluster_cli._cdk.toolchain import Toolchain, find_toolchain, with_project_folders
 from ultracluster_rules.findings import FindingsError
 
 
@@ -152,7 +152,7 @@ def test_the_pinned_cdk_cli_of_this_repository_fits_and_is_what_its_package_says
 def test_tools_write_into_our_folder(tmp_path: Path) -> None:
     toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a:/b")
 
-    environment = with_own_folders(
+    environment = with_project_folders(
         {"TMPDIR": "/var", "PATH": "/x"}, toolchain=toolchain, state=tmp_path, temporary=tmp_path / "t"
     )
 
@@ -164,7 +164,7 @@ def test_tools_write_into_our_folder(tmp_path: Path) -> None:
 def test_folders_that_a_user_has_chosen_stay(tmp_path: Path) -> None:
     toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a")
 
-    environment = with_own_folders(
+    environment = with_project_folders(
         {"CDK_HOME": "/chosen"}, toolchain=toolchain, state=tmp_path, temporary=tmp_path / "t"
     )
 

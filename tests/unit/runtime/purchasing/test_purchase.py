@@ -66,7 +66,7 @@ def test_buys_by_another_ranking_when_the_order_says_so() -> None:
     assert bought(world).record.offering_id == "cb-sooner"
 
 
-def test_the_record_says_what_a_rollout_needs() -> None:
+def test_the_record_says_what_a_rollout_requirements() -> None:
     record = bought(SCENARIOS["block"]()).record
     assert (record.region, record.zone_ids) == ("us-east-2", ("use2-az3",))
     assert (record.start, record.end) == (START + timedelta(days=10), START + timedelta(days=24))
