@@ -204,7 +204,7 @@ def test_resuming_finishes_every_cluster(story: Story) -> None:
         (PRETRAIN, "done"),
         (FINETUNE, "done"),
     ]
-    assert f"{PRETRAIN}: deploy begins again, after an interruption" in story.said
+    assert f"{PRETRAIN}: deploy restarted after an interruption" in story.said
 
 
 def test_resuming_repeats_nothing(story: Story) -> None:

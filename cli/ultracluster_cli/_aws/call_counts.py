@@ -22,10 +22,10 @@ class CallCounts:
             return dict(self._sent.most_common())
 
     def wrap(self, make: Callable[..., Any]) -> Callable[..., Any]:
-        """Count the requests of the clients that a function returns; it may return the same client again.
+        """Return a function that creates clients whose requests are counted.
 
         Args:
-            make: Gives boto3 clients.
+            make: Returns boto3 clients, not necessarily new ones.
         """
 
         def counting(*arguments: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The local AWS as the target of a deployment; needs the distribution ultracluster-local."""
+"""The local AWS as a deployment target; requires ultracluster-local."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -53,10 +53,10 @@ def local_aws(
                     if seed_blocks or not fake.block
                 ],
             )
-        seeded = "the reservations and images" if seed_blocks else "the images"
+        seeded = "reservations and images" if seed_blocks else "images"
         calls = CallCounts()
         yield Target(
-            name=f"the local AWS at {endpoint}: a fake, with fakes of {seeded}",
+            name=f"the local AWS at {endpoint}, with fake {seeded}",
             local=True,
             environment=child_environment(endpoint=endpoint, region=clusters[0].region),
             client=calls.wrap(Clients(endpoint=endpoint).get),
@@ -68,8 +68,8 @@ def running_local_aws(*, background: Path, region: str) -> Target:
     """Return the local AWS that runs in the background; see `targets.running_local_aws`."""
     running = status(background)
     if running is None:
-        remedy = "Start one with `ultracluster local up`, and deploy to it with `ultracluster deploy --local`"
-        problem = "no local AWS runs in the background here, so nothing is deployed in it"
+        remedy = "Run `ultracluster local up`, then `ultracluster deploy --local`"
+        problem = "no local AWS is running here"
         raise FindingsError.of("UC9206", problem, remedy=remedy)
     return Target(
         name=f"the local AWS at {running.endpoint}",
@@ -80,7 +80,7 @@ def running_local_aws(*, background: Path, region: str) -> Target:
 
 
 def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:
-    """Images of jobs that a tag names in a registry of the local account."""
+    """Return the tagged job images in a registry of the local account."""
     for job in cluster.jobs:
         image = re.fullmatch(ECR_IMAGE, job.image)
         if image and image["account"] == ACCOUNT and image["tag"] and not image["digest"]:
@@ -96,7 +96,7 @@ def _fake_reservations(cluster: ClusterConfig) -> list[SeedReservation]:
             zone_id=cluster.zone_id,
             instance_type=cluster.instance_type,
             count=cluster.nodes_from(capacity),
-            # A rollout need not name the times; a block that is running now is what one deploys to.
+            # Default to a block that has started, since rollouts need not specify times.
             start=capacity.start or now,
             end=capacity.end or (now + _FAKE_BLOCK if is_block else None),
             block=is_block,

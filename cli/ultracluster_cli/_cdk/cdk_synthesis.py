@@ -1,4 +1,4 @@
-"""Run `cdk synth` into a separate folder, so that cdk.out stays what was last deployed."""
+"""Run `cdk synth` in a separate output folder, leaving cdk.out as last deployed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,13 +27,13 @@ def synthesize_into(
     """Synthesize a rollout.
 
     Args:
-        output: Where to write the cloud assembly; it does not exist.
-        toolchain: What synthesizes.
+        output: New folder for the cloud assembly.
+        toolchain: CDK toolchain.
         directory: Folder of the CDK app.
-        rollout: The rollout file, which was checked already.
-        wave: Name of the one wave to synthesize. None for all.
+        rollout: Valid rollout file.
+        wave: Wave to synthesize. None for all.
         temporary: Folder for temporary files.
-        environment: Environment of the CDK CLI.
+        environment: Environment variables of the CDK CLI.
 
     Raises:
         FindingsError: If cdk synth fails (UC9201).
@@ -56,6 +56,6 @@ def synthesize_into(
     if code:
         for line in lines[-_LINES_SHOWN:]:
             say(f"  | {line}")
-        problem = f"cdk synth ended with code {code}; the whole log is {log}"
-        remedy = "Repair the cause and run the command again"
+        problem = f"cdk synth ended with code {code}; see {log}"
+        remedy = "Fix the error and run the command again"
         raise FindingsError.of("UC9201", problem, remedy=remedy)

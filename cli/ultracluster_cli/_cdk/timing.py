@@ -1,4 +1,4 @@
-"""Measure the steps of a command, and report them."""
+"""Measure and report the steps of a command."""
 
 import time
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ __all__ = ["measure", "measure_and_report"]
 
 @contextmanager
 def measure(steps: dict[str, float], step: str) -> Iterator[None]:
-    """Add the seconds of the body to those of `step`, unless it fails."""
+    """Add the duration of the body to `step`, unless it fails."""
     start = time.monotonic()
     yield
     steps[step] = steps.get(step, 0.0) + time.monotonic() - start
@@ -19,7 +19,7 @@ def measure(steps: dict[str, float], step: str) -> Iterator[None]:
 
 @contextmanager
 def measure_and_report(steps: dict[str, float], step: str) -> Iterator[list[str]]:
-    """Measure the body as `measure` does, then print the lines it appended and its seconds."""
+    """Measure the body, then print the messages that it appended and its duration."""
     messages: list[str] = []
     start = time.monotonic()
     with measure(steps, step):

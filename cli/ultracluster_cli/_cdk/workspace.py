@@ -1,4 +1,4 @@
-"""Find the project that a command runs in, and its folder for state."""
+"""Locate the project of a command, its rollout file and its state directory."""
 
 import os
 import shutil
@@ -17,14 +17,14 @@ def rollout_file(directory: Path, rollout: Path | None) -> Path:
 
     Args:
         directory: Folder of the app.
-        rollout: The file named on the command line. None for the context value `rollout` of cdk.json.
+        rollout: The file named on the command line. None for the `rollout` context value in cdk.json.
 
     Raises:
-        FindingsError: If there is no cdk.json (UC9001), or none was given and it names none (UC9002).
+        FindingsError: If cdk.json does not exist (UC9001) or does not specify a rollout (UC9002).
     """
     if not (directory / "cdk.json").is_file():
-        problem = f"there is no cdk.json in {quote(str(directory))}"
-        remedy = "Run this command in the folder of the CDK app; `ultracluster init DIR` makes one"
+        problem = f"no cdk.json in {quote(str(directory))}"
+        remedy = "Run this command in the folder of a CDK app; create one with `ultracluster init DIR`"
         raise FindingsError.of("UC9001", problem, remedy=remedy)
     return (rollout or _default_rollout(directory)).resolve()
 
@@ -33,7 +33,7 @@ def _default_rollout(directory: Path) -> Path:
     cdk_json = directory / "cdk.json"
     try:
         rollout = read_untrusted_json(cdk_json).get("context", {}).get("rollout")
-        problem = f"names no rollout under context: got {quote(rollout)}"
+        problem = f"context value rollout: got {quote(rollout)}"
     except (OSError, ValueError, AttributeError) as error:
         rollout, problem = None, f"cannot be read: {error}"
     if isinstance(rollout, str) and rollout:
@@ -42,12 +42,12 @@ def _default_rollout(directory: Path) -> Path:
         "UC9002",
         problem,
         location=str(cdk_json),
-        remedy="Name the rollout file as an argument: ultracluster deploy ROLLOUT",
+        remedy="Specify the rollout file: ultracluster deploy ROLLOUT",
     )
 
 
 def state_directory(directory: Path) -> Path:
-    """Return the folder for logs, caches and the state of the local AWS, creating it if missing."""
+    """Return the directory for logs, caches and local AWS state, creating it if missing."""
     state = directory / ".ultracluster"
     state.mkdir(exist_ok=True)
     return state
@@ -55,12 +55,10 @@ def state_directory(directory: Path) -> Path:
 
 @contextmanager
 def run_directory(state: Path) -> Iterator[Path]:
-    """Create a folder for the temporary files of this process, removed at the end.
-
-    What processes that were killed have left behind is removed as well.
+    """Create a temporary directory for this process, and remove those of killed processes.
 
     Args:
-        state: Our folder; see `state_directory`.
+        state: State directory; see `state_directory`.
     """
     temporary = state / "tmp"
     for leftover in temporary.glob("run-*"):
@@ -79,6 +77,6 @@ def _is_running(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # it is somebody else's, but it runs
+    except PermissionError:  # another user's process
         return True
     return True

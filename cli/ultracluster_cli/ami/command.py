@@ -38,19 +38,19 @@ def _group() -> None:
 def resolve(
     rollout: RolloutArgument,
     *,
-    image: Annotated[str, typer.Option(help=f"Line of AMIs: {_LINES}.")] = "ecs-neuron",
+    image: Annotated[str, typer.Option(help=f"AMI family: {_LINES}.")] = "ecs-neuron",
     parameter: Annotated[
-        str | None, typer.Option(help="SSM parameter of your own with the id of an AMI, instead of --image.")
+        str | None, typer.Option(help="SSM parameter with an AMI ID, instead of --image.")
     ] = None,
     baked: Annotated[
-        str | None, typer.Option(help="Name of a NeuronAmi, whose newest AMI is taken, instead of --image.")
+        str | None, typer.Option(help="NeuronAmi whose newest AMI to use, instead of --image.")
     ] = None,
     cluster: ClustersOption = None,
     write: WriteOption = False,
     profile: RolloutProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the newest AMI for each cluster of a rollout; --write pins the rollout to it."""
+    """Show the newest AMI for each cluster of a rollout, or pin the rollout to it."""
     _check_choice(image, parameter, baked)
     all_images = cluster_images(rollout)
     selected, warnings = _choose(all_images, cluster or [], neuron_only=not (parameter or baked))
@@ -95,7 +95,7 @@ def resolve(
         )
         return
     print_table(columns=list(rows[0]) if rows else [], rows=rows)
-    say(f"{rollout} is written" if write else "Nothing is written; --write pins the rollout to these ids")
+    say(f"Updated {rollout}." if write else "Nothing written; use --write to pin the rollout to these AMIs.")
 
 
 def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
@@ -115,7 +115,7 @@ def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
 def _choose(
     places: Sequence[ClusterImage], names: Sequence[str], *, neuron_only: bool
 ) -> tuple[list[ClusterImage], list[Finding]]:
-    """Return the named clusters that can use an AMI for Neuron, and warnings about the others."""
+    """Return the selected clusters that can use a Neuron AMI, and warnings about the others."""
     names_known = {place.cluster for place in places}
     if unknown := [name for name in names if name not in names_known]:
         raise FindingsError(
@@ -123,7 +123,7 @@ def _choose(
                 Finding(
                     code="UC4060",
                     problem=f"got {quote(name)}",
-                    allowed=", ".join(sorted(names_known)) or "the rollout has no cluster",
+                    allowed=", ".join(sorted(names_known)) or "the rollout has no clusters",
                     path="--cluster",
                 )
                 for name in unknown
@@ -131,12 +131,12 @@ def _choose(
         )
     selected, findings = [], []
     for place in places:
-        machine = INSTANCE_TYPES.get(place.instance_type)  # None: one that the rollout describes
+        machine = INSTANCE_TYPES.get(place.instance_type)  # None for a custom instance type
         if names and place.cluster not in names:
             continue
         if neuron_only and machine is not None and not machine.is_neuron:
-            problem = f"{place.cluster} is left as it is: {machine.name} has {machine.accelerator}, no Neuron"
-            remedy = "Give its AMI with --parameter and --cluster, or write it into the rollout"
+            problem = f"{place.cluster} is not updated: {machine.name} has {machine.accelerator}, not Neuron"
+            remedy = "Use --parameter and --cluster, or set image_id in the rollout"
             findings.append(Finding(code="UC4059", problem=problem, remedy=remedy))
         else:
             selected.append(place)
@@ -150,8 +150,8 @@ def _missing_parts(image: str) -> list[Finding]:
     return [
         Finding(
             code="UC4058",
-            problem=f"{image} is not known to carry {', '.join(kind.missing)} ({kind.source}, {kind.dated})",
-            remedy="Bake what is missing with NeuronAmi (docs/images.md), then resolve with --baked; nodes that lack a "
-            "part that they need refuse to join",
+            problem=f"{image} is not known to include {', '.join(kind.missing)} ({kind.source}, {kind.dated})",
+            remedy="Bake an AMI with NeuronAmi (docs/images.md) and resolve it with --baked; incomplete nodes do not "
+            "join the cluster",
         )
     ]

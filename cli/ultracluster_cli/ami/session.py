@@ -1,4 +1,4 @@
-"""Look up AMIs in every Region, and report all problems together."""
+"""Look up AMIs by Region."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -14,17 +14,17 @@ from ultracluster_runtime.images import FoundImage, image_of_parameter, newest_b
 __all__ = ["clients_of", "find_images"]
 
 RegionClient = Callable[[str, str], Any]
-"""Gives the boto3 client of a service in a Region."""
+"""Returns the boto3 client of a service in a Region."""
 
 
 def clients_of(profile: str | None) -> RegionClient:
     """Return a function that creates clients.
 
     Args:
-        profile: Profile of the AWS configuration. None for boto3's own choice.
+        profile: AWS profile. None for boto3's default.
 
     Raises:
-        FindingsError: If there is no such profile (UC9009).
+        FindingsError: If the profile does not exist (UC9009).
     """
     session = aws_session(profile)
     config = Config(retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=30)
@@ -37,14 +37,14 @@ def find_images(
     """Find the AMI of each Region.
 
     Args:
-        clients: Gives clients.
-        regions: Where to look.
-        image: Name of a line of AMIs with a public parameter; used when neither of the others is given.
-        parameter: Parameter of one's own.
+        clients: Returns boto3 clients.
+        regions: Regions to search.
+        image: AMI family with a public parameter, used without `parameter` and `baked`.
+        parameter: Name of an SSM parameter with an AMI ID.
         baked: Name of a `NeuronAmi`.
 
     Raises:
-        FindingsError: With what is wrong in all Regions: UC4055, UC4056.
+        FindingsError: UC4055 or UC4056, for all Regions together.
     """
     images: dict[str, FoundImage] = {}
     findings: list[Finding] = []

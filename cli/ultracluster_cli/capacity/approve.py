@@ -1,4 +1,4 @@
-"""`ultracluster capacity approve`, `extend` and `reserve`: record the terms of a purchase before it."""
+"""`ultracluster capacity approve`, `extend` and `reserve`: record the terms of a purchase."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
@@ -55,7 +55,7 @@ def _approve(session: Any, order: Any, *, as_json: bool) -> None:
         print_json({"order": record_row(record)})
     else:
         say(f"Approved order {order.name} until {order.expires_at:%Y-%m-%d %H:%M} UTC, token {record.token}.")
-        say(f"Nothing is bought yet: ultracluster capacity buy {order.name}")
+        say(f"Nothing is bought yet. To buy: ultracluster capacity buy {order.name}")
 
 
 def _common(session: Any, **options: Any) -> dict[str, Any]:
@@ -76,17 +76,17 @@ def approve(
     *,
     cluster: ClusterOption,
     instance_type: TypeOption = None,
-    nodes: Annotated[int | None, typer.Option("--nodes", help="Nodes.")] = None,
+    nodes: Annotated[int | None, typer.Option("--nodes", help="Number of nodes.")] = None,
     ultraservers: Annotated[
-        int | None, typer.Option("--ultraservers", help="UltraServers instead of nodes.")
+        int | None, typer.Option("--ultraservers", help="Number of UltraServers, instead of nodes.")
     ] = None,
     ultraserver_type: UltraServerTypeOption = DEFAULT_ULTRASERVER,
     days: DaysOption,
     between: BetweenOption,
-    end_by: Annotated[str | None, typer.Option("--end-by", help="Latest end.")] = None,
+    end_by: Annotated[str | None, typer.Option("--end-by", help="Latest end: a day or a UTC time.")] = None,
     regions: RegionsOption,
     zone_ids: Annotated[
-        str, typer.Option("--zone-ids", help="Zone ids to accept. Default: every zone.")
+        str, typer.Option("--zone-ids", help="Comma-separated zone IDs to accept. Default: all.")
     ] = "",
     platform: PlatformOption = "Linux/UNIX",
     prefer: PreferOption = "total",
@@ -100,7 +100,7 @@ def approve(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Approve the terms of one purchase of a Capacity Block. Buys nothing."""
+    """Approve the purchase of a Capacity Block without buying it."""
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
     common = _common(
         session,
@@ -139,12 +139,15 @@ def extend(
     order: OrderArgument,
     *,
     cluster: ClusterOption,
-    reservation: Annotated[str, typer.Option("--reservation-id", help="The reservation to extend: cr-….")],
+    reservation: Annotated[str, typer.Option("--reservation-id", help="Reservation to extend: cr-….")],
     region: Annotated[str, typer.Option(help="Region of the reservation.")],
     expected_end: Annotated[
-        str, typer.Option("--expected-end", help="The end that it must still have when bought.")
+        str,
+        typer.Option(
+            "--expected-end", help="Current end of the reservation; a different end cancels the purchase."
+        ),
     ],
-    days: Annotated[int, typer.Option("--days", help="How long to extend it.")],
+    days: Annotated[int, typer.Option("--days", help="Days to extend by.")],
     max_fee: MaxFeeOption,
     month_cap: MonthCapOption,
     currency: CurrencyOption = "USD",
@@ -155,7 +158,7 @@ def extend(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Approve an extension of a Capacity Block, which `buy` then buys."""
+    """Approve the extension of a Capacity Block without buying it."""
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
     common = _common(
         session,
@@ -184,16 +187,16 @@ def reserve(
     instance_type: Annotated[
         str, typer.Option("--instance-type", help="Instance type, such as trn2.48xlarge.")
     ],
-    nodes: Annotated[int, typer.Option("--nodes", help="Nodes.")],
+    nodes: Annotated[int, typer.Option("--nodes", help="Number of nodes.")],
     region: Annotated[str, typer.Option(help="Region to reserve in.")],
-    zone_id: Annotated[str, typer.Option("--zone-id", help="Zone id, such as use2-az3.")],
-    end: Annotated[str, typer.Option("--end", help="When it ends by itself.")],
+    zone_id: Annotated[str, typer.Option("--zone-id", help="Zone ID, such as use2-az3.")],
+    end: Annotated[str, typer.Option("--end", help="End of the reservation: a day or a UTC time.")],
     hourly_price: Annotated[
         str,
-        typer.Option("--hourly-price", help="Price of one instance-hour: EC2 quotes none, you vouch for it."),
+        typer.Option("--hourly-price", help="Price of one instance-hour, which EC2 does not quote."),
     ],
     placement_group_arn: Annotated[
-        str | None, typer.Option("--placement-group-arn", help="Cluster placement group to reserve in.")
+        str | None, typer.Option("--placement-group-arn", help="Cluster placement group of the reservation.")
     ] = None,
     platform: PlatformOption = "Linux/UNIX",
     max_fee: MaxFeeOption,
@@ -206,7 +209,7 @@ def reserve(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Approve an On-Demand Capacity Reservation, which `buy` then creates and `cancel` cancels."""
+    """Approve an On-Demand Capacity Reservation without creating it."""
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
     common = _common(
         session,

@@ -37,22 +37,20 @@ __all__ = ["place"]
 def place(
     rollout: RolloutArgument,
     *,
-    wave: Annotated[str, typer.Option(help="Wave whose clusters are placed.")],
-    regions: Annotated[
-        str, typer.Option(metavar="A,B", help="Regions where they may be, such as where the data may be.")
-    ],
+    wave: Annotated[str, typer.Option(help="Wave to place.")],
+    regions: Annotated[str, typer.Option(metavar="A,B", help="Comma-separated Regions to consider.")],
     days: DaysOption,
     between: BetweenOption,
     max_fee: MaxFeeOption,
     most_per_region: Annotated[
-        int | None, typer.Option(min=1, help="Most clusters to place in one Region. Default: no limit.")
+        int | None, typer.Option(min=1, help="Maximum number of clusters in one Region. Default: no limit.")
     ] = None,
     prefer: PreferOption = "total",
     write: WriteOption = False,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose Regions for the clusters of a wave whose orders have no reservation yet. Buys nothing."""
+    """Choose Regions for the clusters of a wave that have no reservation yet."""
     if prefer not in RANKINGS:
         allowed = ", ".join(sorted(RANKINGS))
         problem = f"got {quote(prefer)}"
@@ -98,8 +96,10 @@ def place(
         print_json({"clusters": rows, "written": write})
         return
     print_table(columns=list(rows[0]), rows=rows)
-    say(f"{rollout} is written" if write else "Nothing is written; --write puts it into the rollout")
-    say("An offering is not held. Next: capacity approve, buy and resolve for each order, then ami resolve.")
+    say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
+    say(
+        "Offerings are not held for you. Next: capacity approve, buy and resolve for each order, then ami resolve."
+    )
 
 
 def _search_offerings(
@@ -109,7 +109,7 @@ def _search_offerings(
     between: tuple[str, str],
     profile: str | None,
 ) -> list[Offering]:
-    """Search once for each type and size."""
+    """Search once for each combination of instance type and node count."""
     hours = read_days(days)
     start_after, start_before = (read_time("--between", text) for text in between)
     reads = Ec2Reads(session_clients(profile))
@@ -150,8 +150,8 @@ def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
 def _nothing_to_place(wave: str) -> FindingsError:
     return FindingsError.of(
         "UC9661",
-        f"no cluster of the wave {quote(wave)} has capacity that names an order without a reservation",
-        remedy="Give `capacity: {order: NAME}`; what has a reservation stays where it is",
+        f"no cluster of wave {quote(wave)} has an order without a reservation",
+        remedy="Specify `capacity: {order: NAME}`; clusters with a reservation are not moved",
     )
 
 
@@ -159,6 +159,6 @@ def _unplaced_finding(capacity: OrderedCapacity) -> Finding:
     return Finding(
         code="UC9660",
         path=capacity.cluster,
-        problem=f"nothing is left for {capacity.nodes} {capacity.instance_type} that keeps the constraints",
-        remedy="Allow more Regions, other days, a later start or a higher fee; nothing was written",
+        problem=f"no offering of {capacity.nodes} x {capacity.instance_type} meets the constraints",
+        remedy="Allow more Regions, other durations, a later start or a higher fee; nothing was written",
     )

@@ -1,4 +1,4 @@
-"""`ultracluster capacity resolve`: write what orders have bought into the rollout that names them."""
+"""`ultracluster capacity resolve`: update a rollout with the capacity that its orders have bought."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -35,7 +35,7 @@ def resolve(
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what the orders of a rollout have bought; --write puts it into the file."""
+    """Show the capacity that the orders of a rollout have bought."""
     places = ordered_capacity(rollout)
     records = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region).ledger.orders()
     rows = purchased_capacity(places, records)
@@ -46,7 +46,7 @@ def resolve(
             for name in ("reservation_id", "start", "end")
             if row[name] is not None
         }
-        # Two parts up from its first capacity is the cluster.
+        # The cluster is the parent of its first capacity.
         values |= {
             (*place.loc[:-1], "zone_id"): row["zone_id"]
             for place, row in zip(places, rows, strict=True)
@@ -59,20 +59,19 @@ def resolve(
         print_json({"capacity": rows, "written": write})
         return
     print_table(columns=list(rows[0]) if rows else [], rows=rows)
-    say(f"{rollout} is written" if write else "Nothing is written; --write puts it into the rollout")
+    say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
 
 
 def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return what each capacity of a rollout got, in the order of the file.
+    """Return the purchased capacity of a rollout, in the order of the file.
 
     Args:
-        places: What names orders.
-        records: The ledger. An extension moves the end of what its block's order bought.
+        places: Capacity settings that name orders.
+        records: Orders in the ledger. An extension moves the end of its block.
 
     Raises:
-        FindingsError: With all that is wrong: UC7020 for an order that the ledger does not hold, UC7025 for terms that
-            are not those that were approved, UC2222 for one that has not bought one reservation, UC2221 for one that is
-            for something else.
+        FindingsError: UC7020 if the ledger does not contain an order, UC7025 if its terms differ from the approved
+            terms, UC2222 if it has not bought exactly one reservation, UC2221 if it does not match the cluster.
     """
     by_name = {record.order.name: record for record in records}
     rows = []
@@ -104,7 +103,7 @@ def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Reco
 def _unknown_order(place: OrderedCapacity, records: Mapping[str, Any]) -> Finding:
     return Finding(
         code="UC7020",
-        problem=f"the ledger holds no order {quote(place.order)}",
+        problem=f"the ledger does not contain order {quote(place.order)}",
         allowed=", ".join(sorted(records)) or "the ledger is empty",
         path=f"{place.cluster}.{place.path}",
     )
@@ -113,30 +112,28 @@ def _unknown_order(place: OrderedCapacity, records: Mapping[str, Any]) -> Findin
 def _order_findings(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
     path = f"{place.cluster}.{place.path}"
     if order_token(record.order) != record.token:
-        problem = f"the terms of order {quote(place.order)} are not those that were approved"
+        problem = f"the terms of order {quote(place.order)} differ from the approved terms"
         yield Finding(
             code="UC7025",
             problem=problem,
-            remedy="Somebody edited the ledger; approve a new order",
+            remedy="The ledger was edited; approve a new order",
             path=path,
         )
         return
     order: Any = record.order
     if isinstance(order, ExtensionOrder):
         problem = f"{place.order} is an extension"
-        remedy = "Name the order of the block; its end follows its extensions"
+        remedy = "Name the order of the block, whose end includes its extensions"
         yield Finding(code="UC2221", problem=problem, remedy=remedy, path=path)
         return
     if record.state not in {OrderState.PURCHASED, OrderState.PAID}:
-        problem = f"the order {place.order} is {record.state.value}"
-        remedy = "`ultracluster capacity status` says why; what is APPROVED is bought by `ultracluster capacity buy`"
+        problem = f"order {place.order} is {record.state.value}"
+        remedy = "See `ultracluster capacity status` for the reason; buy an APPROVED order with `ultracluster capacity buy`"
         yield Finding(code="UC2222", problem=problem, remedy=remedy, path=path)
         return
     if len(record.reservation_ids) != 1 or len(record.zone_ids) != 1:
-        problem = f"the order {place.order} has {len(record.reservation_ids)} reservations in {len(record.zone_ids)} zones"
-        remedy = (
-            "Each reservation is the capacity of a cluster of its own: give reservation_id instead of order"
-        )
+        problem = f"order {place.order} has {len(record.reservation_ids)} reservations in {len(record.zone_ids)} zones"
+        remedy = "Use each reservation for a separate cluster: specify reservation_id instead of order"
         yield Finding(code="UC2222", problem=problem, remedy=remedy, path=path)
         return
     comparisons = {
@@ -148,17 +145,17 @@ def _order_findings(place: OrderedCapacity, record: Record) -> Iterator[Finding]
         comparisons["zone"] = (place.zone_id, record.zone_ids[0])
     for name, (expected, actual) in comparisons.items():
         if expected != actual:
-            problem = f"the {name} is {expected}, and the order {place.order} is for {actual}"
+            problem = f"the {name} is {expected}, but order {place.order} is for {actual}"
             yield Finding(
                 code="UC2221", problem=problem, remedy="Name another order, or change the cluster", path=path
             )
     if order.instance_type is not None and place.nodes > order.count:
-        problem = f"{place.nodes} nodes, and the order {place.order} is for {order.count} instances"
-        yield Finding(code="UC2221", problem=problem, remedy="Set max_nodes, or fewer nodes", path=path)
+        problem = f"{place.nodes} nodes, but order {place.order} is for {order.count} instances"
+        yield Finding(code="UC2221", problem=problem, remedy="Set max_nodes, or reduce nodes", path=path)
 
 
 def _end(record: Record, records: Sequence[Record]) -> datetime | None:
-    # An extension that is not paid leaves the old end standing.
+    # An unpaid extension does not move the end.
     extended_ends = [
         extension.end
         for extension in records

@@ -1,4 +1,4 @@
-"""`ultracluster capacity verify`: compare the reservations with the instances that run in them."""
+"""`ultracluster capacity verify`: check that instances run in the reserved capacity."""
 
 from typing import Annotated
 
@@ -19,20 +19,22 @@ __all__ = ["verify"]
 
 def verify(
     reservation: Annotated[
-        list[str], typer.Argument(metavar="RESERVATION...", help="The reservations: cr-….")
+        list[str], typer.Argument(metavar="RESERVATION...", help="Reservation IDs: cr-….")
     ],
     *,
     region: Annotated[str, typer.Option(help="Region of the reservations.")],
     tag: Annotated[
         list[str] | None,
-        typer.Option("--tag", help="key=value of the instances. Default: all of the same type."),
+        typer.Option(
+            "--tag", help="Check only instances with this tag, as KEY=VALUE. Default: all of the same type."
+        ),
     ] = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Verify that instances run in the capacity that was paid for.
+    """Verify that instances run in the reserved capacity.
 
-    Ends with exit code 2 if an instance runs elsewhere, or none runs.
+    Exits with code 2 if instances run elsewhere or none run.
     """
     reads = Ec2Reads(session_clients(profile))
     reservations: list[Reservation] = perform_all(
@@ -43,7 +45,7 @@ def verify(
     missing = sorted(set(reservation) - {item.reservation_id for item in selected})
     if missing:
         raise FindingsError.of(
-            "UC7015", f"{', '.join(missing)} is not in {region}", allowed="reservations of this account"
+            "UC7015", f"{', '.join(missing)} not found in {region}", allowed="reservations of this account"
         )
     filters = [{"Name": "instance-type", "Values": sorted({item.instance_type for item in selected})}]
     for text in tag or ():

@@ -1,4 +1,4 @@
-"""`ultracluster cost actual`: what clusters did cost, beside the estimate for the same days."""
+"""`ultracluster cost actual`: compare actual and estimated costs of clusters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_
 
 __all__ = ["actual"]
 
-_LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily figures for 14 months
+_LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily costs for 14 months
 _DAY: Final = timedelta(days=1)
 
 
@@ -44,22 +44,22 @@ def actual(
     cluster: ClusterOption = None,
     by: Annotated[
         str | None,
-        typer.Option(metavar="TAG", help="Group by this cost allocation tag. Default: by service."),
+        typer.Option(metavar="TAG", help="Cost allocation tag to group by. Default: group by service."),
     ] = None,
     node_hours: Annotated[
         float | None,
-        typer.Option(help="Hours in which the nodes were paid. Default: those of the capacity, else all."),
+        typer.Option(help="Hours for which the nodes were paid. Default: hours of the capacity, else all."),
     ] = None,
     fallback_region: FallbackRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what the clusters of a rollout did cost, beside the estimate.
+    """Compare actual and estimated costs of the clusters of a rollout.
 
-    Asks Cost Explorer, which charges one cent for each request.
+    Uses Cost Explorer, which charges 0.01 USD per request.
     """
     start, end = _period(first, last)
     if node_hours is not None and not 0 <= node_hours <= (end - start) / timedelta(hours=1):
-        allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of these days"
+        allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of this period"
         problem = f"got {quote(node_hours)}"
         raise FindingsError.of("UC9301", problem, allowed=allowed, path="--node-hours")
     config = load_rollout(rollout).config
@@ -100,7 +100,7 @@ def _period(first: str, last: str | None) -> tuple[date, date]:
 
 
 def _invalid_period(problem: str) -> FindingsError:
-    allowed = "days such as 2026-11-01, the first not behind the last, up to today, 366 at most"
+    allowed = "days such as 2026-11-01 in order, up to today, at most 366 days"
     return FindingsError.of("UC9309", problem, allowed=allowed)
 
 
@@ -169,15 +169,15 @@ def _print(comparison: _Comparison, start: date, end: date, *, by: str | None) -
         {name: group or "(without this tag)", "actual": f"{amount:,.2f}"}
         for group, amount in _sorted(comparison.actual.amounts).items()
     ]
-    rows.append({name: "in all", "actual": f"{comparison.actual.total:,.2f}"})
+    rows.append({name: "total", "actual": f"{comparison.actual.total:,.2f}"})
     print_table(
         columns=[name, "actual"], rows=rows, title=f"{comparison.cluster.name} in {comparison.cluster.region}"
     )
     if comparison.actual.estimated:
-        print("  AWS may still change it")  # noqa: T201 - this is the output
+        print("  Preliminary: AWS may still change these amounts.")  # noqa: T201 - output
     without = f", without {', '.join(comparison.estimate.without)}" if comparison.estimate.without else ""
     print(  # noqa: T201
         f"  {start} to {end - _DAY}, {comparison.actual.currency}; estimate for {comparison.node_hours:,.0f} hours of all nodes: {comparison.estimate.text()} USD{without}"
     )
     if not comparison.actual.amounts:
-        print(f"  nothing carries the tag {CLUSTER_TAG}: is it an active cost allocation tag?")  # noqa: T201
+        print(f"  No costs have the tag {CLUSTER_TAG}. Check that it is an active cost allocation tag.")  # noqa: T201

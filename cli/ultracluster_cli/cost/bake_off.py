@@ -36,35 +36,37 @@ _NodeCounts = Mapping[str, tuple[int, str | None]]
 
 def bake_off(
     path: Annotated[
-        str, typer.Argument(metavar="PATH", help="Path of the BakeOff in its app, such as Stack/BakeOff.")
+        str, typer.Argument(metavar="PATH", help="Construct path of the BakeOff, such as Stack/BakeOff.")
     ],
     *,
-    region: Annotated[str, typer.Option(help="Region of its stack.")],
-    weeks: Annotated[int, typer.Option(help="Weeks to report, from Monday, UTC; the last is this one.")] = 4,
+    region: Annotated[str, typer.Option(help="Region of the BakeOff.")],
+    weeks: Annotated[int, typer.Option(help="Number of weeks to report, including the current one.")] = 4,
     nodes: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=COUNT[xTYPE]",
-            help="Nodes of a contestant, such as trn2=4xtrn2.48xlarge; the first one is what others are compared with.",
+            help="Nodes of a contestant, such as trn2=4xtrn2.48xlarge; the first is the baseline.",
         ),
     ] = None,
     price: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=USD",
-            help="What you pay for a node and hour. Default: by the type, as a Capacity Block.",
+            help="Price of a node-hour. Default: Capacity Block price of the instance type.",
         ),
     ] = None,
     on_demand: Annotated[
-        bool, typer.Option("--on-demand", help="Take on-demand prices of the types, not those of blocks.")
+        bool, typer.Option("--on-demand", help="Use on-demand instead of Capacity Block prices.")
     ] = False,
     figure: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A figure. Default: all that were reported within two weeks."),
+        typer.Option(
+            metavar="NAME", help="Metric to compare; repeatable. Default: all reported in the last two weeks."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the contestants of a bake-off week by week, and what a dollar bought."""
+    """Compare the contestants of a bake-off by week and by performance per dollar."""
     today = datetime.now(UTC).date()
     node_counts, paid_prices = _parse(nodes or (), price or (), weeks=weeks, today=today)
     mondays = weeks_until(today, weeks)
@@ -89,8 +91,10 @@ def bake_off(
             remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
             raise FindingsError.of("UC9343", str(error), remedy=remedy) from error
     if not reports:
-        problem = f"CloudWatch in {region} has no figure of {quote(path)} since {mondays[0]}"
-        remedy = "Check path and Region; for figures of more than two weeks ago give --figure, and each contestant by --nodes"
+        problem = f"CloudWatch in {region} has no metrics of {quote(path)} since {mondays[0]}"
+        remedy = (
+            "Check the path and the Region; for metrics older than two weeks, specify --figure and --nodes"
+        )
         raise FindingsError.of("UC9342", problem, remedy=remedy)
     sides = [
         _side(
@@ -143,7 +147,7 @@ def _parse(
         except InvalidOperation:
             dollars = Decimal(0)
         if not dollars.is_finite() or dollars <= 0 or name not in node_counts:
-            allowed = "NAME=USD, more than 0, of a contestant whose nodes --nodes says, such as trn2=35.76"
+            allowed = "NAME=USD, more than 0, for a contestant in --nodes, such as trn2=35.76"
             findings.append(_invalid_argument("--price", text, allowed))
         paid_prices[name] = Price(
             amount=dollars, unit="instance-hour", source="given by --price", dated=today
@@ -185,7 +189,7 @@ def _side_json(side: Side) -> dict[str, Any]:
 
 
 def _unknown_price_reason(side: Side) -> str:
-    return "neither type nor price was given" if side.price is None else side.price.reason
+    return "no instance type or price specified" if side.price is None else side.price.reason
 
 
 def _week_json(week: Week) -> dict[str, Any]:
@@ -223,19 +227,19 @@ def _print(path: str, region: str, sides: Sequence[Side], weeks: Sequence[Week])
     print_table(
         columns=["week", "figure", first, *others, *ratios.values()],
         rows=rows,
-        title=f"{path} in {region}, means of what was reported",
+        title=f"{path} in {region}, means of reported values",
     )
     for side in sides:
         hourly = side.usd_per_hour
         if side.price is None or hourly is None:
-            rate = f"not known: {_unknown_price_reason(side)}"
+            rate = f"unknown: {_unknown_price_reason(side)}"
         else:
             rate = f"{hourly:,} USD for {side.nodes} nodes ({side.price.source}, {side.price.dated})"
-        print(f"  an hour of {side.name}: {rate}")  # noqa: T201 - this is the output
+        print(f"  {side.name} per hour: {rate}")  # noqa: T201 - output
 
 
 def _rows(week: Week, figure: Figure, ratios: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    period = f"{week.first} to {week.last}" if week.over else f"{week.first}, so far"
+    period = f"{week.first} to {week.last}" if week.over else f"{week.first} to date"
     reached = {name: mean for name, mean in figure.reached.items() if mean is not None}
     missing = dict.fromkeys(figure.reached, "none")
     yield {
@@ -248,7 +252,7 @@ def _rows(week: Week, figure: Figure, ratios: Mapping[str, str]) -> Iterator[dic
     if figure.name.endswith(BY_THE_SECOND):
         yield {
             "week": period,
-            "figure": f"{figure.name.removesuffix(BY_THE_SECOND)} for a dollar",
+            "figure": f"{figure.name.removesuffix(BY_THE_SECOND)} per dollar",
             **missing,
             **{name: _text(mean.for_a_dollar) for name, mean in reached.items()},
             **{
@@ -259,4 +263,4 @@ def _rows(week: Week, figure: Figure, ratios: Mapping[str, str]) -> Iterator[dic
 
 
 def _text(value: float | None) -> str:
-    return "not known" if value is None else f"{value:,.6g}"
+    return "unknown" if value is None else f"{value:,.6g}"

@@ -14,22 +14,22 @@ _WIDTH, _HEIGHT_OF_A_BAR, _HEIGHT_BESIDE = 10.0, 0.32, 1.3
 
 
 def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
-    """Draw what a run costs, line by line, with one panel for each cluster. Ranges are drawn to their high end.
+    """Draw the cost of a run by line, with one panel per cluster. Ranges are drawn to their upper end.
 
     Args:
-        estimates: What to draw.
-        path: Where to; the suffix says whether it is a page or a picture.
+        estimates: Estimates to draw.
+        path: Output file, ``.html`` or ``.png``.
 
     Raises:
         FindingsError: If matplotlib is not installed (UC9306).
     """
     try:
-        from matplotlib import figure, rcParams  # noqa: PLC0415 - optional, and takes a second
+        from matplotlib import figure, rcParams  # noqa: PLC0415 - optional dependency; takes a second
     except ModuleNotFoundError as error:
         remedy = "Install it with: pip install 'ultracluster[plot]'"
-        problem = "matplotlib is not installed, which draws the chart"
+        problem = "matplotlib is required to draw charts"
         raise FindingsError.of("UC9306", problem, remedy=remedy) from error
-    rcParams["svg.hashsalt"] = "ultracluster"  # the same estimates give the same bytes
+    rcParams["svg.hashsalt"] = "ultracluster"  # deterministic output
     rcParams["svg.fonttype"] = "none"
 
     bars = [[line for line in estimate.lines if line.run(estimate.usage).is_known] for estimate in estimates]
@@ -41,8 +41,8 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
         drawn = panel.barh([line.name for line in lines], [float(estimate.high) for estimate in amounts])
         panel.bar_label(drawn, [estimate.text() for estimate in amounts], padding=4)
         panel.invert_yaxis()
-        panel.set_xscale("symlog", linthresh=1)  # nodes cost thousands of times what an alarm does
-        panel.set_xlabel("USD of one run, logarithmic")
+        panel.set_xscale("symlog", linthresh=1)  # nodes cost thousands of times as much as an alarm
+        panel.set_xlabel("USD per run (log scale)")
         panel.margins(x=0.2)
         panel.set_title(_title(estimate), loc="left", fontsize=10)
     if path.suffix == ".png":

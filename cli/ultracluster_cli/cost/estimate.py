@@ -1,4 +1,4 @@
-"""`ultracluster cost estimate`: what the clusters of a rollout will cost for a planned use."""
+"""`ultracluster cost estimate`: estimate the costs of the clusters of a rollout."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ __all__ = ["estimate"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Plans:
-    """The planned use; each field is an option of `ultracluster cost estimate`."""
+    """Options of `ultracluster cost estimate` that describe the planned use."""
 
     hours: float | None
     runs_per_month: int
@@ -60,9 +60,9 @@ class _ClusterEstimate:
     """A cluster with its estimate.
 
     Attributes:
-        estimate: What it will cost.
-        hours_from: What says the hours of a run.
-        rival: Another instance type beside it. None if none was asked for.
+        estimate: Estimate.
+        hours_from: Source of the hours of a run.
+        rival: Comparison with another instance type. None without --compare.
     """
 
     estimate: Estimate
@@ -76,48 +76,49 @@ def estimate(
     cluster: ClusterOption = None,
     hours: Annotated[
         float | None,
-        typer.Option(help="Hours of one run. Default: from start to end of the capacity, else 730, a month."),
+        typer.Option(help="Hours of a run. Default: duration of the capacity, else a month of 730 hours."),
     ] = None,
-    runs_per_month: Annotated[int, typer.Option(help="Runs in a month.")] = 1,
+    runs_per_month: Annotated[int, typer.Option(help="Runs per month.")] = 1,
     tokens_per_second: Annotated[
-        float | None, typer.Option(help="What the whole cluster trains; gives the price of a million tokens.")
+        float | None,
+        typer.Option(help="Training throughput of the cluster, to compute the cost per million tokens."),
     ] = None,
     savings_plan: Annotated[
         float | None,
-        typer.Option(metavar="USD", help="What a node-hour costs you under a Savings Plan; on-demand only."),
+        typer.Option(metavar="USD", help="Price of an on-demand node-hour under a Savings Plan."),
     ] = None,
     price: Annotated[
         list[str] | None,
-        typer.Option(metavar="LINE=USD", help="A price that you know, by the line's name; may be repeated."),
+        typer.Option(metavar="LINE=USD", help="Price of a line of the estimate; repeatable."),
     ] = None,
     fallback_region: FallbackRegionOption = None,
-    stored_gb: Annotated[float | None, typer.Option(help="GB in the buckets.")] = None,
-    logs_gb: Annotated[float | None, typer.Option(help="GB of logs written in a month.")] = None,
-    endpoint_gb: Annotated[float | None, typer.Option(help="GB through endpoints in a month.")] = None,
-    nat_gb: Annotated[float | None, typer.Option(help="GB through the NAT gateway in a month.")] = None,
-    transfer_gb: Annotated[float | None, typer.Option(help="GB to the internet in a month.")] = None,
-    backup_gb: Annotated[float | None, typer.Option(help="GB of backups of the file system.")] = None,
-    tiered_gb: Annotated[float | None, typer.Option(help="GB on Intelligent-Tiering.")] = None,
-    metrics: Annotated[int, typer.Option(help="Custom metrics of your own.")] = 0,
-    compile_hours: Annotated[float, typer.Option(help="Hours of compiling before the first run.")] = 0,
-    compile_reuse: Annotated[int, typer.Option(help="Runs that use what was compiled.")] = 1,
+    stored_gb: Annotated[float | None, typer.Option(help="GB stored in buckets.")] = None,
+    logs_gb: Annotated[float | None, typer.Option(help="GB of logs per month.")] = None,
+    endpoint_gb: Annotated[float | None, typer.Option(help="GB through VPC endpoints per month.")] = None,
+    nat_gb: Annotated[float | None, typer.Option(help="GB through the NAT gateway per month.")] = None,
+    transfer_gb: Annotated[float | None, typer.Option(help="GB to the internet per month.")] = None,
+    backup_gb: Annotated[float | None, typer.Option(help="GB of file system backups.")] = None,
+    tiered_gb: Annotated[float | None, typer.Option(help="GB of Intelligent-Tiering storage.")] = None,
+    metrics: Annotated[int, typer.Option(help="Number of additional custom metrics.")] = 0,
+    compile_hours: Annotated[float, typer.Option(help="Hours of compilation before the first run.")] = 0,
+    compile_reuse: Annotated[int, typer.Option(help="Runs that reuse the compiled artifacts.")] = 1,
     compare: Annotated[
         str | None,
-        typer.Option(metavar="TYPE", help="Another instance type beside it, such as p5.48xlarge."),
+        typer.Option(metavar="TYPE", help="Instance type to compare with, such as p5.48xlarge."),
     ] = None,
     throughput_ratio: Annotated[
         float | None,
-        typer.Option(help="Tokens per second of a node of that type over those of a node of the cluster."),
+        typer.Option(help="Throughput of a node of that type relative to a node of the cluster."),
     ] = None,
     live: Annotated[
-        bool, typer.Option("--live", help="Ask the AWS Price List API for prices of today.")
+        bool, typer.Option("--live", help="Use current prices of the AWS Price List API.")
     ] = False,
     chart: Annotated[
-        Path | None, typer.Option(metavar="FILE.html|png", help="Draw the bill into this file as well.")
+        Path | None, typer.Option(metavar="FILE.html|png", help="Also draw the estimate to this file.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate what the clusters of a rollout will cost, line by line.
+    """Estimate the costs of the clusters of a rollout.
 
     Unknown prices are reported as unknown, never as 0.
     """
@@ -238,7 +239,7 @@ def _estimate_cluster(
 
 
 def _decimal(figure: float) -> Decimal:
-    return Decimal(int(figure)) if figure == int(figure) else Decimal(str(figure))  # as it was typed
+    return Decimal(int(figure)) if figure == int(figure) else Decimal(str(figure))  # exact decimal value
 
 
 def _own_price(amount: Decimal, option: str, today: date) -> Price:
@@ -264,8 +265,8 @@ def _figure_findings(plans: _Plans) -> Iterator[Finding]:
         allowed = "0 or more" if option in or_zero else "more than 0"
         yield Finding(code="UC9301", problem=f"got {quote(figure)}", allowed=allowed, path=option)
     if plans.throughput_ratio is not None and plans.compare is None:
-        problem = "got --throughput-ratio, and no type that it is about"
-        yield Finding(code="UC9305", problem=problem, remedy="Give --compare TYPE as well")
+        problem = "got --throughput-ratio without --compare"
+        yield Finding(code="UC9305", problem=problem, remedy="Specify --compare TYPE")
 
 
 def _savings_plan_findings(plans: _Plans, footprints: Sequence[Footprint]) -> Iterator[Finding]:
@@ -273,8 +274,8 @@ def _savings_plan_findings(plans: _Plans, footprints: Sequence[Footprint]) -> It
     if plans.savings_plan is not None and "on-demand" not in markets:
         yield Finding(
             code="UC9304",
-            problem=f"the nodes are bought as {', '.join(sorted(markets))}, where Savings Plans do not apply",
-            remedy="Leave --savings-plan out, or name a cluster with on-demand nodes by --cluster",
+            problem=f"Savings Plans do not apply to {', '.join(sorted(markets))} nodes",
+            remedy="Omit --savings-plan, or select a cluster with on-demand nodes with --cluster",
         )
 
 
@@ -286,7 +287,7 @@ def _chart_findings(chart: Path | None) -> Iterator[Finding]:
 def _check_month(hours: Decimal, runs: int) -> None:
     if runs > 1 and hours * runs > HOURS_OF_A_MONTH:
         problem = f"{runs} runs of {hours} hours are {hours * runs} hours"
-        allowed = f"{HOURS_OF_A_MONTH} hours in a month, since the runs share the nodes"
+        allowed = f"{HOURS_OF_A_MONTH} hours per month, since runs share the nodes"
         raise FindingsError.of("UC9302", problem, allowed=allowed)
 
 
@@ -312,7 +313,7 @@ def _own_prices(plans: _Plans, today: date) -> dict[str, Price]:
 
 
 def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[_ClusterEstimate]) -> None:
-    """Reject a price for a line that does not exist, which would silently change nothing."""
+    """Reject prices for unknown lines, which would have no effect."""
     lines = {
         line.name: None
         for cluster_estimate in estimates
@@ -321,7 +322,7 @@ def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[_ClusterEs
     findings = [
         Finding(
             code="UC9303",
-            problem=f"no line of the bill is called {quote(name)}",
+            problem=f"unknown line {quote(name)}",
             allowed=", ".join(lines),
             path="--price",
         )

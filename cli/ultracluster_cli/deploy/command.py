@@ -1,4 +1,4 @@
-"""`ultracluster deploy`: deploy a rollout, and show what AWS then has."""
+"""`ultracluster deploy`: deploy a rollout and show the deployed clusters."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,14 +32,13 @@ def deploy(
     wave: WaveOption = None,
     yes: YesOption = False,
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Synthesize every cluster, including unchanged ones.")
+        bool, typer.Option("--no-cache", help="Synthesize all clusters, including unchanged ones.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Deploy a rollout with the CDK CLI and show the result.
 
-    Reports mistakes in the rollout file before synthesis, and reads the deployed clusters back from AWS. Never buys
-    capacity.
+    Validates the rollout file before synthesis, and reads the deployed clusters back from AWS. Never buys capacity.
     """
     directory = Path.cwd()
     rollout = rollout_file(directory, rollout)
@@ -60,7 +59,7 @@ def deploy(
         else:
             targets = stack.enter_context(targets_by_profile(clusters, account))
         say(f"Deploying {len(clusters)} cluster(s) to {targets.name}")
-        multiple_profiles = len(targets.targets) > 1  # the CDK CLI takes one profile at a time
+        multiple_profiles = len(targets.targets) > 1  # the CDK CLI accepts one profile per run
         deployed = [
             deploy_to(
                 target,

@@ -1,4 +1,4 @@
-"""Run the CDK CLI, and read back what was deployed."""
+"""Run `cdk deploy` and read the deployed clusters back from AWS."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Deployed:
 
     Attributes:
         clusters: The clusters, read back from AWS.
-        stacks: What the CDK CLI said of each stack; empty if it talked to the terminal itself.
+        stacks: Stacks reported by the CDK CLI. Empty if it ran interactively.
     """
 
     clusters: tuple[Cluster, ...]
@@ -53,14 +53,14 @@ def deploy_to(
     """Run the CDK CLI and read back the deployed clusters.
 
     Args:
-        target: Where to deploy.
-        toolchain: What deploys.
+        target: Deployment target.
+        toolchain: CDK toolchain.
         directory: Folder of the CDK app.
-        rollout: The rollout file, which was checked already.
-        wave: Name of the one wave to deploy. Default: all.
-        only: Names and Regions of the clusters to deploy, such as ``training-a-us-east-2``. Default: all.
-        unattended: Do not ask before permissions are widened; a local AWS never asks. Default: ask.
-        no_cache: Synthesize every cluster. Default: those that have changed.
+        rollout: Valid rollout file.
+        wave: Wave to deploy. Default: all.
+        only: Stage names of the clusters to deploy, such as ``training-a-us-east-2``. Default: all.
+        unattended: Whether to skip the approval of widened permissions. Default: False.
+        no_cache: Whether to synthesize unchanged clusters. Default: False.
         temporary: Folder for temporary files.
         steps: Receives the seconds of each step.
 
@@ -102,7 +102,7 @@ def _command(
     interactive: bool,
     no_cache: bool,
 ) -> list[str]:
-    # "**" and not --all, which takes the stacks outside stages only and fails when there are none.
+    # --all would select only stacks outside of stages.
     stacks = [f"{cluster}/**" for cluster in only] or ["**"]
     command = [
         str(toolchain.cdk),
@@ -135,7 +135,7 @@ def _run(
     if interactive:
         code = run_in_terminal(command, directory=directory, environment=environment)
         if code:
-            raise _failed(code, "see what it says above")
+            raise _failed(code, "see its output above")
         return
     log = state / "logs" / "cdk-deploy.log"
     log.parent.mkdir(exist_ok=True)
@@ -150,9 +150,9 @@ def _run(
     if code:
         for line in progress.failures[:_FAILURES_SHOWN] or progress.last_lines:
             say(f"  | {line}")
-        raise _failed(code, f"the whole log is {log}")
+        raise _failed(code, f"see {log}")
 
 
 def _failed(code: int, where: str) -> FindingsError:
     problem = f"cdk deploy ended with code {code}; {where}"
-    return FindingsError.of("UC9006", problem, remedy="Repair the cause and deploy again")
+    return FindingsError.of("UC9006", problem, remedy="Fix the error and deploy again")

@@ -29,7 +29,7 @@ class LineDisplay(AbstractContextManager["LineDisplay"]):
         return self
 
     def show(self, progress: DeploymentProgress) -> None:
-        """Tell what is new since the last call."""
+        """Print the lines that are new since the last call."""
         for line in _lines(progress)[len(self._printed) :]:
             self._printed.append(line)
             say(line)
@@ -59,7 +59,7 @@ class BarDisplay(AbstractContextManager["BarDisplay"]):
         return self
 
     def show(self, progress: DeploymentProgress) -> None:
-        """Move the bar, and tell what is new since the last call."""
+        """Update the bar, and print the lines that are new since the last call."""
         self._lines.show(progress)
         if progress.current != self._stack:
             self._stack = progress.current

@@ -1,4 +1,4 @@
-"""Print what was deployed: tables, or JSON with stable keys (docs/command-line.md)."""
+"""Print a summary of deployed clusters, as tables or as JSON (docs/command-line.md)."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ def summary_json(
     """Return the summary as plain values.
 
     Args:
-        clusters: What was read back.
-        local: Whether it is in the local AWS, where nothing is real.
+        clusters: Clusters read back from AWS.
+        local: Whether they are in the local AWS.
         steps: Seconds of each step, in order.
-        deployed: What the CDK CLI said of each stack; empty if it talked to the terminal itself.
+        deployed: Stacks reported by the CDK CLI. Empty if it ran interactively.
     """
     return {
         "local": local,
@@ -41,19 +41,19 @@ def print_summary(
     """Print the summary to stdout.
 
     Args:
-        clusters: What was read back.
-        local: Whether it is in the local AWS, where nothing is real.
+        clusters: Clusters read back from AWS.
+        local: Whether they are in the local AWS.
         as_json: JSON instead of tables.
         steps: Seconds of each step, in order.
-        deployed: What the CDK CLI said of each stack; empty if it talked to the terminal itself.
+        deployed: Stacks reported by the CDK CLI. Empty if it ran interactively.
     """
     if as_json:
         print_json(summary_json(clusters, local=local, steps=steps, deployed=deployed))
         return
-    where = "in the local AWS; nothing of it is real or costs anything" if local else "in your account"
+    where = "in the local AWS (fake, no cost)" if local else "in your account"
     for cluster in clusters:
-        rows = [{"what": what, "read back": value} for what, value in _facts(cluster)]
-        print_table(columns=["what", "read back"], rows=rows, title=f"{cluster.name}, {where}")
+        rows = [{"property": name, "value": value} for name, value in _facts(cluster)]
+        print_table(columns=["property", "value"], rows=rows, title=f"{cluster.name}, {where}")
     stacks = [stack for cluster in clusters for stack in cluster.stacks]
     print_table(
         columns=["stack", "status", "resources", "changes", "seconds"], rows=_stack_rows(stacks, deployed)
@@ -97,16 +97,16 @@ def _facts(cluster: Cluster) -> list[tuple[str, str]]:
 
 def _file_system(system: FileSystem) -> str:
     size = "" if system.storage_gib is None else f"{system.storage_gib:,} GiB, "
-    cost = "not known" if system.usd_per_month is None else f"{system.usd_per_month:,.2f} USD"
+    cost = "unknown" if system.usd_per_month is None else f"{system.usd_per_month:,.2f} USD"
     return (
         f"{system.id} ({system.state}): {size}{system.throughput_mb_per_s:,.0f} MB/s, {system.object_servers} object "
-        f"servers; a node alone gets {system.node_gbps:g} Gbit/s, all at once {system.node_mb_per_s:,.0f} MB/s each, "
-        f"at most; list price of a month: {cost}"
+        f"servers; at most {system.node_gbps:g} Gbit/s for a single node, {system.node_mb_per_s:,.0f} MB/s per node "
+        f"when all are active; list price per month: {cost}"
     )
 
 
 def _stack_rows(stacks: Sequence[Any], deployed: Sequence[DeployedStack]) -> list[dict[str, Any]]:
-    # The CDK CLI shows a stack as "stage/id (name)", or as its name alone.
+    # The CDK CLI displays "stage/id (name)" or only the name.
     reported = {stack.name.rpartition(" (")[2].removesuffix(")"): stack for stack in deployed}
     return [
         {

@@ -1,4 +1,4 @@
-"""Read deployed clusters back from AWS. Takes nothing from the rollout file."""
+"""Read deployed clusters back from AWS, independently of the rollout file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -26,12 +26,12 @@ def read_clusters(
     """Read back every cluster from AWS.
 
     Args:
-        stacks: Stacks that were deployed.
-        client: Gives boto3 clients.
-        own_types: Instance types that the rollout describes itself, by name. Default: none.
+        stacks: Deployed stacks.
+        client: Returns boto3 clients.
+        own_types: Custom instance types of the rollout, by name. Default: none.
 
     Raises:
-        FindingsError: If AWS refuses or cannot be reached, or a resource is missing (UC9007).
+        FindingsError: If AWS reports an error, or a resource is missing (UC9007).
     """
     names = dict.fromkeys(stack.cluster for stack in stacks)
     try:
@@ -47,7 +47,7 @@ def _cannot_read_back(problem: str) -> FindingsError:
     return FindingsError.of(
         "UC9007",
         f"the stacks are deployed, but reading them back failed: {problem}",
-        remedy="Look at the stacks in the CloudFormation console; deploying again changes nothing that is right",
+        remedy="Check the stacks in the CloudFormation console; deploying again is safe",
     )
 
 
@@ -112,7 +112,7 @@ class _Reader:
     def _only(self, resources: Sequence[Any], what: str) -> Any:
         if len(resources) != 1:
             raise _cannot_read_back(
-                f"{self._stacks[0].cluster} has {len(resources)} of what it has one of: {what}"
+                f"{self._stacks[0].cluster} has {len(resources)} resources of kind {what}, expected 1"
             )
         return resources[0]
 
@@ -122,7 +122,7 @@ class _Reader:
             yield Stack(name=name, status=described["StackStatus"], resources=len(resources))
 
     def _first_environment(self, queue: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the compute environment of the preferred capacity, which comes first in the queue."""
+        """Return the first compute environment of the queue, which has the preferred capacity."""
         order = sorted(queue["computeEnvironmentOrder"], key=lambda entry: entry["order"])
         ids = [entry["computeEnvironment"] for entry in order[:1]]
         answer = (
@@ -189,7 +189,7 @@ class _Reader:
         return names
 
     def _queue(self) -> Mapping[str, Any]:
-        """Return the cluster's own queue; further queues carry their names as a tag."""
+        """Return the main queue of the cluster; further queues have a name tag."""
         ids = self._ids("AWS::Batch::JobQueue")
         answer = self._call("batch").describe_job_queues(jobQueues=ids) if ids else {"jobQueues": []}
         own_queues = [queue for queue in answer["jobQueues"] if QUEUE_NAME_TAG not in queue.get("tags", {})]

@@ -1,4 +1,4 @@
-"""Turn the stacks of a cloud assembly into templates with parameters, and pack their assets."""
+"""Convert the stacks of a cloud assembly to templates with parameters, and zip their assets."""
 
 import json
 import zipfile
@@ -12,8 +12,8 @@ from ultracluster_stacks.export import exported_template, stack_set_template, te
 
 __all__ = ["export_assembly"]
 
-_LONGEST_BODY = 51_200  # bytes of TemplateBody; a larger one is passed as TemplateURL
-_NO_TIME = (1980, 1, 1, 0, 0, 0)  # the same input gives the same bytes
+_LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
+_NO_TIME = (1980, 1, 1, 0, 0, 0)  # reproducible archives
 
 
 def export_assembly(
@@ -22,16 +22,16 @@ def export_assembly(
     """Write the templates and assets of a cloud assembly.
 
     Args:
-        assembly: The cloud assembly.
-        clusters: The clusters that it was synthesized from.
-        output: Folder to write.
-        bucket: Default of the parameter for the bucket with assets. None for none.
+        assembly: Cloud assembly.
+        clusters: Clusters in the assembly.
+        output: Output folder.
+        bucket: Default of the asset bucket parameter. None for no default.
 
     Returns:
         A row for each template.
 
     Raises:
-        FindingsError: If a template cannot be exported (UC9610, UC9612). Nothing is written then.
+        FindingsError: If a template cannot be exported (UC9610, UC9612); nothing is written.
     """
     stacks = assembled_stacks(assembly)
     exported: dict[str, list[tuple[str, dict[str, Any]]]] = {}
@@ -65,7 +65,7 @@ def export_assembly(
 
 
 def _values(cluster: ClusterConfig) -> dict[str, str]:
-    """What becomes a parameter; the first source of capacity gives ReservationId, the next ReservationId2."""
+    """Return the parameter name of each value, such as ReservationId and ReservationId2 for two reservations."""
     values = {cluster.image_id: "ImageId", cluster.zone_id: "ZoneId"}
     reservations = (capacity.reservation_id for _, capacity in cluster.sources() if capacity.reservation_id)
     for number, reservation in enumerate(dict.fromkeys(reservations), start=1):
@@ -85,7 +85,7 @@ def _row(path: Path, template: dict[str, Any]) -> dict[str, Any]:
 
 
 def _assets(stacks: list[AssembledStack]) -> dict[str, Path]:
-    """Where the code of functions is, by the key that the templates name."""
+    """Return the asset folders by their keys in the templates."""
     return dict(asset for stack in stacks for asset in _assets_of(stack))
 
 

@@ -1,4 +1,4 @@
-"""`ultracluster check`: check any CloudFormation templates, without AWS and without the CDK."""
+"""`ultracluster check`: check CloudFormation templates."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,26 +25,23 @@ def check(
     templates: Annotated[
         list[Path],
         typer.Argument(
-            metavar="TEMPLATE...", help="Templates in JSON or YAML, and cloud assemblies such as cdk.out."
+            metavar="TEMPLATE...", help="Templates in JSON or YAML, or cloud assemblies such as cdk.out."
         ),
     ],
     *,
     region: Annotated[
         str | None,
-        typer.Option(
-            help="Region that the templates are deployed to. Default: what an assembly says; of a file it is not known."
-        ),
+        typer.Option(help="Region of the templates. Default: Region in the cloud assembly."),
     ] = None,
     skip: Annotated[
         list[str] | None,
-        typer.Option(metavar="CODE=REASON", help="Leave out a rule, for a reason. May be repeated."),
+        typer.Option(metavar="CODE=REASON", help="Skip a rule for a reason; repeatable."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check CloudFormation templates for waste, data loss and open access.
 
-    Templates given together are checked together: what one exports is known where another imports it. Warnings do not
-    change the exit code.
+    Exports of one template are resolved in the imports of others. Warnings do not change the exit code.
     """
     region_findings = _check_region(region)
     skips, skip_findings = _skips(skip or [])
@@ -60,10 +57,10 @@ def check(
     errors = report.errors
     print_findings(finding for finding in report.findings if finding not in errors)
     for skipped in report.left_out:
-        say(f"left out: {skipped.finding} Reason: {skipped.reason}")
+        say(f"skipped: {skipped.finding} Reason: {skipped.reason}")
     if errors:
         raise FindingsError(errors)
-    say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: nothing breaks a rule")
+    say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: no errors")
 
 
 def _check_region(region: str | None) -> list[Finding]:

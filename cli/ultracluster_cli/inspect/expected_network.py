@@ -1,4 +1,4 @@
-"""Compute the interfaces and addresses that the nodes of a rollout use."""
+"""Compute the network interfaces and addresses that clusters use."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,14 +16,14 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
     """Return the network figures of a cluster as plain values.
 
     Args:
-        cluster: A cluster without mistakes.
+        cluster: Valid cluster.
     """
     machine, nodes = cluster.machine, cluster.most_nodes
     interfaces = network_interfaces(machine, cluster.network.layout)
     per_node = addresses_per_node(interfaces)
     if cluster.network.subnet_id is None:
         addresses = cluster_addresses(instance_type=machine, nodes=nodes, nic_layout=interfaces)
-    else:  # AWS's own addresses and the endpoints are no part of what is free
+    else:  # free addresses exclude those reserved by AWS and endpoints
         addresses = (
             subnet_addresses(
                 nodes=nodes, addresses_per_node=per_node, file_system_interfaces=FILE_SYSTEM_ADDRESSES
@@ -45,15 +45,15 @@ def network_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
     """Return the network figures of a cluster as a row of a table.
 
     Args:
-        cluster: A cluster of the JSON, with its network.
+        cluster: Cluster of the JSON output.
     """
     network = cluster["network"]
     free = "" if network["addresses_free"] is None else f" of {network['addresses_free']:,} free"
     return {
         "cluster": cluster["cluster"],
-        "interfaces of a node": network["interfaces"],
+        "interfaces per node": network["interfaces"],
         "with EFA": network["efa_interfaces"],
-        "slots of card 0": f"{network['card_0_taken']} of {network['card_0_slots']}, and 1 for a task",
-        "addresses of a node": f"{network['addresses_per_node']}, and 1 for a task",
-        "addresses in all": f"{network['addresses_needed']:,}{free}",
+        "slots of card 0": f"{network['card_0_taken']} of {network['card_0_slots']}, plus 1 for a task",
+        "addresses per node": f"{network['addresses_per_node']}, plus 1 for a task",
+        "total addresses": f"{network['addresses_needed']:,}{free}",
     }

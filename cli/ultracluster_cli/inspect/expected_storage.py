@@ -1,4 +1,4 @@
-"""Compute the performance and cost of a new file system before it is paid for."""
+"""Compute the expected performance and cost of new file systems."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ def expected_file_system(cluster: ClusterConfig) -> dict[str, Any] | None:
     """Return the figures of a cluster's file system as plain values; None for an existing one.
 
     Args:
-        cluster: A cluster without mistakes.
+        cluster: Valid cluster.
     """
     if cluster.file_system.file_system_id is not None:
         return None
@@ -42,19 +42,19 @@ def file_system_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
     """Return the figures of a file system as a row of a table.
 
     Args:
-        cluster: A cluster of the JSON, with its file system.
+        cluster: Cluster of the JSON output.
     """
     system = cluster["file_system"]
     size = "" if system["storage_gib"] is None else f", {system['storage_gib']:,} GiB"
     amount = system["usd_per_month"]
-    cost = f"{amount:,.2f} ({system['price']})" if amount is not None else f"not known: {system['price']}"
-    beside = f"; beside it: {', '.join(system['not_priced'])}" if system["not_priced"] else ""
+    cost = f"{amount:,.2f} ({system['price']})" if amount is not None else f"unknown: {system['price']}"
+    beside = f"; excluding {', '.join(system['not_priced'])}" if system["not_priced"] else ""
     return {
         "cluster": cluster["cluster"],
         "file system": f"{system['deployment_type']} {system['storage_type']}{size}",
         "object servers": system["object_servers"],
-        "MB/s in all": f"{system['baseline_mb_per_s']:,.0f}, {system['write_mb_per_s']:,.0f} writing",
-        "Gbit/s of a node alone": f"{system['node_gbps']:g}",
-        "MB/s of each node at once": f"{system['node_mb_per_s']:,.0f}",
-        "USD a month": cost + beside,
+        "total MB/s": f"{system['baseline_mb_per_s']:,.0f}, {system['write_mb_per_s']:,.0f} writing",
+        "Gbit/s of a single node": f"{system['node_gbps']:g}",
+        "MB/s per node, all active": f"{system['node_mb_per_s']:,.0f}",
+        "USD per month": cost + beside,
     }

@@ -1,4 +1,4 @@
-"""`ultracluster explain`: show where each value of a cluster comes from."""
+"""`ultracluster explain`: show the settings of clusters and where they come from."""
 
 import dataclasses
 import json
@@ -20,14 +20,14 @@ app = typer.Typer(add_completion=False)
 def explain(
     rollout: RolloutArgument,
     cluster: Annotated[
-        str | None, typer.Argument(metavar="CLUSTER", help="Only this cluster. Default: all.")
+        str | None, typer.Argument(metavar="CLUSTER", help="Limit to this cluster. Default: all.")
     ] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
     """Show each setting of a cluster and where its value comes from.
 
-    A value comes from the cluster, from the defaults of the file, or is built in.
+    A value comes from the cluster, the defaults of the file, or a built-in default.
     """
     explained = clusters_named(
         explain_rollout(rollout), [] if cluster is None else [cluster], rollout=rollout
@@ -38,15 +38,15 @@ def explain(
     for cluster_settings in explained:
         rows = [
             {
-                "value": value.path,
-                "is": value.note if value.value is None and value.note else _text(value.value),
-                "given_by": value.given_by,
-                "where": value.location,
+                "setting": value.path,
+                "value": value.note if value.value is None and value.note else _text(value.value),
+                "source": value.given_by,
+                "location": value.location,
             }
             for value in cluster_settings.values
         ]
         title = f"{cluster_settings.name} in {cluster_settings.region}, wave {cluster_settings.wave}"
-        print_table(columns=["value", "is", "given_by", "where"], rows=rows, title=title)
+        print_table(columns=["setting", "value", "source", "location"], rows=rows, title=title)
 
 
 def _text(value: object) -> str:

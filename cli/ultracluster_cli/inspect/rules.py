@@ -22,14 +22,14 @@ _WIDTH = 110
 @app.command()
 def rules(
     codes: Annotated[
-        list[str] | None, typer.Argument(metavar="CODE", help="Codes such as UC4105. Default: a list of all.")
+        list[str] | None, typer.Argument(metavar="CODE", help="Codes such as UC4105. Default: list all.")
     ] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Explain rules by their codes, or list them all.
 
-    Shows an example that breaks the rule, one that keeps it, what to do, and the source.
+    Shows a failing and a passing example, the remedy and the source of each rule.
     """
     selected = _selected_codes(codes or [])
     if as_json:
@@ -56,7 +56,7 @@ def _unknown_code(code_as_typed: str) -> Finding:
     return Finding(
         code="UC9501",
         problem=f"got {quote(code_as_typed)}",
-        allowed="a code such as UC4105; `ultracluster rules` lists them",
+        allowed="a code listed by `ultracluster rules`, such as UC4105",
         remedy=f"Did you mean {matches[0]}?" if matches else "",
     )
 
@@ -78,14 +78,14 @@ def _row(code: str, note: RuleNote) -> dict[str, Any]:
 
 def _explanation(code: str, note: RuleNote) -> str:
     parts = [
-        ("Breaks it", _example(note.fails)),
-        ("Keeps it", _example(note.passes)),
-        ("What to do", _paragraph(note.remedy)),
+        ("Fails", _example(note.fails)),
+        ("Passes", _example(note.passes)),
+        ("Remedy", _paragraph(note.remedy)),
         ("Source", _paragraph(note.source)),
     ]
     if note.suppressible:
         parts.append(
-            ("Switch it off", _paragraph(f"in a rollout file, with a reason: suppress: {{{code}: REASON}}"))
+            ("Suppress", _paragraph(f"in a rollout file, with a reason: suppress: {{{code}: REASON}}"))
         )
     head = "\n".join(textwrap.wrap(f"{code}, {RULES[code].severity}: {RULES[code].summary}", _WIDTH))
     return "\n".join([head, *(f"\n  {title}:\n{text}" for title, text in parts), ""])

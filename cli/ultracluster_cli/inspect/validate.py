@@ -1,4 +1,4 @@
-"""`ultracluster validate`: validate a rollout file, without AWS and without the CDK."""
+"""`ultracluster validate`: validate a rollout file."""
 
 import typer
 
@@ -21,7 +21,7 @@ def validate(
 ) -> None:
     """Validate a rollout file and list its clusters.
 
-    Reports every mistake with its line.
+    Reports all errors with their lines. Needs neither AWS nor the CDK.
     """
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
@@ -57,8 +57,8 @@ def validate(
         columns = [name for name in rows[0] if name not in {"file_system", "network"}]
         print_table(columns=columns, rows=rows)
         network = [network_row(row) for row in rows]
-        print_table(columns=list(network[0]), rows=network, title="What nodes take of their cards and subnet")
+        print_table(columns=list(network[0]), rows=network, title="Network interfaces and addresses")
         storage = [file_system_row(row) for row in rows if row["file_system"] is not None]
         if storage:
-            title = "New file systems: what to expect at most, by AWS's documentation"
+            title = "New file systems: documented maximum performance"
             print_table(columns=list(storage[0]), rows=storage, title=title)

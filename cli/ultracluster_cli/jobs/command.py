@@ -37,15 +37,15 @@ app = typer.Typer(
 _FOLLOW_SECONDS = 2.0
 
 _Cluster = Annotated[
-    str, typer.Argument(metavar="CLUSTER", help="Name in the rollout, stack, or ARN of the queue.")
+    str, typer.Argument(metavar="CLUSTER", help="Cluster name, stack name, or ARN of the job queue.")
 ]
-_Job = Annotated[str, typer.Argument(metavar="JOB", help="Id or ARN of the job.")]
+_Job = Annotated[str, typer.Argument(metavar="JOB", help="ID or ARN of the job.")]
 _Queue = Annotated[
     str | None,
-    typer.Option("--queue", help="Name of a further queue in the rollout. Default: the cluster's own."),
+    typer.Option("--queue", help="Name of one of `further_queues`. Default: the cluster's main queue."),
 ]
 _Region = Annotated[
-    str | None, typer.Option(help="Region. Default: of the ARN, else of the environment or the profile.")
+    str | None, typer.Option(help="AWS Region. Default: Region of the ARN, the environment or the profile.")
 ]
 
 
@@ -54,39 +54,42 @@ def submit(
     cluster: _Cluster,
     job: Annotated[
         str,
-        typer.Argument(metavar="JOB", help="Name in the rollout, or ARN or NAME:REVISION of a definition."),
+        typer.Argument(metavar="JOB", help="Job name, or ARN or NAME:REVISION of a job definition."),
     ],
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- COMMAND...]", help="What the launcher starts instead, after --."),
+        typer.Argument(metavar="[-- COMMAND...]", help="Command to run instead of the job's own, after --."),
     ] = None,
     *,
-    nodes: Annotated[int | None, typer.Option(help="Nodes. Default: those of the job.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of this run. Default: JOB.")] = None,
-    share: Annotated[str | None, typer.Option(help="Share identifier. Default: default.")] = None,
-    env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE, on every node; may be repeated.")] = None,
-    priority: Annotated[int | None, typer.Option(help="Priority within the share, 0 to 9,999.")] = None,
-    timeout: Annotated[
-        str | None, typer.Option(help="End each attempt after this time, such as 12h.")
+    nodes: Annotated[
+        int | None, typer.Option(help="Number of nodes. Default: nodes of the job definition.")
     ] = None,
-    after: Annotated[
-        list[str] | None, typer.Option(help="ID of a job that must succeed first; may be repeated.")
+    name: Annotated[str | None, typer.Option(help="Name of this job. Default: JOB.")] = None,
+    share: Annotated[str | None, typer.Option(help="Fair-share identifier. Default: default.")] = None,
+    env: Annotated[
+        list[str] | None, typer.Option(help="Environment variable NAME=VALUE on every node; repeatable.")
+    ] = None,
+    priority: Annotated[int | None, typer.Option(help="Priority within the share, 0 to 9,999.")] = None,
+    timeout: Annotated[str | None, typer.Option(help="Timeout of each attempt, such as 12h.")] = None,
+    depends_on: Annotated[
+        list[str] | None, typer.Option(help="ID of a job that must succeed first; repeatable.")
     ] = None,
     array_size: Annotated[
-        int | None, typer.Option(help="Jobs of an array, 2 to 10,000. Default: what the job says.")
+        int | None,
+        typer.Option(help="Size of the array job, 2 to 10,000. Default: array size of the job definition."),
     ] = None,
     alone: Annotated[
-        bool, typer.Option("--alone", help="Do not submit the jobs that this one depends on.")
+        bool, typer.Option("--alone", help="Submit only this job, without its dependencies.")
     ] = False,
     queue_name: _Queue = None,
     region: _Region = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Submit a job that the cluster defines, after the jobs that it depends on."""
+    """Submit a job of a cluster, after the jobs that it depends on."""
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
-    # SubmitJob has no token: a request that is sent again after a lost answer would be a second job.
+    # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
     region, client = open_region(cluster, job, region=region, profile=profile, attempts=1)
     with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client, name=queue_name)
@@ -98,7 +101,7 @@ def submit(
         name=name or (job if ":" not in job else str(definition["jobDefinitionName"])),
         named_queue=queue_name is not None,
         alone=alone,
-        after=after or [],
+        depends_on=depends_on or [],
         share=share,
         settings={
             "nodes": nodes,
@@ -122,8 +125,8 @@ def submit(
         )
         return
     for earlier_job in submitted[:-1]:
-        say(f"Submitted {earlier_job.name} before it as {earlier_job.job_id}")
-    say(f"Submitted {submitted_job.name} as:")
+        say(f"Submitted dependency {earlier_job.name}: {earlier_job.job_id}")
+    say(f"Submitted {submitted_job.name}:")
     typer.echo(submitted_job.job_id)
 
 
@@ -136,7 +139,7 @@ def list_jobs(
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the jobs of a cluster with their states by queue, oldest first."""
+    """List the jobs of a cluster by queue, oldest first."""
     region, client = open_region(cluster, region=region, profile=profile)
     states = [state for state in STATES if everything or state not in {"SUCCEEDED", "FAILED"}]
     with aws_errors_as_findings():
@@ -158,7 +161,7 @@ def list_jobs(
 def why(
     job: _Job, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
 ) -> None:
-    """Explain why a job is waiting, and what to do about it."""
+    """Explain why a job is waiting and what to do about it."""
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
         snapshot = look(job, now=datetime.now(UTC), client=client)
@@ -180,7 +183,7 @@ def why(
         for reason in explanations:
             typer.echo(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}.")
         if not explanations:
-            typer.echo("Nothing is seen that holds it; AWS Batch may take some minutes to start nodes.")
+            typer.echo("No reason found. AWS Batch may take several minutes to start nodes.")
     print_findings(Finding(code="UC6209", problem=problem) for problem in snapshot.unseen)
     if snapshot.unseen and not explanations:
         raise typer.Exit(ExitCode.UNKNOWN)
@@ -193,7 +196,7 @@ def logs(
     node: Annotated[
         int | None, typer.Option(min=0, help="Index of the node. Default: the main node.")
     ] = None,
-    tail: Annotated[int, typer.Option(min=1, max=10_000, help="Number of latest lines to show first.")] = 100,
+    tail: Annotated[int, typer.Option(min=1, max=10_000, help="Number of recent lines to show first.")] = 100,
     follow: Annotated[bool, typer.Option("--follow", help="Follow the log until Ctrl-C.")] = False,
     region: _Region = None,
     profile: ProfileOption = None,
@@ -222,20 +225,20 @@ def logs(
 def stop(
     job: _Job,
     *,
-    now: Annotated[bool, typer.Option("--now", help="Stop at once, without a checkpoint.")] = False,
-    wait: Annotated[str, typer.Option(help="Time for the checkpoint, such as 10m.")] = "5m",
+    now: Annotated[bool, typer.Option("--now", help="Stop immediately, without a checkpoint.")] = False,
+    wait: Annotated[str, typer.Option(help="Time to wait for the checkpoint, such as 10m.")] = "5m",
     reason: Annotated[
-        str, typer.Option(help="What AWS Batch shows as the reason.")
+        str, typer.Option(help="Reason to show in AWS Batch.")
     ] = "Stopped with ultracluster jobs stop",
     region: _Region = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Stop a job, giving a running one time to write a checkpoint."""
+    """Stop a job after giving it time to write a checkpoint."""
     checkpoint_time = timedelta(0) if now else read_duration("--wait", wait)
     _, client = open_region(job, region=region, profile=profile)
     if checkpoint_time:
-        say(f"A running job gets up to {wait} for a checkpoint; --now ends it at once.")
+        say(f"Waiting up to {wait} for a checkpoint; use --now to stop immediately.")
     with aws_errors_as_findings():
         stopped = end_job(
             job,
@@ -246,7 +249,7 @@ def stop(
             sleep=time.sleep,
         )
     if stopped.problem is not None:
-        problem = f"{len(stopped.told_nodes)} nodes of {stopped.job_id} were told: {stopped.problem}"
+        problem = f"{len(stopped.told_nodes)} nodes of {stopped.job_id} were notified: {stopped.problem}"
         print_findings([Finding(code="UC6207", problem=problem)])
     if as_json:
         print_json(
@@ -258,7 +261,7 @@ def stop(
             }
         )
     else:
-        outcome = "ended" if stopped.terminated else "had ended by itself"
+        outcome = "it was terminated" if stopped.terminated else "it had already ended"
         say(
-            f"{stopped.job_id} was {stopped.status_before}; {len(stopped.told_nodes)} nodes were told; it {outcome}."
+            f"{stopped.job_id} was {stopped.status_before}; {len(stopped.told_nodes)} nodes were notified; {outcome}."
         )

@@ -1,4 +1,4 @@
-"""Open the clients, parse the options and report the errors of `ultracluster jobs`."""
+"""Create clients, parse options and report AWS errors for `ultracluster jobs`."""
 
 import re
 from collections.abc import Iterator
@@ -27,12 +27,12 @@ def open_region(
 
     Args:
         names: Names or ARNs on the command line; an ARN determines the Region.
-        region: The Region that was given. None for that of the environment or the profile.
-        profile: The profile of the AWS configuration. None for boto3's own choice.
-        attempts: How often a request is sent that gets no answer. Default: 3 times.
+        region: Region of the command line. None for the Region of the environment or the profile.
+        profile: AWS profile. None for boto3's default.
+        attempts: Maximum attempts of each request. Default: 3.
 
     Raises:
-        FindingsError: If nothing says which Region (UC6201), or there is no such profile (UC9009).
+        FindingsError: UC6201 if no Region is given, UC9009 if the profile does not exist.
     """
     session = aws_session(profile)
     chosen_region = (
@@ -42,7 +42,7 @@ def open_region(
     )
     if not chosen_region:
         problem = "no Region given"
-        remedy = "Give --region, or an ARN, or set AWS_REGION"
+        remedy = "Specify --region or an ARN, or set AWS_REGION"
         raise FindingsError.of("UC6201", problem, remedy=remedy)
     config = Config(
         retries={"total_max_attempts": attempts, "mode": "standard"}, connect_timeout=5, read_timeout=30
@@ -61,10 +61,10 @@ def open_region(
 def aws_errors_as_findings(
     remedy: str = "Check the credentials, their permissions and the Region",
 ) -> Iterator[None]:
-    """Turn errors and refusals of AWS into a finding.
+    """Convert AWS errors to a finding.
 
     Args:
-        remedy: What to do then. Default: to check the credentials.
+        remedy: Remedy of the finding. Default: check the credentials.
 
     Raises:
         FindingsError: UC6206.
@@ -79,7 +79,7 @@ def read_duration(option: str, text: str) -> timedelta:
     """Read a duration such as ``90m``.
 
     Raises:
-        FindingsError: UC6204 if it is none.
+        FindingsError: UC6204 if the text is not a duration.
     """
     match = _DURATION.fullmatch(text)
     if match is None:
@@ -92,15 +92,15 @@ def read_variables(assignments: list[str]) -> dict[str, str]:
     """Read ``NAME=VALUE`` pairs.
 
     Raises:
-        FindingsError: UC6109 if one is none, or a name is there twice.
+        FindingsError: UC6109 if a value is missing or a name is duplicated.
     """
     variables: dict[str, str] = {}
     findings = []
     for text in assignments:
         name, equals, value = text.partition("=")
         if not equals or name in variables:
-            # Only the name: a value may be a secret.
-            problem = f"got {quote(name)} twice" if equals else f"got {quote(name)} without a value"
+            # Omit the value, which may be a secret.
+            problem = f"duplicate {quote(name)}" if equals else f"got {quote(name)} without a value"
             findings.append(Finding(code="UC6109", problem=problem, allowed="NAME=VALUE, once", path="--env"))
         variables[name] = value
     if findings:

@@ -17,9 +17,9 @@ class Submitted:
     """A submitted job.
 
     Attributes:
-        job_id: Its id.
-        arn: Its ARN; None if AWS Batch gave none.
-        name: Name of the run.
+        job_id: Job ID.
+        arn: Job ARN. None if AWS Batch returned none.
+        name: Name of the job.
     """
 
     job_id: str
@@ -35,28 +35,28 @@ def submit_all(
     name: str,
     named_queue: bool,
     alone: bool,
-    after: Sequence[str],
+    depends_on: Sequence[str],
     share: str | None,
     settings: Mapping[str, Any],
 ) -> list[Submitted]:
-    """Submit a job. Checks everything before the first request is sent.
+    """Submit a job and its dependencies, after checking all of them.
 
     Args:
-        definition: The job.
-        queue: Queue that it goes to, unless it is meant for another one.
-        client: Gives boto3 clients; none of them sends a request twice.
-        name: Name of the run.
-        named_queue: Whether a person chose the queue, which counts more than what the job says.
-        alone: Whether to leave out the jobs that it depends on.
-        after: Ids of further jobs that have to succeed before.
-        share: Share identifier; of the jobs before as well.
-        settings: What is changed for this run, as `submission` takes it.
+        definition: Job definition.
+        queue: Default queue.
+        client: Returns boto3 clients that do not retry.
+        name: Name of the job.
+        named_queue: Whether the user chose the queue, which overrides the queue of the job.
+        alone: Whether to skip the dependencies.
+        depends_on: IDs of additional jobs that must succeed first.
+        share: Share identifier of the job and its dependencies.
+        settings: Overrides for this job; see `submission`.
 
     Returns:
-        What was submitted, the job itself last.
+        The submitted jobs, the job itself last.
 
     Raises:
-        FindingsError: If something is wrong with one of the jobs, or AWS does not answer (UC6206).
+        FindingsError: If a job is invalid, or AWS reports an error (UC6206).
     """
     with aws_errors_as_findings():
         job_definitions = (
@@ -70,7 +70,7 @@ def submit_all(
             if arn not in limits:
                 limits[arn] = Queue(arn=arn, definitions=()).limits(client)
             fair_share, most_nodes = limits[arn]
-            dependencies = [] if alone else [*dependencies_of(job)]  # names, until there are ids
+            dependencies = [] if alone else [*dependencies_of(job)]  # names, replaced by IDs below
             requests.append(
                 submission(
                     name=name if last else job_name(job) or str(job["jobDefinitionName"]),
@@ -79,7 +79,7 @@ def submit_all(
                     fair_share=fair_share,
                     most_nodes=most_nodes,
                     share=share,
-                    after=[*dependencies, *after] if last else dependencies,
+                    after=[*dependencies, *depends_on] if last else dependencies,
                     **(settings if last else {}),
                 )
             )
@@ -97,6 +97,10 @@ def submit_all(
 
 
 def _remedy(submitted: Sequence[Submitted]) -> str:
-    advice = "If no answer came, look with `ultracluster jobs list` before submitting it again"
+    advice = "If there was no response, check `ultracluster jobs list` before retrying"
     earlier = ", ".join(f"{job.name} as {job.job_id}" for job in submitted)
-    return f"{advice}; submitted before: {earlier}; `ultracluster jobs stop` ends them" if earlier else advice
+    return (
+        f"{advice}; already submitted: {earlier}; stop them with `ultracluster jobs stop`"
+        if earlier
+        else advice
+    )

@@ -34,8 +34,7 @@ def demo(
 ) -> None:
     """Buy capacity with fake money and deploy a rollout on it, on a local AWS.
 
-    Needs no account and reaches nothing outside this machine. Run again on the same `ultracluster local up`, it buys
-    and changes nothing.
+    Needs no account and no network. A second run on the same `ultracluster local up` buys and changes nothing.
     """
     directory = Path.cwd()
     rollout = rollout_file(directory, rollout)
@@ -59,20 +58,20 @@ def demo(
         ) as target,
     ):
         say(f"Using {target.name} ({steps['starting the local AWS']:.1f} s)")
-        with measure_and_report(steps, "making the ledger") as messages:
+        with measure_and_report(steps, "creating the ledger") as messages:
             make_ledger(target.client("dynamodb", LEDGER_REGION))
             messages.append(
-                f"The ledger is the table {LEDGER_TABLE}, made directly; in an account, deploy the CapacityLedger"
+                f"Created the ledger table {LEDGER_TABLE}; in an account, deploy the CapacityLedger construct"
             )
         buyer = DemoBuyer(
             target=target, directory=directory, folder=folder, log=log, steps=steps, shows_offers=not as_json
         )
         purchases = {loc: buyer.buy(cluster) for loc, cluster in blocks.items()}
-        with measure_and_report(steps, "handing over") as messages:
+        with measure_and_report(steps, "writing the rollout") as messages:
             copy = folder / rollout.name
             write_copy(rollout, copy, {loc: purchase.fragment for loc, purchase in purchases.items()})
             load_rollout(copy)
-            messages.append(f"The rollout with what was bought is {copy.relative_to(directory)}")
+            messages.append(f"Wrote the rollout with the purchased capacity to {copy.relative_to(directory)}")
         deployed = deploy_to(
             target, toolchain=toolchain, directory=directory, rollout=copy, temporary=temporary, steps=steps
         )
@@ -83,7 +82,7 @@ def demo(
         return
     columns = ["order", "state_before", "state", "reservation_id", "zone_id", "start", "end", "fake_fee"]
     rows = [_row(purchase) for purchase in purchases.values()]
-    print_table(columns=columns, rows=rows, title="Bought on the local AWS, with fake money")
+    print_table(columns=columns, rows=rows, title="Purchases on the local AWS (fake money)")
     print_summary(deployed.clusters, local=True, as_json=False, steps=steps, deployed=deployed.stacks)
     print_next_steps(deployed.clusters, local=True)
 

@@ -1,4 +1,4 @@
-"""Buy Capacity Blocks in the demo, with the commands that a user would type."""
+"""Buy Capacity Blocks in the demo with `ultracluster capacity` commands."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ LEDGER_TABLE: Final = "ultracluster-demo-ledger"
 LEDGER_REGION: Final = "us-east-2"
 
 _DAYS: Final = 14
-"""How long the block shall be, and how far ahead it may start."""
+"""Duration of the block, and latest start from today."""
 _ABOVE_BEST: Final = Decimal("1.01")
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
@@ -47,12 +47,12 @@ class Purchase:
         order: Name of the order in the ledger.
         state_before: State of the order before this demo. None if there was no such order.
         state: State of the order now.
-        reservation_id: The reservation.
-        zone_id: Its zone.
-        start: When it starts, in ISO 8601.
-        end: When it ends, in ISO 8601.
-        fake_fee: What it cost, with its currency; nobody pays it.
-        fragment: The file that hands it over to a rollout.
+        reservation_id: Reservation ID.
+        zone_id: Zone ID of the reservation.
+        start: Start in ISO 8601.
+        end: End in ISO 8601.
+        fake_fee: Fee with its currency, in fake money.
+        fragment: File with the capacity settings for a rollout.
     """
 
     cluster: str
@@ -87,7 +87,7 @@ def make_ledger(client: Any) -> None:
 
 
 def order_name(cluster: ClusterConfig) -> str:
-    """Return the name of a cluster's order: the same name for the same need."""
+    """Return the order name of a cluster, which depends only on its requirements."""
     need = f"{cluster.region} {cluster.instance_type} {cluster.nodes}"
     return f"demo-{cluster.name}-{hashlib.sha256(need.encode()).hexdigest()[:8]}"
 
@@ -96,12 +96,12 @@ class DemoBuyer:
     """Buy Capacity Blocks on a local AWS with the commands of `ultracluster capacity`.
 
     Args:
-        target: The local AWS; `make_ledger` has made the ledger there.
-        directory: Where the commands run.
-        folder: Folder for the fragments that hand a purchase over.
-        log: File that receives the commands and all that they print.
+        target: Local AWS with a ledger created by `make_ledger`.
+        directory: Working directory of the commands.
+        folder: Folder for the capacity settings of purchases.
+        log: File for the commands and their output.
         steps: Receives the seconds of each step.
-        shows_offers: Whether to print the offers as a table to stdout.
+        shows_offers: Whether to print a table of offerings to stdout.
     """
 
     def __init__(
@@ -124,14 +124,14 @@ class DemoBuyer:
         self._ledger = Ledger(target.client("dynamodb", LEDGER_REGION), LEDGER_TABLE)
 
     def buy(self, cluster: ClusterConfig) -> Purchase:
-        """Find, approve and buy the block of a cluster, unless the ledger has its order already.
+        """Find, approve and buy the block of a cluster, unless the ledger already contains its order.
 
         Args:
             cluster: The cluster.
 
         Raises:
             FindingsError: If a command fails (UC9011), or not exactly one reservation was bought (UC9010).
-            typer.Exit: With `ExitCode.UNKNOWN` if a purchase was sent and its outcome is not known yet.
+            typer.Exit: With `ExitCode.UNKNOWN` if the outcome of a purchase is unknown.
         """
         order = order_name(cluster)
         records = {record.order.name: record for record in self._ledger.orders()}
@@ -139,7 +139,7 @@ class DemoBuyer:
         if previous is None:
             token = self._approve(order, cluster, self._find(cluster), records.values())
         else:
-            say(f"Order {order} is in the ledger already, {previous.state}: nothing to find and to approve")
+            say(f"Order {order} is already in the ledger ({previous.state}); skipping find and approve")
             token = previous.token
         fragment = self._folder / f"{order}.fragment.yaml"
         row = self._buy(order, token, fragment)
@@ -167,10 +167,10 @@ class DemoBuyer:
                     "UC9011", f"the local AWS offers no {cluster.instance_type} in {cluster.region}"
                 )
             best: dict[str, Any] = offers[0]
-            messages.append(f"{len(offers)} offers; the best costs {best['total']} USD of fake money")
+            messages.append(f"{len(offers)} offerings; the best costs {best['total']} USD of fake money")
         if self._shows_offers:
             print_table(
-                title="Offers of the local AWS, the cheapest first; their prices are fake",
+                title="Offerings of the local AWS by price (fake money)",
                 columns=["offering", "zone", "start", "end", "usable_hours", "fake_usd"],
                 rows=[offer | {"fake_usd": offer["total"]} for offer in offers],
             )
@@ -186,7 +186,7 @@ class DemoBuyer:
                 *("approve", order, "--cluster", cluster.name, *_search_options(cluster)),
                 *("--max-fee", str(cap), "--month-cap", str(spent + cap), "--approver", "demo"),
             )
-            messages.append(f"Order {order} is approved, for {cap} USD of fake money at most")
+            messages.append(f"Approved order {order} for at most {cap} USD of fake money")
         token: str = document["order"]["token"]
         return token
 
@@ -208,9 +208,7 @@ class DemoBuyer:
                     "UC9010",
                     f"order {order} bought {first_row['reservations']}, then {second_row['reservations']}",
                 )
-            messages.append(
-                f"Told to buy it again, it bought nothing: {second_row['state']}, the same reservation"
-            )
+            messages.append(f"A second buy bought nothing: {second_row['state']}, same reservation")
         return second_row
 
     def _require_one(self, order: str, region: str, reservation_id: str) -> None:
@@ -225,7 +223,7 @@ class DemoBuyer:
         if reservation_ids != [reservation_id]:
             raise _demo_error(
                 "UC9010",
-                f"the ledger says that order {order} bought {reservation_id}, and EC2 holds {reservation_ids}",
+                f"the ledger has {reservation_id} for order {order}, but EC2 has {reservation_ids}",
             )
 
     def _run(self, *arguments: str) -> dict[str, Any]:
@@ -246,16 +244,16 @@ class DemoBuyer:
         for line in completed.stderr.splitlines():
             say(f"  | (local AWS, fake money) {line}")
         if completed.returncode == ExitCode.UNKNOWN:
-            say("Starting the demo again is safe: it looks for what was bought and sends no second request.")
+            say("Running the demo again is safe: it looks up the purchase and sends no second request.")
             raise typer.Exit(ExitCode.UNKNOWN)
         raise _demo_error(
             "UC9011",
-            f"ultracluster capacity {arguments[1]} ended with code {completed.returncode}; the whole log is {self._log}",
+            f"ultracluster capacity {arguments[1]} ended with code {completed.returncode}; see {self._log}",
         )
 
 
 def command_environment(target: Target) -> dict[str, str]:
-    """Return the environment of the commands: the local AWS and its ledger."""
+    """Return the environment of commands that use the local AWS and its ledger."""
     return {
         **target.environment,
         LEDGER_VARIABLE: LEDGER_TABLE,
@@ -264,7 +262,7 @@ def command_environment(target: Target) -> dict[str, str]:
 
 
 def _search_options(cluster: ClusterConfig) -> list[str]:
-    """Return what a cluster needs, as options of `find` and `approve`."""
+    """Return the options of `find` and `approve` for a cluster."""
     instance_type = get_instance_type(cluster.instance_type)
     size = (
         ["--ultraservers", "1", "--ultraserver-type", instance_type.ultraserver_type]
@@ -277,5 +275,5 @@ def _search_options(cluster: ClusterConfig) -> list[str]:
 
 
 def _demo_error(code: str, problem: str) -> FindingsError:
-    remedy = "Empty a local AWS that runs in the background with `ultracluster local reset`, and try again"
+    remedy = "Reset a running local AWS with `ultracluster local reset`, and try again"
     return FindingsError.of(code, problem, remedy=remedy)

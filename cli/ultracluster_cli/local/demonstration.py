@@ -1,4 +1,4 @@
-"""Write what the demo bought into a copy of the rollout, and check what was deployed against it."""
+"""Write purchased capacity to a copy of the rollout, and verify that it was deployed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,16 +15,16 @@ from ultracluster_stacks.config.reading.yaml_source import read_yaml
 
 __all__ = ["blocks_of", "require_bought", "write_copy"]
 
-_HEADER = """# Written by `ultracluster demo`: {rollout} with the Capacity Blocks
-# that it bought on the local AWS with fake money. They exist nowhere else.
+_HEADER = """# Written by `ultracluster demo`: {rollout} with Capacity Blocks that were bought on the local AWS
+# with fake money. They do not exist in any account.
 """
 
 
 def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
-    """Return the clusters in Capacity Blocks by their places in the rollout.
+    """Return the clusters in Capacity Blocks by their locations in the rollout.
 
     Raises:
-        FindingsError: If there is none (UC9012).
+        FindingsError: If there are none (UC9012).
     """
     blocks = {
         loc: cluster
@@ -32,19 +32,19 @@ def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
         if cluster.capacity.market_type == "capacity-block"
     }
     if not blocks:
-        problem = "no cluster of the rollout runs in a Capacity Block, so there is nothing to buy"
+        problem = "no cluster of the rollout uses a Capacity Block"
         remedy = "Deploy it with `ultracluster deploy --local`"
         raise FindingsError.of("UC9012", problem, remedy=remedy)
     return blocks
 
 
 def write_copy(rollout: Path, copy: Path, fragments: Mapping[Loc, Path]) -> None:
-    """Write a copy of a rollout with what was bought; everything else, comments included, stays.
+    """Write a copy of a rollout with purchased capacity, keeping everything else including comments.
 
     Args:
-        rollout: The rollout file.
-        copy: The file to write.
-        fragments: What `ultracluster capacity buy --write` has written, by the place of the cluster that it is for.
+        rollout: Rollout file.
+        copy: File to write.
+        fragments: Output of `ultracluster capacity buy --write` by location of the cluster.
 
     Raises:
         FindingsError: If a file cannot be read.
@@ -67,7 +67,7 @@ def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[Loc, str]]:
 
 
 def require_bought(clusters: Sequence[Cluster], purchases: Sequence[Purchase]) -> None:
-    """Check that the launch templates target exactly what was bought.
+    """Check that the launch templates target exactly the purchased reservations.
 
     Raises:
         FindingsError: If they differ (UC9010).

@@ -1,4 +1,4 @@
-"""`ultracluster advise`: find capacity that is paid for and not used, from the metrics of a cluster."""
+"""`ultracluster advise`: find capacity that you pay for but do not use."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -46,16 +46,14 @@ def advise(
     file_system: FileSystemOption = None,
     price: Annotated[
         float | None,
-        typer.Option(
-            "--node-hour", metavar="USD", help="What a node-hour costs you. Default: the list price."
-        ),
+        typer.Option("--node-hour", metavar="USD", help="Price of a node-hour. Default: list price."),
     ] = None,
     profile: RolloutProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find capacity you pay for but do not use.
 
-    Looks at nodes, time, file system and settings; each piece of advice has its evidence and its monthly saving.
+    Reports evidence and monthly savings for nodes, time, file system and settings.
     """
     if price is not None and price <= 0:
         problem = f"got {quote(price)}"
@@ -63,7 +61,7 @@ def advise(
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, None)
-    # Before CloudWatch is asked, which would be asked in the wrong Region.
+    # Check the name before reading CloudWatch in the wrong Region.
     named_cluster = _cluster_config(clusters, cluster, None, rollout) if cluster is not None else None
     recorded = read_metrics(
         recording=recording,
@@ -89,7 +87,7 @@ def _cluster_config(
             return config
     raise FindingsError.of(
         "UC9336",
-        f"got metrics of {quote(name)}{f' in {region}' if region else ''}, which the rollout does not have",
+        f"unknown cluster {quote(name)}{f' in {region}' if region else ''}",
         allowed=", ".join(f"{config.name} in {config.region}" for config in clusters),
         location=str(rollout),
     )
@@ -145,16 +143,16 @@ def _print(recorded: Recording, subject: Subject, report: Report) -> None:
     )
     lines = [
         f"{recorded.cluster} in {recorded.region}: {report.hours:g} hours from {recorded.start:%Y-%m-%d %H:%M} UTC",
-        f"a node-hour: {price_text}",
+        f"node-hour: {price_text}",
     ]
     for advice in report.advice:
         amount = advice.usd_per_month
-        saving = f"{amount:,} USD a month" if amount is not None else f"saving not known: {advice.reason}"
+        saving = f"{amount:,} USD per month" if amount is not None else f"savings unknown: {advice.reason}"
         lines += ["", f"{advice.rule}: {saving}", f"  {advice.evidence}", f"  {advice.remedy}"]
     if not report.advice:
-        lines += ["", "nothing to advise"]
+        lines += ["", "No advice."]
     if report.not_judged:
-        lines += ["", "not judged:", *(f"  {advice.rule}: {advice.reason}" for advice in report.not_judged)]
-    print("\n".join(lines))  # noqa: T201 - what the command is for
+        lines += ["", "Not assessed:", *(f"  {advice.rule}: {advice.reason}" for advice in report.not_judged)]
+    print("\n".join(lines))  # noqa: T201 - output
     if report.hours < 1:
-        say("warning: less than an hour is little to judge a month by")
+        say("warning: monthly savings are extrapolated from less than an hour")

@@ -15,8 +15,8 @@ class ChartedLine:
     """One line of a chart.
 
     Attributes:
-        label: What the legend calls it.
-        points: Times and values in the unit of the axis. None is a gap: a line never spans periods without a value.
+        label: Label in the legend.
+        points: Times and values in the unit of the axis. None marks a gap in the recording.
     """
 
     label: str
@@ -24,7 +24,7 @@ class ChartedLine:
 
     @property
     def values(self) -> list[float]:
-        """The values without the gaps."""
+        """Values without gaps."""
         return [value for _, value in self.points if value is not None]
 
 
@@ -66,11 +66,11 @@ def _with_gaps(
 
 
 def node_hours(recording: Recording, metric: str) -> float | None:
-    """Sum the node-hours of a metric that counts nodes; None if it was not recorded.
+    """Sum the node-hours of a metric that counts nodes; None if it is not in the recording.
 
     Args:
         recording: The recording.
-        metric: Its name, such as ``PaidNodes``.
+        metric: Metric name, such as ``PaidNodes``.
     """
     values = recording.values(metric, "Average")
     return sum(values) * (recording.period / timedelta(hours=1)) if values else None

@@ -36,7 +36,7 @@ def plan(
     against: Annotated[
         str,
         typer.Option(
-            metavar="DIR|deployed", help="What to compare with: a saved cloud assembly, or what is deployed."
+            metavar="DIR|deployed", help="Compare with a saved cloud assembly or with the deployed stacks."
         ),
     ] = "deployed",
     local: LocalOption = False,
@@ -44,17 +44,17 @@ def plan(
     allow: AllowOption = None,
     as_json: JsonOption = False,
     as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")
+        bool, typer.Option("--markdown", help="Print Markdown for a pull request.")
     ] = False,
-    svg: Annotated[Path | None, typer.Option(help="Draw the clusters into this SVG file as well.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also draw the clusters to this SVG file.")] = None,
 ) -> None:
     """Show what a deployment would add, change, replace, retain and remove.
 
-    Ends with exit code 3 if that would lose data, end running jobs, cut off the network or fail, unless each such
+    Exits with code 3 if the deployment would lose data, end running jobs, cut off the network or fail, unless each such
     change is allowed.
     """
     if as_json and as_markdown:
-        raise typer.BadParameter("give --json or --markdown, not both")
+        raise typer.BadParameter("specify only one of --json and --markdown")
     directory, allowed = Path.cwd(), allow or []
     rollout = rollout_file(directory, rollout)
     loaded = load_rollout(rollout)
@@ -100,7 +100,7 @@ def plan(
             | {"headroom": usages, "clusters": planned_clusters_json(costs)}
         )
     elif as_markdown:
-        print(plan_markdown(changes, against=compared_with, allowed=allowed))  # noqa: T201 - this is the output
+        print(plan_markdown(changes, against=compared_with, allowed=allowed))  # noqa: T201 - output
         print("\n".join(f"- {line}" for line in planned_lines(costs)))  # noqa: T201
     else:
         print_plan(changes, against=compared_with, allowed=allowed)
@@ -112,6 +112,6 @@ def plan(
 
 
 def _of_wave(before: list[StackTemplate], planned_stacks: list[AssembledStack]) -> list[StackTemplate]:
-    """Leave out the clusters of other waves: they are not part of the plan, but not removed either."""
+    """Return the stacks of planned clusters, since those of other waves are not removed."""
     planned = {assembled.stack.cluster for assembled in planned_stacks}
     return [assembled for assembled in before if assembled.cluster in planned]

@@ -1,4 +1,4 @@
-"""Compute what a plan changes in the cost of each cluster."""
+"""Compute the cost difference of a plan for each cluster."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ class PlannedCluster:
     """A cluster of a plan.
 
     Attributes:
-        name: Name of its stage, such as ``train-us-east-2``.
-        start: When its capacity starts. None if not known.
-        end: When its capacity ends. None if not known.
-        difference: What the plan does to its bill.
+        name: Stage name, such as ``train-us-east-2``.
+        start: Start of its capacity. None if unknown.
+        end: End of its capacity. None if unknown.
+        difference: Cost difference of the plan.
     """
 
     name: str
@@ -33,12 +33,12 @@ class PlannedCluster:
 def planned_clusters(
     before: Sequence[StackTemplate], after: Sequence[StackTemplate], clusters: Sequence[ClusterConfig]
 ) -> list[PlannedCluster]:
-    """Return what a plan changes in the cost of each cluster, at list prices.
+    """Return the cost difference of each cluster at list prices.
 
     Args:
-        before: What is there.
-        after: What shall be there.
-        clusters: The clusters of the rollout, whose capacity the rollout may give times for.
+        before: Deployed stacks.
+        after: Planned stacks.
+        clusters: Clusters of the rollout.
     """
     capacity = {cluster.stage: cluster.capacity for cluster in clusters}
     return [
@@ -78,21 +78,21 @@ def planned_lines(clusters: Sequence[PlannedCluster]) -> Iterator[str]:
     """
     for cluster in clusters:
         start, end = (_time(time) for time in (cluster.start, cluster.end))
-        window = "not known" if cluster.start is cluster.end is None else f"{start} to {end}"
+        window = "unknown" if cluster.start is cluster.end is None else f"{start} to {end}"
         difference = cluster.difference
         yield (
-            f"{cluster.name}: capacity {window}; list prices: {_signed(difference.node_hour)} USD for an hour of all nodes, "
-            f"{_signed(difference.idle_month)} USD for a month without nodes"
+            f"{cluster.name}: capacity {window}; list prices: {_signed(difference.node_hour)} USD per hour of all nodes, "
+            f"{_signed(difference.idle_month)} USD per month without nodes"
         )
 
 
 def _time(time: datetime | None) -> str:
-    return "not known" if time is None else f"{time:%Y-%m-%d %H:%M} UTC"
+    return "unknown" if time is None else f"{time:%Y-%m-%d %H:%M} UTC"
 
 
 def _signed(amount: Money) -> str:
     if not amount.is_known:
-        return f"not known ({', '.join(amount.without)})"
+        return f"unknown ({', '.join(amount.without)})"
     sign = "+" if amount.low > 0 else ""
-    without = f" (without {', '.join(amount.without)}, not known)" if amount.without else ""
+    without = f" (without {', '.join(amount.without)}: unknown)" if amount.without else ""
     return f"{sign}{amount.text()}{without}"

@@ -22,7 +22,7 @@ from ultracluster_stacks.plan import (
 __all__ = ["plan_json", "plan_markdown", "print_plan"]
 
 _WIDEST_VALUE = 60
-_LISTED = 8  # properties and permissions of one resource that people are shown; JSON has all
+_LISTED = 8  # properties and permissions shown per resource; JSON has all
 _SIGNS = {
     Action.ADD: "+",
     Action.UPDATE: "~",
@@ -46,8 +46,8 @@ def plan_json(plan: Plan, *, against: str, allowed: Collection[str]) -> dict[str
 
     Args:
         plan: The plan.
-        against: What it was compared with.
-        allowed: Words of what is allowed.
+        against: Target of the comparison.
+        allowed: Values of `--allow`.
     """
     return {
         "against": against,
@@ -70,8 +70,8 @@ def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
 
     Args:
         plan: The plan.
-        against: What it was compared with.
-        allowed: Words of what is allowed.
+        against: Target of the comparison.
+        allowed: Values of `--allow`.
     """
     console = Console(soft_wrap=True)
     console.print(Text(f"Compared with {against}"))
@@ -91,17 +91,17 @@ def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
 
 
 def plan_markdown(plan: Plan, *, against: str, allowed: Collection[str]) -> str:
-    """Return a plan as Markdown: the verdict, what stops it, and a folded list for each changed stack.
+    """Return a plan as Markdown: the verdict, what stops it, and a collapsible list for each changed stack.
 
     Args:
         plan: The plan.
-        against: What it was compared with.
-        allowed: Words of what is allowed.
+        against: Target of the comparison.
+        allowed: Values of `--allow`.
     """
     lines = [f"### {_verdict(plan, allowed)}", "", f"Compared with {_code(against)}.", ""]
     stops = [(stack, where, stop) for stack in plan.stacks for where, stop in _stops_of(stack)]
     if stops:
-        lines += ["| stack | resource | what would happen | allow with |", "|---|---|---|---|"]
+        lines += ["| stack | resource | reason | allow with |", "|---|---|---|---|"]
         for stack, where, stop in stops:
             state = " (allowed)" if stop.allow in allowed else ""
             allow = _code(f"--allow {stop.allow}") + state if stop.allow else "cannot be allowed"
@@ -129,7 +129,7 @@ def _headline(stack: StackChange) -> str:
     summary = {
         StackState.NEW: f"new, with {stack.resources} resources",
         StackState.SAME: "no changes",
-        StackState.LEFT: "no longer defined; it stays as it is until somebody deletes it",
+        StackState.LEFT: "no longer defined; not touched",
         StackState.CHANGED: _counts(stack.changes) or "outputs change",
     }[stack.state]
     return f"{stack.name} ({stack.region}): {summary}"
@@ -163,7 +163,7 @@ def _property_text(change: PropertyChange) -> str:
 
 def _value(value: Any) -> str:
     if value is None:
-        return "nothing"
+        return "(none)"
     text = value if isinstance(value, str) else json.dumps(value)
     line = " ".join(text.split())
     return line if len(line) <= _WIDEST_VALUE else f"{line[: _WIDEST_VALUE - 3]}..."
@@ -188,7 +188,7 @@ def _verdict(plan: Plan, allowed: Collection[str]) -> str:
 
 
 def _code(text: str) -> str:
-    """Quote text for Markdown, so that it cannot end the quotation or the table cell."""
+    """Return text as Markdown code that cannot break out of its quotes or table cell."""
     return "`" + _cell(text).replace("`", "'") + "`"
 
 

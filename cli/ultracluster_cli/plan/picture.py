@@ -29,10 +29,10 @@ class Box:
     """A box of the picture.
 
     Attributes:
-        title: Its first line.
-        lines: What stands under it.
+        title: First line.
+        lines: Further lines.
         place: Left, bottom, width and height.
-        action: What happens to the worst of what it stands for. None for nothing.
+        action: Most severe change of its resources. None without changes.
     """
 
     title: str
@@ -46,16 +46,16 @@ def draw_plan(plan: Plan, stacks: Sequence[StackTemplate], path: Path) -> None:
 
     Args:
         plan: The plan.
-        stacks: The stacks as they shall become.
-        path: Where to.
+        stacks: Planned stacks.
+        path: Output file.
 
     Raises:
         FindingsError: If matplotlib is not installed (UC9209).
     """
     try:
-        from matplotlib import figure, patches, rc_context  # noqa: PLC0415 - optional, and takes a second
+        from matplotlib import figure, patches, rc_context  # noqa: PLC0415 - optional dependency; takes a second
     except ModuleNotFoundError as error:
-        problem = "matplotlib is not installed, which draws the picture"
+        problem = "matplotlib is required to draw plans"
         remedy = "Install it with: pip install 'ultracluster[plot]'"
         raise FindingsError.of("UC9209", problem, remedy=remedy) from error
     clusters = list(dict.fromkeys(stack.cluster for stack in stacks))
@@ -124,7 +124,7 @@ def boxes_of(plan: Plan, stacks: Sequence[StackTemplate]) -> list[Box]:
 
     Args:
         plan: The plan.
-        stacks: The stacks of the cluster as they shall become.
+        stacks: Planned stacks of the cluster.
     """
     cluster = _Cluster(plan, stacks)
     networks = cluster.lines("AWS::EC2::VPC", lambda properties: [str(properties.get("CidrBlock", ""))])

@@ -1,4 +1,4 @@
-"""Read the stacks that a plan compares from a cloud assembly and from CloudFormation."""
+"""Read the stacks to compare from cloud assemblies and from CloudFormation."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ from ultracluster_stacks.plan import StackTemplate, read_template
 
 __all__ = ["AssembledStack", "assembled_stacks", "deployed_by_target", "deployed_stacks"]
 
-_AT_ONCE = 8  # a rollout of 90 clusters has 270 stacks; boto3 keeps ten connections by itself
+_AT_ONCE = 8  # below the 10 pooled connections of a boto3 client
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,7 +26,7 @@ class AssembledStack:
     """A stack of a cloud assembly.
 
     Attributes:
-        account: Account that it is pinned to. None if it goes to the account of the credentials.
+        account: Account ID of the stack. None for the account of the credentials.
         stack: The stack.
     """
 
@@ -38,10 +38,10 @@ def assembled_stacks(directory: Path) -> list[AssembledStack]:
     """Read the stacks of a cloud assembly and of its stages, in the order of the manifests.
 
     Args:
-        directory: The cloud assembly, such as cdk.out.
+        directory: Cloud assembly, such as cdk.out.
 
     Raises:
-        FindingsError: If it is none (UC9202).
+        FindingsError: If it is not a cloud assembly (UC9202).
     """
     try:
         stacks = list(_stacks(directory, cluster=""))
@@ -50,8 +50,8 @@ def assembled_stacks(directory: Path) -> list[AssembledStack]:
             cluster = properties.get("displayName", name)
             stacks += _stacks(inside(directory, properties["directoryName"]), cluster=cluster)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        problem = f"{quote(str(directory))} is no cloud assembly: {type(error).__name__}: {error}"
-        remedy = "Give the folder that cdk synth or cdk deploy wrote, such as a copy of cdk.out"
+        problem = f"{quote(str(directory))} is not a cloud assembly: {type(error).__name__}: {error}"
+        remedy = "Specify an output folder of cdk synth or cdk deploy, such as a copy of cdk.out"
         raise FindingsError.of("UC9202", problem, remedy=remedy) from error
     return stacks
 
@@ -78,7 +78,7 @@ def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
 
 
 def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
-    """Return construct paths by logical ID; the metadata is in the manifest or in a file beside it."""
+    """Return construct paths by logical ID; metadata is in the manifest or in a separate file."""
     metadata = dict(artifact.get("metadata") or {})
     metadata_file = folder / f"{name}.metadata.json"
     if metadata_file.is_file():
@@ -98,8 +98,8 @@ def deployed_stacks(
 
     Args:
         stacks: The stacks to look for.
-        client: Gives boto3 clients.
-        account: Account of the credentials. None for the local AWS, which has one only.
+        client: Returns boto3 clients.
+        account: Account ID of the credentials. None for the local AWS.
 
     Raises:
         FindingsError: If a stack belongs to another account (UC9204), or a template cannot be read (UC9205).
@@ -109,8 +109,8 @@ def deployed_stacks(
         raise FindingsError(
             Finding(
                 code="UC9204",
-                problem=f"the stack {assembled.stack.name} belongs to account {assembled.account}, and the credentials to {account}",
-                remedy="Plan its wave with credentials of its account, or compare with a saved assembly by --against DIR",
+                problem=f"the stack {assembled.stack.name} belongs to account {assembled.account}, but the credentials to {account}",
+                remedy="Use credentials of its account for its wave, or compare with a saved assembly with --against DIR",
             )
             for assembled in elsewhere
         )
@@ -130,10 +130,10 @@ def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets
 
     Args:
         stacks: The stacks to look for.
-        targets: Where each cluster goes.
+        targets: Target of each cluster.
 
     Raises:
-        FindingsError: As `deployed_stacks`; or if the file does not say where a cluster goes (UC9665).
+        FindingsError: As `deployed_stacks`, or if a cluster has no target (UC9665).
     """
     profiles = [(targets.of(assembled.stack.cluster).profile, assembled) for assembled in stacks]
     return [
@@ -161,5 +161,5 @@ def _deployed(stack: StackTemplate, cloudformation: Any) -> StackTemplate | None
 
 def _unreadable(stack: StackTemplate, error: Exception) -> FindingsError:
     problem = f"the template of {stack.name} in {stack.region} cannot be read: {error}"
-    remedy = "The credentials need cloudformation:DescribeStacks and cloudformation:GetTemplate"
+    remedy = "Grant the credentials cloudformation:DescribeStacks and cloudformation:GetTemplate"
     return FindingsError.of("UC9205", problem, remedy=remedy)

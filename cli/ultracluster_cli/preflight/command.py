@@ -39,15 +39,15 @@ def preflight(
     skip: SkipOption = None,
     local: LocalOption = False,
     profile: RolloutProfileOption = None,
-    qualifier: Annotated[str, typer.Option(help="Qualifier of the CDK's bootstrap.")] = "hnb659fds",
+    qualifier: Annotated[str, typer.Option(help="CDK bootstrap qualifier.")] = "hnb659fds",
     ledger: LedgerOption = None,
     ledger_region: LedgerRegionOption = None,
-    timeout: Annotated[float, typer.Option(help="Seconds for all checks together.")] = 120.0,
+    timeout: Annotated[float, typer.Option(help="Time limit for all checks, in seconds.")] = 120.0,
     as_json: JsonOption = False,
 ) -> None:
     """Check whether an account is ready for a rollout.
 
-    Only reads. Ends with exit code 4 if a check fails.
+    Sends only read requests. Exits with code 4 if a check fails.
     """
     loaded = load_rollout(rollout)
     selected = clusters_named(clusters_of(loaded.config, wave), cluster or [], rollout=rollout)
@@ -85,7 +85,7 @@ def _print(rows: Sequence[dict[str, Any]], counts: Counter[Status], *, calls: in
     if problems:
         print_table(columns=["status", "code", "subject", "evidence", "remedy"], rows=problems)
     numbers = ", ".join(f"{counts[status]} {status}" for status in Status)
-    say(f"{numbers}; {calls} calls, all of them reading")
+    say(f"{numbers}; {calls} read-only API calls")
 
 
 def _row(result: Result) -> dict[str, Any]:

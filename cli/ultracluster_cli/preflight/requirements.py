@@ -1,4 +1,4 @@
-"""Derive the requirements of preflight from the clusters of a rollout."""
+"""Derive the preflight requirements of clusters."""
 
 from collections.abc import Iterator, Sequence
 
@@ -33,12 +33,12 @@ _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-s
 def rollout_requirements(
     clusters: Sequence[ClusterConfig], *, qualifier: str, ledger: tuple[str, str] | None = None
 ) -> RolloutNeeds:
-    """Return what clusters require of their account.
+    """Return the requirements of clusters of one account.
 
     Args:
         clusters: The clusters, at least one.
-        qualifier: Of the CDK's bootstrap.
-        ledger: Table and Region of the ledger of orders. Default: none.
+        qualifier: CDK bootstrap qualifier.
+        ledger: Table and Region of the capacity ledger. Default: none.
     """
     needs = tuple(_cluster(cluster, ledger) for cluster in clusters)
     return RolloutNeeds(clusters=needs, qualifier=qualifier)
@@ -106,7 +106,7 @@ def _source(config: ClusterConfig, machine: InstanceType, capacity: CapacityConf
 def _nodes(
     machine: InstanceType, *, key: tuple[str, ...], zone_id: str, nodes: int, capacity: CapacityConfig
 ) -> SourceNeeds:
-    # A type that the rollout describes itself may be of a class whose quotas are not known.
+    # The quotas of a custom instance type may be unknown.
     family = next((name for name in ON_DEMAND_QUOTAS if machine.name.startswith(name)), None)
     blocks = capacity_block_quotas(machine)
     return SourceNeeds(
@@ -129,7 +129,7 @@ def _nodes(
 
 
 def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceNeeds]:
-    """Return one small on-demand node for each type that precompile jobs run on."""
+    """Return an on-demand node for each instance type of precompile jobs."""
     smallest = smaller_compile_types(machine, zone_id=config.zone_id)
     jobs = [job for job in config.jobs if job.kind == "precompile" and job.queue is None]
     requested = [INSTANCE_TYPES[job.instance_type] for job in jobs if job.instance_type is not None]
@@ -145,7 +145,7 @@ def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceN
 
 
 def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:
-    per_node = len(network_interfaces(machine, config.network.layout)) + 1  # and that of its task
+    per_node = len(network_interfaces(machine, config.network.layout)) + 1  # plus the interface of its task
     endpoints = len(NODE_SERVICES) if config.network.subnet_id is None else 0
     return config.most_nodes * per_node + endpoints + config.file_system.subnet_addresses
 

@@ -6,10 +6,10 @@ __all__ = ["shipped"]
 
 
 def shipped(path: str) -> Path:
-    """Return the path of a file: in a wheel beside this module, in a checkout in its own place.
+    """Return the path of a file of the repository, which wheels contain beside this module.
 
     Args:
-        path: Its path from the root of the repository; pyproject.toml lists those that the wheel has.
+        path: Path from the root of the repository; pyproject.toml lists the files in wheels.
     """
     inside = Path(__file__).with_name("shipped_files")
     return (inside if inside.is_dir() else Path(__file__).parents[3]) / path

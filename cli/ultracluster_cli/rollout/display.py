@@ -25,15 +25,15 @@ _REFRESHES = 4
 
 
 def rows_of(plan: RolloutPlan, entries: Sequence[Entry]) -> list[dict[str, str]]:
-    """Return a row for each cluster with its latest step and the state of that.
+    """Return a row for each cluster with the state of its latest step.
 
     Args:
-        plan: The rollout.
-        entries: Its journal.
+        plan: Plan of the rollout.
+        entries: Journal of the rollout.
     """
     rows = []
     states = states_of(entries)
-    # A later start forgets that a step has failed, but the table at the end of a process shows it.
+    # A restart clears failures, but the final table of a run still shows them.
     for cluster in plan.clusters:
         begun_steps = [step for step in cluster.steps if (cluster.name, step) in states]
         last = begun_steps[-1] if begun_steps else ""
@@ -64,8 +64,8 @@ class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
     """Show a running rollout. Thread-safe.
 
     Args:
-        plan: The rollout.
-        entries: Its journal, which grows meanwhile.
+        plan: Plan of the rollout.
+        entries: Journal of the rollout, which grows as it runs.
     """
 
     def __init__(self, plan: RolloutPlan, entries: Sequence[Entry]) -> None:
@@ -93,20 +93,20 @@ class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
             self._live.__exit__(exception_type, exception, traceback)
 
     def doing(self, cluster: str, what: str) -> None:
-        """Update what a cluster is doing."""
+        """Update the activity of a cluster."""
         with self._lock:
             if cluster in self._activities:
                 self._activities[cluster].what = what
 
     def record(self, task: Task, result: Result | None) -> None:
-        """Record that a step begins, or how it ended."""
+        """Record the start of a step, or its result."""
         with self._lock:
             if result is None:
                 self._activities[task.cluster] = _Activity(step=task.step)
-                message = "begins again, after an interruption" if task.interrupted else "begins"
+                message = "restarted after an interruption" if task.interrupted else "started"
             else:
                 seconds = time.monotonic() - self._activities.pop(task.cluster).since
-                verdict = {True: "passed", False: "FAILED", None: "given up"}[result.passed]
+                verdict = {True: "passed", False: "FAILED", None: "cancelled"}[result.passed]
                 message = f"{verdict} after {seconds:.1f} s" + (f": {result.note}" if result.note else "")
         if self._live is None:
             say(f"{task.cluster}: {task.step} {message}")

@@ -1,4 +1,4 @@
-"""Plan a rollout or a rollback: what is deployed now, what will be, and in which steps."""
+"""Plan the steps of a rollout or a rollback."""
 
 import hashlib
 from collections.abc import Sequence
@@ -49,16 +49,16 @@ def plan_forward(
     """Plan a rollout.
 
     Args:
-        config: What the file says.
-        file: The rollout file.
-        wave: The one wave. None for all.
-        targets: Where each cluster goes.
-        bake_minutes: How long no alarm may be heard.
-        stacks: What was synthesized.
-        assembly: Where that will be, below the folder of all rollouts.
+        config: Rollout.
+        file: Rollout file.
+        wave: Wave to roll out. None for all.
+        targets: Target of each cluster.
+        bake_minutes: Minutes without a firing alarm before a cluster passes.
+        stacks: Synthesized stacks.
+        assembly: Path of their cloud assembly in the folder of all rollouts.
 
     Raises:
-        FindingsError: If somebody else is changing a stack (UC9602).
+        FindingsError: If another deployment is changing a stack (UC9602).
     """
     waves = config.select_waves(wave)
     clusters = []
@@ -93,17 +93,17 @@ def plan_forward(
 def plan_rollback(
     wave: str, *, undone: Run, earlier: list[Run], rollouts: Path, targets: ClusterTargets
 ) -> RolloutPlan:
-    """Plan to deploy again what the clusters of a wave had before a rollout.
+    """Plan to redeploy the clusters of a wave as they were before a rollout.
 
     Args:
-        wave: The wave.
-        undone: The rollout to undo, which has deployed clusters of the wave.
-        earlier: The rollouts before it, oldest first.
-        rollouts: The folder of all rollouts.
-        targets: Where each cluster goes.
+        wave: Wave to roll back.
+        undone: Rollout to undo.
+        earlier: Earlier rollouts, oldest first.
+        rollouts: Folder of all rollouts.
+        targets: Target of each cluster.
 
     Raises:
-        FindingsError: If that is not kept (UC9607), or somebody else is changing a stack (UC9602).
+        FindingsError: If the earlier deployment is not available (UC9607), or another deployment is changing a stack (UC9602).
     """
     plan = undone.journal.plan
     touched = [cluster for cluster in plan.clusters if cluster.wave == wave and undone.touched(cluster.name)]
@@ -139,7 +139,7 @@ def plan_rollback(
 
 
 def stacks_of(cluster: PlannedCluster, rollouts: Path) -> list[AssembledStack]:
-    """Read the stacks of a planned cluster from the assembly kept for it."""
+    """Read the stacks of a planned cluster from its stored assembly."""
     stacks = assembled_stacks(rollouts / cluster.assembly)
     return [stack for stack in stacks if stack.stack.cluster == cluster.name]
 
@@ -147,7 +147,7 @@ def stacks_of(cluster: PlannedCluster, rollouts: Path) -> list[AssembledStack]:
 def _planned_stacks(
     after: Sequence[AssembledStack], target: Target
 ) -> tuple[tuple[PlannedStack, ...], list[str]]:
-    """Return the stacks with what is deployed now, and those that are being changed."""
+    """Return the stacks with the digests of their deployed templates, and those being changed."""
     unread = [
         PlannedStack(
             name=stack.stack.name,
@@ -172,7 +172,7 @@ def _planned_stacks(
 
 def _refuse_busy(busy: Sequence[str]) -> None:
     if busy:
-        remedy = "Wait until whoever does that is done; CloudFormation takes one change of a stack at a time"
+        remedy = "Wait for that deployment to finish; CloudFormation runs one operation per stack at a time"
         raise FindingsError(Finding(code="UC9602", problem=problem, remedy=remedy) for problem in busy)
 
 
@@ -180,11 +180,11 @@ def _not_kept(cluster: PlannedCluster) -> Finding:
     if all(stack.before is None for stack in cluster.stacks):
         return Finding(
             code="UC9607",
-            problem=f"{cluster.name} was not there before",
-            remedy=f"Delete it with `cdk destroy '{cluster.name}/**'`, or leave it",
+            problem=f"{cluster.name} did not exist before",
+            remedy=f"Delete it with `cdk destroy '{cluster.name}/**'`, or keep it",
         )
     return Finding(
         code="UC9607",
-        problem=f"no rollout that is kept here has made what {cluster.name} had before",
-        remedy="Take the earlier rollout file from version control, and roll that out",
+        problem=f"no stored rollout has the earlier deployment of {cluster.name}",
+        remedy="Roll out the earlier rollout file from version control",
     )

@@ -1,4 +1,4 @@
-"""Run a rollout: lock, plan, ask, then take its steps, with a journal of everything that was done."""
+"""Run a rollout: lock, plan, confirm, then run its steps and record them in a journal."""
 
 import shutil
 import threading
@@ -45,17 +45,15 @@ from ultracluster_stacks.plan import compare
 
 __all__ = ["RolloutRequest", "roll_out"]
 
-_NOT_LOCALLY = (
-    "UC9404",
-)  # moto shows Regions that are enabled by hand as never enabled, and deploys to them
-_QUALIFIER = "hnb659fds"  # of the bootstrap that the CDK CLI uses without a word from us
+_NOT_LOCALLY = ("UC9404",)  # moto reports opt-in Regions as disabled, but deploys to them
+_QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
 _POLL_SECONDS = 15.0
 _POLL_SECONDS_LOCAL = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RolloutRequest:
-    """The options of `ultracluster rollout`, whose help describes them, and the folder of the CDK app."""
+    """Options of `ultracluster rollout`, and the folder of the CDK app."""
 
     directory: Path
     rollout: Path | None
@@ -75,7 +73,7 @@ class RolloutRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _RolloutContext:
-    """Everything a rollout needs, found before it begins."""
+    """Values shared by the steps of a rollout."""
 
     request: RolloutRequest
     file: Path
@@ -88,16 +86,16 @@ class _RolloutContext:
 
 
 def roll_out(request: RolloutRequest) -> ExitCode:
-    """Roll out, resume or roll back, and print how it ended.
+    """Roll out, resume or roll back, and print the result.
 
     Args:
-        request: The options.
+        request: Options.
 
     Returns:
-        How it ended.
+        The exit code.
 
     Raises:
-        FindingsError: If the rollout is wrong, a tool is missing, or one of UC9601 to UC9608 is broken.
+        FindingsError: If the rollout is invalid or cannot be started (UC9601 to UC9608).
     """
     file = rollout_file(request.directory, request.rollout)
     loaded = load_rollout(file)
@@ -134,18 +132,22 @@ def roll_out(request: RolloutRequest) -> ExitCode:
 def _resume(context: _RolloutContext) -> Run:
     runs = runs_of(context.rollouts, context.file)
     if not runs or not runs[-1].open:
-        problem = "there is nothing to resume: " + ("the last rollout is over" if runs else "there was none")
+        problem = "nothing to resume: " + (
+            "the last rollout has finished" if runs else "no rollout was started"
+        )
         raise FindingsError.of("UC9604", problem, location=str(context.file))
     plan = runs[-1].journal.plan
     findings = []
     if plan.digest != rollout_digest(context.config):
         problem = f"the file has changed since the rollout {runs[-1].folder.name} was planned"
-        remedy = "Plan anew with --restart: clusters that are as the file says are not changed again"
+        remedy = "Plan again with --restart; up-to-date clusters are not changed"
         findings.append(Finding(code="UC9605", problem=problem, remedy=remedy, location=str(context.file)))
     targets = context.targets.only(cluster.name for cluster in plan.clusters)
     if plan.target != targets.account:
-        problem = f"the rollout {runs[-1].folder.name} went to {plan.target}, and this is {targets.name}"
-        remedy = "Take the credentials of that account, or plan anew with --restart"
+        problem = (
+            f"the rollout {runs[-1].folder.name} deploys to {plan.target}, but the target is {targets.name}"
+        )
+        remedy = "Use credentials of that account, or plan again with --restart"
         findings.append(Finding(code="UC9606", problem=problem, remedy=remedy))
     if findings:
         raise FindingsError(findings)
@@ -153,13 +155,13 @@ def _resume(context: _RolloutContext) -> Run:
 
 
 def _plan(context: _RolloutContext) -> Run | None:
-    """Plan, ask for approval, and begin the journal. Return None if the plan is stopped."""
+    """Plan, confirm, and start the journal. Return None if the plan is stopped."""
     request, targets = context.request, context.targets
     runs = runs_of(context.rollouts, context.file)
     unfinished = runs[-1] if runs and runs[-1].open else None
     if unfinished and not request.restart and request.rollback is None:
         problem = f"the rollout {unfinished.folder.name} has not finished"
-        remedy = "Go on with --resume; or plan anew with --restart; or take a wave back with --rollback WAVE"
+        remedy = "Continue with --resume, plan again with --restart, or roll a wave back with --rollback WAVE"
         raise FindingsError.of("UC9603", problem, remedy=remedy, location=str(context.file))
     folder = new_run_folder(context.rollouts, datetime.now(UTC))
     synthesized: Path | None = None
@@ -167,7 +169,7 @@ def _plan(context: _RolloutContext) -> Run | None:
         wave = request.rollback
         forward = [run for run in runs if run.journal.plan.undoes is None and run.touched_wave(wave)]
         if not forward:
-            problem = f"no rollout of this file has deployed a wave {quote(wave)} from here"
+            problem = f"no rollout from here has deployed wave {quote(wave)} of this file"
             raise FindingsError.of("UC9607", problem, location=str(context.file))
         earlier = runs[: runs.index(forward[-1])]
         plan = plan_rollback(
@@ -206,7 +208,7 @@ def _plan(context: _RolloutContext) -> Run | None:
 
 
 def _is_approved(stacks: list[AssembledStack], context: _RolloutContext) -> bool:
-    """Show the plan, and ask before a real account is changed."""
+    """Show the plan, and ask for confirmation unless the target is a local AWS."""
     request, targets = context.request, context.targets
     before = deployed_by_target(stacks, targets)
     plan = compare(before, [assembled.stack for assembled in stacks])
@@ -270,15 +272,15 @@ def _report(
         print_json({"rollout": name, "ended": ended, "undoes": plan.undoes, "clusters": rows, "calls": calls})
     else:
         print_table(columns=list(rows[0]), rows=rows, title=f"Rollout {name}: {ended}")
-        say(f"{sum(calls.values())} calls, beside those of the CDK CLI")
+        say(f"{sum(calls.values())} API calls, excluding those of the CDK CLI")
     failed = [row for row in rows if row["state"] == "failed"]
     begun = {row["wave"] for row in rows if row["state"] != "waiting"}
     waiting = [wave for wave in plan.waves if wave not in begun]
     for row in failed:
         say(str(Finding(code="UC9609", problem=f"{row['cluster']}: {row['step']}: {row['note']}")))
     if not decision.finished:
-        untouched = f"Not touched: {', '.join(waiting)}. " if waiting else ""
-        say(f"{untouched}Repair the cause and go on with --resume, or plan anew with --restart.")
+        untouched = f"Not started: {', '.join(waiting)}. " if waiting else ""
+        say(f"{untouched}Fix the error and continue with --resume, or plan again with --restart.")
 
 
 def _now() -> str:

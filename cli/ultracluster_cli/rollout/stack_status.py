@@ -25,20 +25,20 @@ __all__ = [
 _HEALTHY = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
 _ALARM = "AWS::CloudWatch::Alarm"
 _COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
-# Logical ids of what ClusterAlarms defines: its own id, that of the alarm, and the hash of the CDK.
+# Logical IDs in ClusterAlarms: construct path, alarm ID and the hash of the CDK.
 _ALARM_OF_CLUSTER = re.compile(r".*Alarms([A-Z][A-Za-z]*)[0-9A-F]{8}")
-# CloudFormation gives a question mark for each of these; so does the diff of the CDK CLI before it compares.
+# CloudFormation returns these characters as question marks.
 _NOT_KEPT = re.compile(r"[^\x00-\x7f]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackStatus:
-    """A stack as CloudFormation has it.
+    """The status of a stack in CloudFormation.
 
     Attributes:
-        planned: What is planned for it.
-        status: Its status. None if it is not there.
-        digest: Of its template. None if it holds nothing.
+        planned: Planned stack.
+        status: Stack status. None if the stack does not exist.
+        digest: Digest of the template. None if the stack has no resources.
     """
 
     planned: PlannedStack
@@ -47,7 +47,7 @@ class StackStatus:
 
 
 def template_digest(template: Mapping[str, Any]) -> str:
-    """Return a digest that is equal for templates that CloudFormation cannot tell apart."""
+    """Return a digest of a template, ignoring differences that CloudFormation does not preserve."""
     text = json.dumps(template, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(_NOT_KEPT.sub("?", text).encode("ascii")).hexdigest()
 
@@ -56,11 +56,11 @@ def describe_stacks(stacks: Sequence[PlannedStack], *, client: Client) -> list[S
     """Read the stacks of a cluster from CloudFormation.
 
     Args:
-        stacks: The stacks.
-        client: Gives boto3 clients.
+        stacks: Planned stacks.
+        client: Returns boto3 clients.
 
     Raises:
-        botocore.exceptions.ClientError: If CloudFormation refuses.
+        botocore.exceptions.ClientError: If CloudFormation rejects the request.
     """
     return [_describe_stack(stack, client("cloudformation", stack.region)) for stack in stacks]
 
@@ -72,7 +72,7 @@ def _describe_stack(stack: PlannedStack, cloudformation: Any) -> StackStatus:
 
 
 def changing_stacks(stacks: Sequence[StackStatus]) -> list[str]:
-    """Describe the stacks that are being changed right now."""
+    """Describe the stacks with an operation in progress."""
     return [
         f"{stack.planned.name} is {stack.status}"
         for stack in stacks
@@ -81,36 +81,36 @@ def changing_stacks(stacks: Sequence[StackStatus]) -> list[str]:
 
 
 def differing_stacks(stacks: Sequence[StackStatus]) -> list[str]:
-    """Describe the stacks that are neither as at planning time nor as the rollout makes them."""
+    """Describe the stacks that have neither the template before the rollout nor the planned one."""
     return [
-        f"{stack.planned.name} has another template than when this rollout was planned"
+        f"{stack.planned.name} has changed since this rollout was planned"
         for stack in stacks
         if stack.digest not in {stack.planned.before, stack.planned.after}
     ]
 
 
 def unhealthy_stacks(stacks: Sequence[StackStatus]) -> list[str]:
-    """Describe the stacks that differ from the rollout or are not in a healthy state."""
+    """Describe the stacks that differ from the plan or are unhealthy."""
     return [
-        f"{stack.planned.name} is {stack.status or 'not there'}"
+        f"{stack.planned.name} is {stack.status or 'missing'}"
         for stack in stacks
         if stack.status not in _HEALTHY
     ] + [
-        f"{stack.planned.name} has another template than the one that was deployed"
+        f"{stack.planned.name} has changed since it was deployed"
         for stack in stacks
         if stack.status in _HEALTHY and stack.digest != stack.planned.after
     ]
 
 
 def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
-    """Return the names of the alarms of a cluster that can judge a deployment.
+    """Return the names of the alarms that a deployment must not set off.
 
-    The reminders of a cluster go off while a canary waits for work or its block nears the end. Its composite alarm says
-    nothing that the alarms in its rule do not say, and these are looked at one by one.
+    Reminder alarms are excluded: they fire while a canary is idle or its block nears the end. The composite alarm of
+    the cluster is excluded too, since its members are checked individually.
 
     Args:
         cluster: The cluster.
-        client: Gives boto3 clients.
+        client: Returns boto3 clients.
     """
     for stack in cluster.stacks:
         pages = client("cloudformation", stack.region).get_paginator("list_stack_resources")

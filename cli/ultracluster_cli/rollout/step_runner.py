@@ -51,19 +51,19 @@ class Steps:
 
     Attributes:
         plan: The rollout.
-        run_id: Its id.
+        run_id: ID of the rollout run.
         rollouts: The folder of all rollouts.
-        needs: What each cluster needs of the account; empty for a rollback.
-        skip: Codes of checks of preflight to leave out.
-        targets: Where each cluster goes.
-        toolchain: What deploys.
+        needs: Preflight requirements of each cluster. Empty for a rollback.
+        skip: Codes of preflight checks to skip.
+        targets: Target of each cluster.
+        toolchain: CDK toolchain.
         directory: Folder of the CDK app.
-        state: Our folder for what is kept.
-        temporary: Our folder for what is not.
-        patience_minutes: How long to wait for somebody else's change of a stack, and for a job of a gate.
-        poll_seconds: Time between two looks.
-        stopping: Set when a person gives up; gates that wait then end.
-        show: Called with a cluster and what is going on there.
+        state: State directory.
+        temporary: Temporary directory.
+        patience_minutes: Minutes to wait for another deployment of a stack, and for a gate's job.
+        poll_seconds: Seconds between polls.
+        stopping: Set on Ctrl-C; waiting gates then end.
+        show: Called with a cluster and its current activity.
     """
 
     plan: RolloutPlan
@@ -82,7 +82,7 @@ class Steps:
     show: Callable[[str, str], None]
 
     def take(self, task: Task) -> Result:
-        """Run one step of a cluster, and return its result."""
+        """Run a step of a cluster and return its result."""
         cluster = next(planned for planned in self.plan.clusters if planned.name == task.cluster)
         if task.step == PREFLIGHT:
             return self._preflight(cluster)
@@ -93,7 +93,7 @@ class Steps:
                 unhealthy_stacks(
                     describe_stacks(cluster.stacks, client=self.targets.of(cluster.name).client)
                 ),
-                good="healthy, as planned",
+                good="healthy and as planned",
             )
         if task.step == ALARMS:
             return self._bake(cluster)
@@ -117,7 +117,7 @@ class Steps:
         stacks = describe_stacks(cluster.stacks, client=target.client)
         deadline = time.monotonic() + self.patience_minutes * 60
         while task.interrupted and (busy := changing_stacks(stacks)) and time.monotonic() < deadline:
-            # What a dead process had begun goes on in CloudFormation, which takes no second change meanwhile.
+            # CloudFormation finishes what a killed process started, and rejects other changes meanwhile.
             self.show(cluster.name, f"waiting: {busy[0]}")
             if self.stopping.wait(self.poll_seconds):
                 return _GIVEN_UP
@@ -145,7 +145,7 @@ class Steps:
             messages = (progress.failures or list(progress.last_lines))[:3]
             return Result(
                 passed=False,
-                note=f"cdk deploy ended with code {code}: {' / '.join(messages)}; the whole log is {log}",
+                note=f"cdk deploy ended with code {code}: {' / '.join(messages)}; see {log}",
             )
         changed = sum(stack.changed for stack in progress.deployed)
         return Result(passed=True, note=f"{changed} of {len(progress.deployed)} stacks changed")
@@ -153,7 +153,7 @@ class Steps:
     def _command(self, cluster: PlannedCluster) -> list[str]:
         command = [str(self.toolchain.cdk), "deploy", f"{cluster.name}/**"]
         command += ["--app", str(self.rollouts / cluster.assembly)]
-        # The plan was shown, with the permissions that it widens, before anything began.
+        # The plan, with the permissions that it widens, has been approved.
         command += ["--require-approval", "never", "--progress", "events", "--no-color"]
         return [*command, *self.targets.of(cluster.name).cdk_options]
 
@@ -163,7 +163,7 @@ class Steps:
         target = self.targets.of(cluster.name)
         names = list(alarms_of(cluster, client=target.client))
         if not names:
-            return Result(passed=True, note="the stacks define no alarms, so there was nothing to look at")
+            return Result(passed=True, note="the stacks define no alarms")
         cloudwatch = target.client("cloudwatch", cluster.region)
         deadline = time.monotonic() + self.plan.bake_minutes * 60
         while True:
@@ -172,7 +172,8 @@ class Steps:
             seconds_left = deadline - time.monotonic()
             if seconds_left <= 0:
                 return Result(
-                    passed=True, note=f"{len(names)} alarms quiet for {self.plan.bake_minutes:g} minutes"
+                    passed=True,
+                    note=f"{len(names)} alarms did not fire for {self.plan.bake_minutes:g} minutes",
                 )
             self.show(cluster.name, f"baking, {seconds_left / 60:.0f} minutes left")
             if self.stopping.wait(min(seconds_left, self.poll_seconds)):
@@ -189,11 +190,11 @@ class Steps:
             planned_stack.name for planned_stack in cluster.stacks if planned_stack.name.endswith("-Cluster")
         )
         queue = find_queue(stack, region=cluster.region, client=client)
-        # The name is the same in every life of this attempt, so that what a dead process has submitted is found.
+        # The name is stable across restarts, so that a job submitted by a killed process is found.
         name = f"{job}-{self.run_id}-{task.attempt}"
         job_ids = _job_ids_named(client("batch"), queue.arn, name)
         if not job_ids:
-            # SubmitJob has no token: a request that is sent again after a lost answer would be a second job.
+            # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
             non_retrying_client = (
                 client
                 if target.local
@@ -206,7 +207,7 @@ class Steps:
                 name=name,
                 named_queue=False,
                 alone=True,
-                after=(),
+                depends_on=(),
                 share=None,
                 settings={},
             )
@@ -225,7 +226,7 @@ class Steps:
                     passed=False, note=f"job {job_id} failed: {job.get('statusReason') or 'no reason given'}"
                 )
             if time.monotonic() >= deadline:
-                why = f"`ultracluster jobs why {job_id} --region {cluster.region}` says why"
+                why = f"see `ultracluster jobs why {job_id} --region {cluster.region}`"
                 return Result(
                     passed=False,
                     note=f"job {job_id} is still {status} after {self.patience_minutes:g} minutes; {why}",

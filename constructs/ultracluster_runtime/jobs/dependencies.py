@@ -77,7 +77,7 @@ def submission_order(definition: Definition, cluster: Iterable[Definition]) -> l
         for other in dependencies_of(one):
             if other not in named:
                 problem = f"{quote(name)} waits for {quote(other)}, which is not known here"
-                remedy = "Give the cluster by its name, or submit the job with --alone and --after"
+                remedy = "Give the cluster by its name, or submit the job with --alone and --depends-on"
                 raise FindingsError([Finding(code="UC6203", problem=problem, remedy=remedy)])
             add(named[other])
         open_names.pop()

@@ -194,7 +194,7 @@ def _check_dependencies(after: Sequence[str]) -> list[Finding]:
     if len(after) <= MOST_DEPENDENCIES:
         return []
     problem, allowed = f"got {len(after)} jobs to wait for", f"up to {MOST_DEPENDENCIES}"
-    return [Finding(code="UC6113", problem=problem, allowed=allowed, path="--after")]
+    return [Finding(code="UC6113", problem=problem, allowed=allowed, path="--depends-on")]
 
 
 def _check_array(definition: Mapping[str, Any], size: int | None) -> list[Finding]:

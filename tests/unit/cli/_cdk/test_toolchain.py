@@ -109,7 +109,7 @@ def test_refuses_an_installed_version_without_asking_it(tmp_path: Path, python_f
 
 def test_says_everything_that_is_missing_at_once(tmp_path: Path, python_folder: Path) -> None:
     assert python_folder.exists()
-    with pytest.raises(FindingsError, match="make env") as error:
+    with pytest.raises(FindingsError, match="npm install --global aws-cdk@2") as error:
         find_toolchain(tmp_path)
 
     assert codes(error) == ["UC9003", "UC9004"]
@@ -125,7 +125,9 @@ def test_refuses_a_version_that_cannot_read_our_assemblies(
     program(python_folder / "node", "v24.19.0")
     program(python_folder / "cdk", version)
 
-    with pytest.raises(FindingsError, match=r"Allowed: 2\.1146 or newer, below 3\. Run `make env`") as error:
+    with pytest.raises(
+        FindingsError, match=r"Allowed: 2\.1146 or newer, below 3\. Install Node\.js"
+    ) as error:
         find_toolchain(tmp_path)
 
     assert codes(error) == ["UC9005"]

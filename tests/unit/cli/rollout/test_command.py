@@ -121,9 +121,7 @@ def test_what_somebody_else_has_deployed_since_the_plan_is_not_overwritten(proje
     outcome = project.rollout("--resume")
 
     assert outcome.code == ExitCode.FAILED
-    assert (
-        "pretrain-us-east-2-Cluster has another template than when this rollout was planned" in outcome.stderr
-    )
+    assert "pretrain-us-east-2-Cluster has changed since this rollout was planned" in outcome.stderr
     assert "pretrain-us-east-2" not in project.deployed()
 
 

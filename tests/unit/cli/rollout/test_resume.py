@@ -136,7 +136,7 @@ def test_a_wave_goes_back_to_what_was_really_there_and_not_to_the_latest_rollout
 
 
 @pytest.mark.parametrize(
-    ("before", "said"), [(None, "was not there before"), ("by hand", "no rollout that is kept here has made")]
+    ("before", "said"), [(None, "did not exist before"), ("by hand", "no rollout that is kept here has made")]
 )
 def test_a_wave_cannot_go_back_to_what_is_not_kept(project: Project, before: str | None, said: str) -> None:
     if before:
