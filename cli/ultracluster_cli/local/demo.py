@@ -58,7 +58,7 @@ def demo(
         ) as target,
     ):
         say(f"Using {target.name} ({steps['starting the local AWS']:.1f} s)")
-        with measure_and_report(steps, "creating the ledger") as messages:
+        with measure_and_report(steps, "making the ledger") as messages:
             make_ledger(target.client("dynamodb", LEDGER_REGION))
             messages.append(
                 f"Created the ledger table {LEDGER_TABLE}; in an account, deploy the CapacityLedger construct"
@@ -67,7 +67,7 @@ def demo(
             target=target, directory=directory, folder=folder, log=log, steps=steps, shows_offers=not as_json
         )
         purchases = {loc: buyer.buy(cluster) for loc, cluster in blocks.items()}
-        with measure_and_report(steps, "writing the rollout") as messages:
+        with measure_and_report(steps, "handing over") as messages:
             copy = folder / rollout.name
             write_copy(rollout, copy, {loc: purchase.fragment for loc, purchase in purchases.items()})
             load_rollout(copy)
