@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Any
 
 import typer
+from botocore.config import Config
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
-from ultracluster_cli.ami.session import clients_of, find_images
+from ultracluster_cli._aws.clients import Client
 from ultracluster_cli.options import (
     ClustersOption,
     JsonOption,
@@ -18,6 +20,8 @@ from ultracluster_cli.options import (
 )
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.images import FoundImage, image_of_parameter, newest_baked_image
 from ultracluster_stacks.config.editing.image_references import ClusterImage, cluster_images, with_images
 from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file
@@ -155,3 +159,52 @@ def _missing_parts(image: str) -> list[Finding]:
             "join the cluster",
         )
     ]
+
+
+def clients_of(profile: str | None) -> Client:
+    """Return a function that creates clients.
+
+    Args:
+        profile: AWS profile. None for boto3's default.
+
+    Raises:
+        FindingsError: If the profile does not exist (UC9009).
+    """
+    session = aws_session(profile)
+    config = Config(retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=30)
+    return cache(lambda service, region: session.client(service, region_name=region, config=config))
+
+
+def find_images(
+    clients: Client, *, regions: Sequence[str], image: str, parameter: str | None, baked: str | None
+) -> dict[str, FoundImage]:
+    """Find the AMI of each Region.
+
+    Args:
+        clients: Returns boto3 clients.
+        regions: Regions to search.
+        image: AMI family with a public parameter, used without `parameter` and `baked`.
+        parameter: Name of an SSM parameter with an AMI ID.
+        baked: Name of a `NeuronAmi`.
+
+    Raises:
+        FindingsError: UC4055 or UC4056, for all Regions together.
+    """
+    images: dict[str, FoundImage] = {}
+    findings: list[Finding] = []
+    for region in regions:
+
+        def client(service: str, region: str = region) -> Any:
+            return clients(service, region)
+
+        try:
+            if baked:
+                images[region] = newest_baked_image(client, region=region, name=baked)
+            else:
+                name = parameter or IMAGE_KINDS[image].parameter or ""
+                images[region] = image_of_parameter(client, region=region, parameter=name)
+        except FindingsError as error:
+            findings += error.findings
+    if findings:
+        raise FindingsError(findings)
+    return images

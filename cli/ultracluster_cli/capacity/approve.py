@@ -1,5 +1,6 @@
 """`ultracluster capacity approve`, `extend` and `reserve`: record the terms of a purchase."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -35,7 +36,7 @@ from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOptio
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.purchasing.order_checks import check_order
-from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder
+from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
 __all__ = ["approve", "extend", "reserve"]
 
@@ -44,7 +45,27 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _approve(session: Any, order: Any, *, as_json: bool) -> None:
+def _approve(
+    order_type: Callable[..., Order],
+    *,
+    profile: str | None,
+    ledger: str | None,
+    ledger_region: str | None,
+    as_json: bool,
+    max_fee: str,
+    month_cap: str,
+    expires_in_hours: int,
+    **terms: Any,
+) -> None:
+    """Approve an order. `terms` are the fields of the order that its command has parsed."""
+    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
+    order = order_type(
+        account=session.account(),
+        max_fee=read_fee("--max-fee", max_fee),
+        month_cap=read_fee("--month-cap", month_cap),
+        expires_at=(_now() + timedelta(hours=expires_in_hours)).replace(microsecond=0),
+        **terms,
+    )
     findings = check_order(order, now=_now())
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors:
@@ -56,19 +77,6 @@ def _approve(session: Any, order: Any, *, as_json: bool) -> None:
     else:
         say(f"Approved order {order.name} until {order.expires_at:%Y-%m-%d %H:%M} UTC, token {record.token}.")
         say(f"Nothing is bought yet. To buy: ultracluster capacity buy {order.name}")
-
-
-def _common(session: Any, **options: Any) -> dict[str, Any]:
-    return {
-        "name": options["order"],
-        "account": session.account(),
-        "cluster": options["cluster"],
-        "currency": options["currency"],
-        "max_fee": read_fee("--max-fee", options["max_fee"]),
-        "month_cap": read_fee("--month-cap", options["month_cap"]),
-        "approver": options["approver"],
-        "expires_at": (_now() + timedelta(hours=options["expires_in_hours"])).replace(microsecond=0),
-    }
 
 
 def approve(
@@ -101,23 +109,23 @@ def approve(
     as_json: JsonOption = False,
 ) -> None:
     """Approve the purchase of a Capacity Block without buying it."""
-    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
-    common = _common(
-        session,
-        order=order,
+    hours = read_days(days)
+    shortest, longest = accepted_hours(hours)
+    block_type = instance_type if ultraservers is None else None
+    block_ultraserver = ultraserver_type if ultraservers is not None else None
+    _approve(
+        BlockOrder,
+        name=order,
         cluster=cluster,
         currency=currency,
         max_fee=max_fee,
         month_cap=month_cap,
         approver=approver,
         expires_in_hours=expires_in_hours,
-    )
-    hours = read_days(days)
-    shortest, longest = accepted_hours(hours)
-    block_type = instance_type if ultraservers is None else None
-    block_ultraserver = ultraserver_type if ultraservers is not None else None
-    terms = BlockOrder(
-        **common,
+        profile=profile,
+        ledger=ledger,
+        ledger_region=ledger_region,
+        as_json=as_json,
         regions=searched_regions(regions, instance_type=block_type, ultraserver_type=block_ultraserver),
         instance_type=block_type,
         ultraserver_type=block_ultraserver,
@@ -132,7 +140,6 @@ def approve(
         max_hours=longest,
         prefer=prefer,
     )
-    _approve(session, terms, as_json=as_json)
 
 
 def extend(
@@ -159,25 +166,24 @@ def extend(
     as_json: JsonOption = False,
 ) -> None:
     """Approve the extension of a Capacity Block without buying it."""
-    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
-    common = _common(
-        session,
-        order=order,
+    _approve(
+        ExtensionOrder,
+        name=order,
         cluster=cluster,
         currency=currency,
         max_fee=max_fee,
         month_cap=month_cap,
         approver=approver,
         expires_in_hours=expires_in_hours,
-    )
-    terms = ExtensionOrder(
-        **common,
+        profile=profile,
+        ledger=ledger,
+        ledger_region=ledger_region,
+        as_json=as_json,
         region=region,
         reservation_id=reservation,
         expected_end=read_time("--expected-end", expected_end),
         extension_hours=days * 24,
     )
-    _approve(session, terms, as_json=as_json)
 
 
 def reserve(
@@ -210,19 +216,19 @@ def reserve(
     as_json: JsonOption = False,
 ) -> None:
     """Approve an On-Demand Capacity Reservation without creating it."""
-    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
-    common = _common(
-        session,
-        order=order,
+    _approve(
+        OnDemandOrder,
+        name=order,
         cluster=cluster,
         currency=currency,
         max_fee=max_fee,
         month_cap=month_cap,
         approver=approver,
         expires_in_hours=expires_in_hours,
-    )
-    terms = OnDemandOrder(
-        **common,
+        profile=profile,
+        ledger=ledger,
+        ledger_region=ledger_region,
+        as_json=as_json,
         region=region,
         instance_type=instance_type,
         count=nodes,
@@ -232,4 +238,3 @@ def reserve(
         hourly_price=read_fee("--hourly-price", hourly_price),
         placement_group_arn=placement_group_arn,
     )
-    _approve(session, terms, as_json=as_json)

@@ -13,8 +13,7 @@ from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.deploy.deployment import deploy_to
-from ultracluster_cli.deploy.next_steps import print_next_steps
-from ultracluster_cli.deploy.summary import print_summary
+from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.options import JsonOption, LocalOption, OptionalRolloutArgument, WaveOption, YesOption
 from ultracluster_cli.output import print_findings, say
 from ultracluster_stacks.config import load_rollout

@@ -11,13 +11,12 @@ from typing import Any
 
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_cli.output import print_findings
-from ultracluster_cli.project.shipped import shipped
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.schema import schema_text
 
-__all__ = ["ProjectAnswers", "example_names", "proposed_zone_id", "write_example", "write_project"]
+__all__ = ["ProjectAnswers", "example_names", "proposed_zone_id", "shipped", "write_example", "write_project"]
 
 _TEMPLATES = Path(__file__).with_name("new_project")
 _CLUSTER = ("waves", 0, "clusters", 0)
@@ -167,3 +166,13 @@ def _write_common_files(
         target.parent.mkdir(parents=True, exist_ok=True)
         text = string.Template((_TEMPLATES / f"{template}.template").read_text(encoding="utf-8"))
         target.write_text(text.substitute(values), encoding="utf-8")
+
+
+def shipped(path: str) -> Path:
+    """Return the path of a file of the repository, which wheels contain beside this module.
+
+    Args:
+        path: Path from the root of the repository; pyproject.toml lists the files in wheels.
+    """
+    inside = Path(__file__).with_name("shipped_files")
+    return (inside if inside.is_dir() else Path(__file__).parents[3]) / path

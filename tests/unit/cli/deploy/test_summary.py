@@ -7,8 +7,7 @@ import pytest
 
 from ultracluster_cli.deploy.cdk_progress import DeployedStack
 from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
-from ultracluster_cli.deploy.next_steps import print_next_steps
-from ultracluster_cli.deploy.summary import print_summary
+from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 
 CLUSTER = Cluster(
     name="training-us-east-2",

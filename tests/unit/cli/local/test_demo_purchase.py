@@ -13,8 +13,8 @@ from tests.unit.cli.local.demo_orders import END, NOW, RESERVATION, START, order
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.local import demo_purchase
+from ultracluster_cli.local.demo import blocks_of
 from ultracluster_cli.local.demo_purchase import DemoBuyer, Purchase, command_environment, order_name
-from ultracluster_cli.local.demonstration import blocks_of
 from ultracluster_local.instance.environment import child_environment
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.order_checks import check_order
