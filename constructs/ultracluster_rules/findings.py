@@ -8,7 +8,7 @@ The format of a line is fixed, so that people can search for it and tools can pa
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 __all__ = ["Finding", "FindingsError", "Severity", "quote"]
 
@@ -86,3 +86,14 @@ class FindingsError(ValueError):
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = tuple(findings)
         super().__init__("\n".join(str(finding) for finding in self.findings))
+
+    @classmethod
+    def of(cls, code: str, problem: str, **fields: str) -> Self:
+        """Create the error of one finding.
+
+        Args:
+            code: Its code.
+            problem: What is wrong.
+            fields: Its other fields; see `Finding`.
+        """
+        return cls([Finding(code=code, problem=problem, **fields)])

@@ -77,7 +77,7 @@ def submission_order(definition: Definition, cluster: Iterable[Definition]) -> l
         for name_before in dependencies_of(job):
             if name_before not in jobs_by_name:
                 problem = f"{quote(name)} depends on {quote(name_before)}, which is unknown"
-                remedy = "Name the cluster, or submit the job with --alone and --after"
+                remedy = "Name the cluster, or submit the job with --alone and --depends-on"
                 raise FindingsError([Finding(code="UC6203", problem=problem, remedy=remedy)])
             add(jobs_by_name[name_before])
         path.pop()

@@ -197,7 +197,7 @@ def _check_dependencies(after: Sequence[str]) -> list[Finding]:
     if len(after) <= MOST_DEPENDENCIES:
         return []
     problem, allowed = f"got {len(after)} dependencies", f"up to {MOST_DEPENDENCIES}"
-    return [Finding(code="UC6113", problem=problem, allowed=allowed, path="--after")]
+    return [Finding(code="UC6113", problem=problem, allowed=allowed, path="--depends-on")]
 
 
 def _check_array(definition: Mapping[str, Any], size: int | None) -> list[Finding]:

@@ -49,7 +49,7 @@ def test_shows_first_and_writes_when_told(
     out, err = capsys.readouterr()
     assert NEW in out
     assert "2026-10-30" in out
-    assert err == "Nothing is written; --write pins the rollout to these ids\n"
+    assert err == "Nothing written; use --write to pin the rollout to these AMIs.\n"
     assert (tmp_path / "rollout.yaml").read_text() == VALID
 
     assert resolve("--baked", "nodes", "--write") == 0
@@ -62,7 +62,7 @@ def test_warns_that_an_ami_of_aws_lacks_what_nodes_need_and_not_about_ones_own(
 ) -> None:
     assert resolve("--image", "dlami/base/amazon-linux-2023", "--json") == 0
     (warning,) = json.loads(capsys.readouterr().out)["warnings"]
-    assert warning.startswith("UC4058: dlami/base/amazon-linux-2023 is not known to carry lustre-client")
+    assert warning.startswith("UC4058: dlami/base/amazon-linux-2023 is not known to include lustre-client")
     assert resolve("--baked", "nodes", "--json") == 0
     assert json.loads(capsys.readouterr().out)["warnings"] == []
     assert len(asked) == 2
@@ -93,7 +93,7 @@ def test_leaves_the_ami_of_gpus_alone_unless_it_is_given(
     assert resolve("--write", "--json") == 0
     out = json.loads(capsys.readouterr().out)
     assert [row["cluster"] for row in out["clusters"]] == ["train"]
-    assert out["warnings"][0].startswith("UC4059: compare is left as it is: p5.48xlarge has")
+    assert out["warnings"][0].startswith("UC4059: compare is not updated: p5.48xlarge has")
     # Not into the defaults, from which the GPUs take theirs.
     assert "  image_id: ami-0123456789abcdef0\n" in path.read_text()
     assert path.read_text().count(NEW) == 1

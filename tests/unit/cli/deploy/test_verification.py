@@ -298,7 +298,7 @@ def test_a_bucket_that_s3_does_not_list_is_a_finding(read: Callable[[], Cluster]
 def test_a_missing_queue_is_a_finding(read: Callable[[], Cluster], answers: Answers) -> None:
     answers["batch"][0] = ("describe_job_queues", {"jobQueues": []})
 
-    with pytest.raises(FindingsError, match=r"^UC9007: .*has 0 of what it has one of: job queue"):
+    with pytest.raises(FindingsError, match=r"^UC9007: .*has 0 resources of kind job queue, expected 1"):
         read()
 
 

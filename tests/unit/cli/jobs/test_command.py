@@ -137,7 +137,7 @@ def test_nothing_says_which_region(
         ),
         (
             ["submit", "quickstart", "evaluate", "--env", "A=1", "--env", "A=2"],
-            "UC6109: --env: got 'A' twice",
+            "UC6109: --env: duplicate 'A'",
         ),
         (["why", "two"], "UC6205: AWS Batch has no job 'two'"),
         (["logs", "one", "--node", "1"], "UC6208: the job has one node"),
@@ -164,7 +164,7 @@ def test_what_aws_refuses_is_told(
     assert main(["jobs", "submit", "quickstart", "evaluate"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("UC6206")
-    assert "look with `ultracluster jobs list`" in said
+    assert "check `ultracluster jobs list`" in said
 
 
 def test_a_submission_is_sent_once_because_batch_would_run_it_twice(aws: Fake) -> None:
@@ -221,7 +221,7 @@ def test_a_job_that_may_share_its_node_is_ended_without_a_checkpoint_and_that_is
     aws: Fake, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["jobs", "stop", "one"]) == 0
-    assert "warning: UC6207: 0 nodes of one were told" in capsys.readouterr().err
+    assert "warning: UC6207: 0 nodes of one were notified" in capsys.readouterr().err
     assert aws.terminated == ["one"]
 
 

@@ -79,7 +79,7 @@ def test_an_alarm_stops_before_the_next_wave(project: Project) -> None:
 
     assert outcome.code == ExitCode.FAILED
     assert "UC9609: canary-us-east-1: alarms: alarm canary-us-east-1-Cluster: too hot" in outcome.stderr
-    assert "Not touched: production." in outcome.stderr
+    assert "Not started: production." in outcome.stderr
     assert project.deployed() == ["canary-us-east-1"]
 
 
@@ -90,7 +90,7 @@ def test_what_reminds_of_idle_money_or_a_near_end_does_not_stop_a_rollout(projec
     outcome = project.rollout()
 
     assert outcome.code == 0, outcome.stderr
-    assert "3 alarms quiet" in outcome.stderr
+    assert "3 alarms did not fire" in outcome.stderr
 
 
 @pytest.mark.parametrize("name", ["own", "own-composite"])
@@ -121,9 +121,7 @@ def test_what_somebody_else_has_deployed_since_the_plan_is_not_overwritten(proje
     outcome = project.rollout("--resume")
 
     assert outcome.code == ExitCode.FAILED
-    assert (
-        "pretrain-us-east-2-Cluster has another template than when this rollout was planned" in outcome.stderr
-    )
+    assert "pretrain-us-east-2-Cluster has changed since this rollout was planned" in outcome.stderr
     assert "pretrain-us-east-2" not in project.deployed()
 
 
@@ -137,7 +135,7 @@ def test_refuses_two_at_once(project: Project) -> None:
     taken = project.rollout()
 
     assert (refused.code, taken.code) == (2, 0)
-    assert "UC9601: another rollout runs here (process 4711)" in refused.stderr
+    assert "UC9601: another rollout is running here (process 4711)" in refused.stderr
 
 
 def test_refuses_stacks_that_are_being_changed(project: Project) -> None:

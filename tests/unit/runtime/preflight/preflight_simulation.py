@@ -18,7 +18,7 @@ from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 
 from ultracluster_catalog.neuron.neuron import ECS_NEURON_AMI_PARAMETER
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_cli.preflight.requirements import rollout_needs
+from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
@@ -265,7 +265,7 @@ def build(local: LocalAws, directory: Path) -> World:
     clusters = loaded.config.clusters()
     return World(
         local=local,
-        requirements=rollout_needs(clusters, qualifier="hnb659fds", ledger=(TABLE, REGION)),
+        requirements=rollout_requirements(clusters, qualifier="hnb659fds", ledger=(TABLE, REGION)),
         ids=ids,
         key=key,
     )
