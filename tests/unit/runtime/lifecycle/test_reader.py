@@ -93,8 +93,9 @@ def test_chunks_hold_at_most_the_size(length: int, sizes: list[int]) -> None:
 
 def test_only_read_errors_are_recorded() -> None:
     errors: list[Exception] = []
+    response: dict[str, str] = {}
 
-    assert try_read(lambda: {}["member"], errors) is None
+    assert try_read(lambda: response["member"], errors) is None
     assert [type(error) for error in errors] == [KeyError]
     with pytest.raises(ZeroDivisionError):
         try_read(lambda: 1 // 0, errors)

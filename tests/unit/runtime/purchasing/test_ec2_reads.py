@@ -44,7 +44,7 @@ class Ec2:
         self.made: list[tuple[str, str]] = []
 
     def make_client(self, service: str, region: str, config: Config) -> "Ec2":
-        assert config.retries == {"total_max_attempts": 3, "mode": "standard"}  # type: ignore[attr-defined]
+        assert config.retries == {"total_max_attempts": 3, "mode": "standard"}
         self.made.append((service, region))
         return self
 
@@ -175,7 +175,7 @@ def test_zones_and_clients_are_read_once_per_region() -> None:
             ClientError(
                 {
                     "Error": {"Code": "RequestLimitExceeded", "Message": "slow"},
-                    "ResponseMetadata": {"HTTPStatusCode": 503},  # type: ignore[typeddict-item]
+                    "ResponseMetadata": {"HTTPStatusCode": 503},
                 },
                 "Any",
             ),
