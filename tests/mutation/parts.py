@@ -54,6 +54,7 @@ PARTS: Final = {
             "tests/unit/runtime/functions/test_window.py",
             "tests/unit/runtime/purchasing/test_ec2_answers.py",
             "tests/unit/runtime/purchasing/test_ec2_driver.py",
+            "tests/unit/runtime/purchasing/test_operator_actions.py",
             "tests/unit/runtime/purchasing/test_buy.py",
             "tests/unit/runtime/purchasing/test_evidence.py",
             "tests/unit/runtime/purchasing/test_ledger_reads.py",
@@ -82,8 +83,13 @@ PARTS: Final = {
     ),
     "drain": Part(
         files=(f"{_RUNTIME}/lifecycle/*.py",),
-        tests=("tests/unit/runtime/lifecycle/test_machine.py", "tests/unit/runtime/lifecycle/test_state.py"),
-        slow_tests=("tests/unit/runtime/lifecycle/test_driver.py",),
+        tests=tuple(
+            f"tests/unit/runtime/lifecycle/test_{name}.py"
+            for name in ("actions", "machine", "observations", "state")
+        ),
+        slow_tests=tuple(
+            f"tests/unit/runtime/lifecycle/test_{name}.py" for name in ("driver", "handler", "reader")
+        ),
     ),
     "checks": Part(
         files=(

@@ -1,5 +1,7 @@
 """Rules of EventBridge in the local AWS, for its tests."""
 
+import io
+import zipfile
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,3 +28,19 @@ def put_rule(local: LocalAws, target: str, *, more: dict[str, Any] | None = None
 
 def heard(local: LocalAws) -> list[tuple[datetime, str]]:
     return [(one.moment, one.event["detail-type"]) for one in local.deliveries(REGION)]
+
+
+def function(local: LocalAws, source: str) -> str:
+    """Make a function; return its ARN."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("index.py", source)
+    role = local.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    made = local.client("lambda", REGION).create_function(
+        FunctionName="f",
+        Runtime="python3.13",
+        Role=role,
+        Handler="index.handler",
+        Code={"ZipFile": archive.getvalue()},
+    )
+    return str(made["FunctionArn"])

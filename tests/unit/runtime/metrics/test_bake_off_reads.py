@@ -72,8 +72,3 @@ def test_finds_the_candidates_of_this_bake_off() -> None:
             {"Namespace": "UltraCluster/BakeOff"},
         )
         assert find_figures(cloudwatch, bake_off="A/B") == {"trn2": ["loss", "mfu"]}
-
-
-def test_a_week_begins_on_monday() -> None:
-    assert weeks_until(date(2026, 11, 22), 1) == [MONDAY]  # a Sunday
-    assert weeks_until(MONDAY, 2) == [date(2026, 11, 9), MONDAY]

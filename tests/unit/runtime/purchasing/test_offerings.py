@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tests.unit.runtime.purchasing.example_orders import block_order, offering, ultraserver_offering
 
-from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, parse_offering, rank_offerings
 from ultracluster_runtime.purchasing.quotes import violated_terms
 
@@ -169,51 +168,3 @@ def test_unknown_figures_rank_last() -> None:
 
 def test_every_ranking_is_tested_here() -> None:
     assert set(RANKINGS) == {"total", "start", "chip-hour", "core-hour", "node-hours"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"currency": "EUR"}, "currency"),
-        ({"fee": Decimal("200000.01")}, "cap"),
-        ({"instance_count": 15}, "15 instances"),
-        ({"instance_type": "trn1.32xlarge"}, "trn1.32xlarge"),
-        ({"region": "us-west-2"}, "us-west-2"),
-        ({"zone_ids": ("use2-az1",)}, "use2-az1"),
-        ({"zone_ids": ()}, "us-east-2c"),
-        ({"start": block_order().start_after - timedelta(seconds=1)}, "starts"),
-        ({"start": block_order().start_before + timedelta(seconds=1)}, "starts"),
-        ({"duration": timedelta(hours=311, minutes=59)}, "lasts"),
-        ({"duration": timedelta(hours=360, minutes=1)}, "lasts"),
-        ({"ultraserver_type": "u-trn2x64", "ultraserver_count": 4}, "instances"),
-    ],
-)
-def test_reports_the_violated_term(changes: dict[str, Any], reason: str) -> None:
-    broken = violated_terms(block_order(), offering(**changes))
-    assert any(reason in text for text in broken), broken
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"fee": Decimal("200000.00")},
-        {"start": block_order().start_after},
-        {"start": block_order().start_before},
-        {"duration": timedelta(hours=312)},
-        {"duration": timedelta(hours=360)},
-    ],
-)
-def test_offering_that_meets_all_terms_violates_none(changes: dict[str, Any]) -> None:
-    assert violated_terms(block_order(), offering(**changes)) == []
-
-
-def test_compares_with_dated_list_prices() -> None:
-    prices = compare_prices("trn2.48xlarge", "us-east-2")
-    block, on_demand, rival = prices
-    assert block.per_chip_hour is not None
-    assert block.per_node_hour == block.per_chip_hour * 16
-    assert on_demand.per_node_hour is None
-    assert on_demand.reason
-    assert rival.per_chip_hour is not None
-    assert all(price.source and price.dated.year >= 2026 for price in prices)

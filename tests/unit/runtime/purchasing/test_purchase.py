@@ -1,6 +1,5 @@
 """Buying, reconciling and deciding, one behavior at a time; fault exploration checks the invariants in combination."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -11,49 +10,22 @@ from tests.unit.runtime.purchasing.example_orders import (
     block_order,
     extension_order,
     offering,
-    on_demand_order,
 )
 from tests.unit.runtime.purchasing.faults import LISTINGS
 from tests.unit.runtime.purchasing.scenarios import SCENARIOS, simulate, start
+from tests.unit.runtime.purchasing.simulated_purchases import bought, reconciled, refused, strike, unknown
 from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, PAYMENT, START, Process, Simulation
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import (
     Advance,
-    CancelReservation,
-    Committed,
     DryRun,
     GetCallerAccount,
-    OutcomeUnknown,
-    Refused,
     Send,
 )
 from ultracluster_runtime.purchasing.operator_actions import cancel, close
 from ultracluster_runtime.purchasing.orders import OrderState
-from ultracluster_runtime.purchasing.reconcile import UNKNOWN_AFTER, Outcome, reconcile
-
-
-def bought(simulation: Simulation, name: str = "december") -> Outcome:
-    result = start(simulation, name, "nonce").run()
-    assert isinstance(result, Outcome), result
-    return result
-
-
-def refused(simulation: Simulation, name: str = "december", steps: Any = None) -> str:
-    process = Process(simulation, name, steps) if steps is not None else start(simulation, name, "nonce")
-    result = process.run()
-    assert isinstance(result, FindingsError), result
-    return result.findings[0].code
-
-
-def strike(kind: Any, fault: str) -> Callable[[Any], str]:
-    return lambda effect: fault if isinstance(effect, kind) else ""
-
-
-def reconciled(simulation: Simulation, name: str = "december") -> Outcome:
-    result = Process(simulation, name, reconcile(name)).run()
-    assert isinstance(result, Outcome), result
-    return result
+from ultracluster_runtime.purchasing.reconcile import UNKNOWN_AFTER
 
 
 def test_buys_the_lowest_fee_that_meets_the_terms() -> None:
@@ -213,41 +185,8 @@ def test_order_without_evidence_becomes_unknown_after_thirty_minutes(minutes: in
     assert timedelta(minutes=30) == UNKNOWN_AFTER
 
 
-def unknown() -> Simulation:
-    simulation = simulate([block_order()], choose_fault=strike(Send, "lost-request"))
-    bought(simulation)
-    simulation.choose_fault = None
-    simulation.pass_time(timedelta(minutes=31))
-    reconciled(simulation)
-    return simulation
-
-
-def test_a_person_closes_an_unknown_order_on_evidence() -> None:
-    simulation = unknown()
-    outcome = Process(
-        simulation, "december", close("december", evidence="CloudTrail: no PurchaseCapacityBlock")
-    ).run()
-    assert outcome.record.state is OrderState.CLOSED
-    assert "CloudTrail" in outcome.record.reason
-    assert simulation.locks == {}
-    assert set(simulation.months.values()) == {Decimal(0)}
-
-
 def test_closing_an_order_requires_evidence() -> None:
     assert refused(unknown(), steps=close("december", evidence="  ")) == "UC7044"
-
-
-def test_only_unknown_orders_can_be_closed() -> None:
-    assert refused(SCENARIOS["block"](), steps=close("december", evidence="x")) == "UC7023"
-
-
-def test_late_evidence_reopens_a_closed_order() -> None:
-    simulation = unknown()
-    Process(simulation, "december", close("december", evidence="none seen")).run()
-    request = next(effect.request for effect in simulation.calls if isinstance(effect, Send))
-    simulation.execute(request, timedelta(0), "december")
-    assert reconciled(simulation).record.state is OrderState.PURCHASED
-    assert list(simulation.months.values()) == [Decimal("192241.66")]
 
 
 def test_unused_approval_can_be_revoked() -> None:
@@ -261,45 +200,6 @@ def test_a_capacity_block_cannot_be_cancelled() -> None:
     simulation = SCENARIOS["block"]()
     bought(simulation)
     assert refused(simulation, steps=cancel("december")) == "UC7040"
-
-
-def test_order_in_progress_cannot_be_cancelled() -> None:
-    assert refused(unknown(), steps=cancel("december")) == "UC7023"
-
-
-@pytest.mark.parametrize(
-    ("reply", "code"),
-    [(Refused("UnauthorizedOperation", "no"), "UC7031"), (OutcomeUnknown("lost"), "UC7035")],
-)
-def test_unconfirmed_cancellation_is_not_recorded(reply: Any, code: str) -> None:
-    simulation = simulate([on_demand_order()])
-    bought(simulation, "reserve")
-    steps = cancel("reserve")
-    with pytest.raises(FindingsError, match=code):
-        _answer(steps, simulation, reply)
-    assert simulation.records["reserve"].state is OrderState.PURCHASED
-
-
-def test_on_demand_reservation_can_be_cancelled() -> None:
-    simulation = simulate([on_demand_order()])
-    bought(simulation, "reserve")
-    outcome = _answer(cancel("reserve"), simulation, Committed())
-    assert outcome.record.state is OrderState.CANCELLED
-    assert simulation.locks == {}
-
-
-def _answer(steps: Any, simulation: Simulation, reply_to_cancelling: Any) -> Outcome:
-    # The simulator has no cancellation, so this answers it.
-    reply: Any = None
-    process = Process(simulation, "reserve", steps)
-    while True:
-        try:
-            effect = steps.send(reply)
-        except StopIteration as stop:
-            outcome: Outcome = stop.value
-            return outcome
-        cancelling = isinstance(effect, CancelReservation)
-        reply = reply_to_cancelling if cancelling else simulation.perform(effect, process)
 
 
 def test_shows_untagged_reservations_that_resemble_an_unknown_order() -> None:

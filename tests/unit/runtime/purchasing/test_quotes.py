@@ -350,3 +350,40 @@ def test_explains_why_an_on_demand_reservation_is_not_created(changes: dict[str,
     _, lines = play(choose_quote(on_demand_order(**changes), now=START), pages())
 
     assert lines == f"UC7027: no reservation meets the terms: {broken}. {LOOK}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"currency": "EUR"}, "currency"),
+        ({"fee": Decimal("200000.01")}, "cap"),
+        ({"instance_count": 15}, "15 instances"),
+        ({"instance_type": "trn1.32xlarge"}, "trn1.32xlarge"),
+        ({"region": "us-west-2"}, "us-west-2"),
+        ({"zone_ids": ("use2-az1",)}, "use2-az1"),
+        ({"zone_ids": ()}, "us-east-2c"),
+        ({"start": block_order().start_after - timedelta(seconds=1)}, "starts"),
+        ({"start": block_order().start_before + timedelta(seconds=1)}, "starts"),
+        ({"duration": timedelta(hours=311, minutes=59)}, "lasts"),
+        ({"duration": timedelta(hours=360, minutes=1)}, "lasts"),
+        ({"ultraserver_type": "u-trn2x64", "ultraserver_count": 4}, "instances"),
+    ],
+)
+def test_reports_the_violated_term(changes: dict[str, Any], reason: str) -> None:
+    broken = violated_terms(block_order(), offering(**changes))
+    assert any(reason in text for text in broken), broken
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"fee": Decimal("200000.00")},
+        {"start": block_order().start_after},
+        {"start": block_order().start_before},
+        {"duration": timedelta(hours=312)},
+        {"duration": timedelta(hours=360)},
+    ],
+)
+def test_offering_that_meets_all_terms_violates_none(changes: dict[str, Any]) -> None:
+    assert violated_terms(block_order(), offering(**changes)) == []

@@ -1,0 +1,45 @@
+"""Rules for containers: devices, shared and locked memory, the fabric, privileges."""
+
+from typing import Any
+
+import pytest
+from tests.unit.checks.edits import JOB, codes_after
+
+from ultracluster_checks import Source
+
+BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("UC6401", "batch-efa", {f"{JOB}/LinuxParameters/Devices/16/HostPath": "/dev/infiniband/"}),
+    (
+        "UC6401",
+        "batch-efa",
+        {f"{JOB}/Volumes": [{"Name": "efa", "Host": {"SourcePath": "/dev/infiniband"}}]},
+    ),
+    ("UC6405", "batch-efa", {f"{JOB}/LinuxParameters/SharedMemorySize": 64}),
+    ("UC6406", "batch-efa", {f"{JOB}/Ulimits/0/SoftLimit": 65536}),
+    ("UC6408", "batch-efa", {f"{JOB}/Environment/0/Value": "sockets"}),
+    (
+        "UC6410",
+        "batch-efa",
+        {f"{JOB}/Volumes": [{"Name": "run", "Host": {"SourcePath": "/var/run/docker.sock"}}]},
+    ),
+)
+
+KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("batch-efa", {f"{JOB}/LinuxParameters/SharedMemorySize": 65}),
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "base", "edits"), BROKEN, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_edit_breaks_the_rule(
+    foreign: dict[str, Source], code: str, base: str, edits: dict[str, Any]
+) -> None:
+    assert code in codes_after(foreign, base, edits)
+
+
+@pytest.mark.parametrize(("base", "edits"), KEPT, ids=str)
+def test_edit_within_the_rules_breaks_none(
+    foreign: dict[str, Source], base: str, edits: dict[str, Any]
+) -> None:
+    assert codes_after(foreign, base, edits) == []

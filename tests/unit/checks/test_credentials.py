@@ -1,0 +1,35 @@
+"""Credentials in templates."""
+
+from typing import Any
+
+import pytest
+from tests.unit.checks.edits import codes_after
+
+from ultracluster_checks import Source
+
+BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("UC6409", "block-nodes", {"Function/Environment/Variables/DB_PASSWORD": "correct horse"}),
+)
+
+KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
+    (
+        "block-nodes",
+        {"Function/Environment/Variables/DB_PASSWORD": "{{resolve:secretsmanager:db:SecretString:password}}"},
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "base", "edits"), BROKEN, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_edit_breaks_the_rule(
+    foreign: dict[str, Source], code: str, base: str, edits: dict[str, Any]
+) -> None:
+    assert code in codes_after(foreign, base, edits)
+
+
+@pytest.mark.parametrize(("base", "edits"), KEPT, ids=str)
+def test_edit_within_the_rules_breaks_none(
+    foreign: dict[str, Source], base: str, edits: dict[str, Any]
+) -> None:
+    assert codes_after(foreign, base, edits) == []

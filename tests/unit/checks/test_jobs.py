@@ -1,0 +1,55 @@
+"""Rules for job definitions: nodes, attempts, images, resources."""
+
+from typing import Any
+
+import pytest
+from tests.unit.checks.edits import JOB, codes_after
+
+from ultracluster_checks import Source
+
+BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    (
+        "UC6101",
+        "batch-efa",
+        {
+            "/Parameters/Nodes/Default": 5,
+            "JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": "0:",
+        },
+    ),
+    ("UC6108", "batch-efa", {f"{JOB}/Image": "123456789012.dkr.ecr.eu-west-1.amazonaws.com/train:1"}),
+)
+
+KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
+    (
+        "batch-efa",
+        {"JobDefinition/RetryStrategy/Attempts": 10, "JobDefinition/Timeout/AttemptDurationSeconds": 60},
+    ),
+    ("batch-efa", {"JobDefinition/NodeProperties/MainNode": 3}),
+    ("batch-efa", {"JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": ":"}),
+    ("batch-efa", {f"{JOB}/ResourceRequirements/1/Value": "507821"}),
+    ("batch-efa", {f"{JOB}/Image": "train@sha256:" + "0" * 64}),
+    (
+        "batch-efa",
+        {
+            f"{JOB}/Image": {
+                "Fn::Sub": "${AWS::AccountId}.dkr.ecr.us-east-2.amazonaws.com/train:${AWS::StackName}"
+            }
+        },
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "base", "edits"), BROKEN, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_edit_breaks_the_rule(
+    foreign: dict[str, Source], code: str, base: str, edits: dict[str, Any]
+) -> None:
+    assert code in codes_after(foreign, base, edits)
+
+
+@pytest.mark.parametrize(("base", "edits"), KEPT, ids=str)
+def test_edit_within_the_rules_breaks_none(
+    foreign: dict[str, Source], base: str, edits: dict[str, Any]
+) -> None:
+    assert codes_after(foreign, base, edits) == []

@@ -1,0 +1,49 @@
+"""Rules for resources that hold data: buckets, tables, keys, disks."""
+
+from typing import Any
+
+import pytest
+from tests.unit.checks.defects import DROP
+from tests.unit.checks.edits import codes_after
+
+from ultracluster_checks import Source
+
+BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("UC5205", "lustre-data", {"BucketPolicy/PolicyDocument/Statement/0/Effect": "Allow"}),
+    ("UC5207", "lustre-data", {"Bucket/AccessControl": "PublicRead"}),
+    ("UC5209", "lustre-data", {"Bucket/VersioningConfiguration": DROP}),
+    (
+        "UC5210",
+        "lustre-data",
+        {"Bucket/LifecycleConfiguration": {"Rules": [{"Status": "Enabled", "ExpirationInDays": 30}]}},
+    ),
+)
+
+KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
+    (
+        "lustre-data",
+        {"Bucket/LifecycleConfiguration": {"Rules": [{"Status": "Disabled", "ExpirationInDays": 30}]}},
+    ),
+    ("lustre-data", {"Table/@DeletionPolicy": "RetainExceptOnCreate"}),
+    ("lustre-data", {"Key/KeySpec": "RSA_4096", "Key/EnableKeyRotation": DROP}),
+    (
+        "lustre-data",
+        {"BucketPolicy/PolicyDocument/Statement/0/Condition": {"Bool": {"aws:SecureTransport": ["false"]}}},
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "base", "edits"), BROKEN, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_edit_breaks_the_rule(
+    foreign: dict[str, Source], code: str, base: str, edits: dict[str, Any]
+) -> None:
+    assert code in codes_after(foreign, base, edits)
+
+
+@pytest.mark.parametrize(("base", "edits"), KEPT, ids=str)
+def test_edit_within_the_rules_breaks_none(
+    foreign: dict[str, Source], base: str, edits: dict[str, Any]
+) -> None:
+    assert codes_after(foreign, base, edits) == []

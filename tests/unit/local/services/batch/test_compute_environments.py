@@ -1,0 +1,37 @@
+"""Compute environments and the queues that use them."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from tests.unit.local.services.batch.training_queue import training_queue
+
+from ultracluster_local import LocalAws
+
+pytestmark = pytest.mark.deploy
+
+
+@pytest.fixture
+def batch(local_aws: LocalAws) -> Any:
+    return training_queue(local_aws)
+
+
+def code(error: pytest.ExceptionInfo[ClientError]) -> str:
+    return str(error.value.response["Error"]["Code"])
+
+
+def test_environment_that_a_queue_uses_cannot_go(batch: Any) -> None:
+    with pytest.raises(ClientError, match="existing JobQueue relationship") as caught:
+        batch.delete_compute_environment(computeEnvironment="nodes")
+    assert code(caught) == "ClientException"
+    batch.delete_job_queue(jobQueue="training")
+    batch.delete_compute_environment(computeEnvironment="nodes")
+    assert batch.describe_compute_environments()["computeEnvironments"] == []
+
+
+def test_a_queue_takes_three_environments_and_no_fourth(batch: Any) -> None:
+    order = [{"order": number, "computeEnvironment": "nodes"} for number in range(1, 5)]
+    batch.create_job_queue(jobQueueName="three", priority=1, computeEnvironmentOrder=order[:3])
+    with pytest.raises(ClientError, match="at most 3") as caught:
+        batch.create_job_queue(jobQueueName="four", priority=1, computeEnvironmentOrder=order)
+    assert code(caught) == "ClientException"

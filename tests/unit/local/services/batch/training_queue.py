@@ -1,0 +1,23 @@
+"""A queue with a compute environment and a job definition, to submit jobs to."""
+
+from typing import Any
+
+from ultracluster_local import LocalAws
+
+NODES = {
+    "numNodes": 4,
+    "mainNode": 0,
+    "nodeRangeProperties": [
+        {"targetNodes": "0:3", "container": {"image": "x", "instanceType": "trn2.48xlarge"}}
+    ],
+}
+
+
+def training_queue(local: LocalAws) -> Any:
+    """Create the queue and return a client of AWS Batch."""
+    client = local.client("batch")
+    client.create_compute_environment(computeEnvironmentName="nodes", type="UNMANAGED")
+    order = [{"order": 1, "computeEnvironment": "nodes"}]
+    client.create_job_queue(jobQueueName="training", priority=1, computeEnvironmentOrder=order)
+    client.register_job_definition(jobDefinitionName="job", type="multinode", nodeProperties=NODES)
+    return client

@@ -1,0 +1,90 @@
+"""Simulation of IAM policies."""
+
+import json
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from ultracluster_local import LocalAws
+
+pytestmark = pytest.mark.deploy
+
+
+ROLE = "arn:aws:iam::123456789012:role/r"
+
+
+def code(error: pytest.ExceptionInfo[ClientError]) -> str:
+    return str(error.value.response["Error"]["Code"])
+
+
+@pytest.fixture
+def iam(local_aws: LocalAws) -> Any:
+    client = local_aws.client("iam")
+    trust = json.dumps({"Version": "2012-10-17", "Statement": []})
+    client.create_role(RoleName="r", AssumeRolePolicyDocument=trust)
+    return client
+
+
+def allow(iam: Any, *statements: dict[str, Any]) -> None:
+    policy = json.dumps({"Version": "2012-10-17", "Statement": list(statements)})
+    iam.put_role_policy(RoleName="r", PolicyName="p", PolicyDocument=policy)
+
+
+def decisions(iam: Any, *actions: str, resources: tuple[str, ...] = ("*",)) -> list[str]:
+    answer = iam.simulate_principal_policy(
+        PolicySourceArn=ROLE, ActionNames=list(actions), ResourceArns=list(resources)
+    )
+    return [result["EvalDecision"] for result in answer["EvaluationResults"]]
+
+
+def test_nothing_said_denies_and_a_denial_wins(iam: Any) -> None:
+    assert decisions(iam, "s3:GetObject") == ["implicitDeny"]
+    everything = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
+    allow(iam, everything, {"Effect": "Deny", "Action": ["S3:Delete*"], "Resource": "*"})
+    assert decisions(iam, "s3:GetObject", "s3:DeleteObject") == ["allowed", "explicitDeny"]
+
+
+def test_resources_are_told_apart(iam: Any) -> None:
+    allow(iam, {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*"})
+    both = ("arn:aws:s3:::b/x", "arn:aws:s3:::c/x")
+    assert decisions(iam, "s3:GetObject", resources=both) == ["allowed", "implicitDeny"]
+
+
+def test_a_boundary_limits_what_policies_allow(iam: Any) -> None:
+    statement = {"Effect": "Allow", "Action": "ec2:*", "Resource": "*"}
+    boundary = iam.create_policy(
+        PolicyName="b", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    )["Policy"]["Arn"]
+    allow(iam, {"Effect": "Allow", "Action": "*", "Resource": "*"})
+    iam.put_role_permissions_boundary(RoleName="r", PermissionsBoundary=boundary)
+    assert decisions(iam, "ec2:RunInstances", "s3:GetObject") == ["allowed", "implicitDeny"]
+
+
+def test_attached_policies_count(iam: Any) -> None:
+    statement = {"Effect": "Allow", "Action": "ec2:*", "Resource": "*"}
+    attached = iam.create_policy(
+        PolicyName="a", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    )["Policy"]["Arn"]
+    iam.attach_role_policy(RoleName="r", PolicyArn=attached)
+    assert decisions(iam, "ec2:RunInstances", "s3:GetObject") == ["allowed", "implicitDeny"]
+
+
+def test_what_is_not_simulated_is_refused_by_name(iam: Any) -> None:
+    condition = {"StringEquals": {"aws:RequestedRegion": "us-east-2"}}
+    allow(iam, {"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": condition})
+    with pytest.raises(ClientError, match="Condition"):
+        decisions(iam, "s3:GetObject")
+    with pytest.raises(ClientError) as error:
+        iam.simulate_principal_policy(PolicySourceArn=f"{ROLE}-other", ActionNames=["s3:GetObject"])
+    assert code(error) == "NoSuchEntity"
+
+
+def test_the_roles_of_the_bootstrap_are_there_with_their_power(local_aws: LocalAws) -> None:
+    iam = local_aws.client("iam", "us-east-2")
+    answer = iam.simulate_principal_policy(
+        PolicySourceArn="arn:aws:iam::123456789012:role/cdk-hnb659fds-cfn-exec-role-123456789012-us-east-2",
+        ActionNames=["ec2:CreateVpc"],
+    )
+    assert answer["EvaluationResults"][0]["EvalDecision"] == "allowed"
+    iam.get_role(RoleName="cdk-hnb659fds-deploy-role-123456789012-us-east-2")

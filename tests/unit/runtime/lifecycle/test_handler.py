@@ -1,0 +1,46 @@
+"""The Lambda function of the life cycle."""
+
+import pytest
+from tests.unit.runtime.lifecycle.lifecycle_aws import (
+    ENVIRONMENT,
+    FURTHER_QUEUE,
+    RESERVATION,
+    FakeAws,
+    cluster,
+)
+
+from ultracluster_runtime.lifecycle import handler as function
+from ultracluster_runtime.lifecycle.reader import ManagedBlock
+
+pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
+
+
+@pytest.fixture
+def aws() -> FakeAws:
+    return FakeAws()
+
+
+def test_the_function_takes_its_cluster_from_the_environment(
+    aws: FakeAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aws.reservations[RESERVATION]["State"] = "scheduled"
+    given = cluster()
+    for name, value in {
+        "UC_RESERVATION_ID": given.reservation_id,
+        "UC_COMPUTE_ENVIRONMENT": given.compute_environment,
+        "UC_JOB_QUEUE": given.job_queue,
+        "UC_TOPIC": given.topic,
+        "UC_MEMORY": given.state_parameter,
+        "UC_CHECKPOINT_LEAD_SECONDS": "1200",
+        "UC_FURTHER_JOB_QUEUES": FURTHER_QUEUE,
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(function, "_clients", lambda: aws.clients)
+    asked: list[ManagedBlock] = []
+    looked = function.manage_block
+    monkeypatch.setattr(
+        function, "manage_block", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))
+    )
+    function.handler({"detail-type": "anything"}, None)
+    assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
+    assert asked == [cluster(further_job_queues=(FURTHER_QUEUE,))]

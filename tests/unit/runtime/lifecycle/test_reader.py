@@ -1,0 +1,101 @@
+"""Reading the observations of a block, on real boto3 clients."""
+
+from datetime import timedelta
+
+import pytest
+from botocore.exceptions import ClientError
+from tests.unit.runtime.lifecycle.lifecycle_aws import (
+    ENVIRONMENT,
+    NODES,
+    RESERVATION,
+    START,
+    FakeAws,
+    cluster,
+)
+
+from ultracluster_runtime.lifecycle.observations import Job, Observations, Queue
+from ultracluster_runtime.lifecycle.reader import chunks, observe, try_read
+
+pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
+
+NOW = START + timedelta(hours=1)
+
+
+@pytest.fixture
+def aws() -> FakeAws:
+    return FakeAws()
+
+
+def observed(aws: FakeAws, *, errors: int = 0) -> Observations:
+    failures: list[Exception] = []
+    observations = observe(cluster(), aws.clients, NOW, failures)
+    assert len(failures) == errors, failures
+    return observations
+
+
+def test_reads_the_block_its_queue_and_the_jobs_on_its_nodes(aws: FakeAws) -> None:
+    observations = observed(aws)
+
+    assert observations.reservation is not None
+    assert observations.reservation.state == "active"
+    assert observations.environment_enabled is True
+    assert observations.queue == Queue(enabled=True, others_serve=False)
+    assert observations.nodes == frozenset(NODES)
+    assert observations.extension_pending is False
+    jobs = {job.job_id: job for job in observations.jobs or ()}
+    assert jobs["multi"] == Job(job_id="multi", nodes=frozenset(NODES))
+    assert "waits" not in jobs
+
+
+def test_only_an_active_block_is_asked_for_nodes_and_extensions(aws: FakeAws) -> None:
+    aws.reservations[RESERVATION]["State"] = "scheduled"
+    observations = observed(aws)
+
+    assert (observations.nodes, observations.jobs, observations.extension_pending) == (None, None, None)
+    assert not {"DescribeInstances", "DescribeCapacityBlockExtensionHistory", "ListJobs"} & set(aws.calls)
+
+
+def test_reservation_that_ec2_does_not_know_is_none(aws: FakeAws) -> None:
+    del aws.reservations[RESERVATION]
+
+    assert observed(aws).reservation is None
+
+
+def test_refused_reads_are_none_and_recorded(aws: FakeAws) -> None:
+    aws.denied = {"DescribeInstances", "DescribeJobQueues"}
+    observations = observed(aws, errors=2)
+
+    assert (observations.nodes, observations.queue) == (None, None)
+    assert observations.environment_enabled is True
+
+
+def test_nothing_is_observed_without_the_reservation(aws: FakeAws) -> None:
+    aws.denied = {"DescribeCapacityReservations"}
+    with pytest.raises(ClientError):
+        observe(cluster(), aws.clients, NOW, [])
+    assert aws.calls == ["DescribeCapacityReservations"]
+
+
+def test_disabled_environment_is_reported(aws: FakeAws) -> None:
+    aws.environments[ENVIRONMENT]["state"] = "DISABLED"
+
+    assert observed(aws).environment_enabled is False
+
+
+@pytest.mark.parametrize(("length", "sizes"), [(0, []), (2, [2]), (3, [2, 1])])
+def test_chunks_hold_at_most_the_size(length: int, sizes: list[int]) -> None:
+    values = [str(number) for number in range(length)]
+    parts = list(chunks(values, 2))
+
+    assert [len(part) for part in parts] == sizes
+    assert [value for part in parts for value in part] == values
+
+
+def test_only_read_errors_are_recorded() -> None:
+    errors: list[Exception] = []
+    response: dict[str, str] = {}
+
+    assert try_read(lambda: response["member"], errors) is None
+    assert [type(error) for error in errors] == [KeyError]
+    with pytest.raises(ZeroDivisionError):
+        try_read(lambda: 1 // 0, errors)

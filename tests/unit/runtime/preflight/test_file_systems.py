@@ -1,0 +1,92 @@
+"""Evaluation of existing file systems: state, place and security groups."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
+from ultracluster_runtime.preflight.check import Status
+from ultracluster_runtime.preflight.file_systems import FILE_SYSTEM_CHECKS
+from ultracluster_runtime.preflight.requirements import FileSystemRequirements
+
+STATE, PLACE, PORTS = FILE_SYSTEM_CHECKS
+LUSTRE = FileSystemRequirements(
+    key=("us-east-2", "train", "fs-1"),
+    file_system_id="fs-1",
+    mount_name="abc",
+    zone_id="use2-az3",
+    vpc_id="vpc-1",
+    security_group_id=None,
+)
+DESCRIPTION = {
+    "FileSystemType": "LUSTRE",
+    "Lifecycle": "AVAILABLE",
+    "LustreConfiguration": {"MountName": "abc"},
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, Status.PASS),
+        ({"Lifecycle": "UPDATING"}, Status.PASS),
+        ({"Lifecycle": "CREATING"}, Status.WARN),
+        ({"Lifecycle": "FAILED"}, Status.FAIL),
+        ({"FileSystemType": "ONTAP"}, Status.FAIL),
+        ({"LustreConfiguration": {"MountName": "xyz"}}, Status.FAIL),
+    ],
+)
+def test_file_system_must_be_lustre_and_available_under_its_mount_name(
+    changes: dict[str, Any], status: Status
+) -> None:
+    assert STATE.evaluate(LUSTRE, DESCRIPTION | changes).status is status
+
+
+def test_missing_file_system_fails() -> None:
+    assert STATE.evaluate(LUSTRE, None).status is Status.FAIL
+
+
+@pytest.mark.parametrize(
+    ("evidence", "status"),
+    [
+        (("vpc-1", "use2-az3"), Status.PASS),
+        (("vpc-1", "use2-az1"), Status.FAIL),
+        (("vpc-1", None), Status.WARN),
+        (("vpc-2", "use2-az3"), Status.FAIL),
+    ],
+)
+def test_file_system_must_be_in_the_vpc_and_zone_of_the_nodes(
+    evidence: tuple[str, str | None], status: Status
+) -> None:
+    assert PLACE.evaluate(LUSTRE, evidence).status is status
+    assert PLACE.evaluate(replace(LUSTRE, vpc_id=None), evidence).status is Status.FAIL
+
+
+def group(*rules: tuple[str, int, int]) -> list[dict[str, Any]]:
+    permissions = [{"IpProtocol": kind, "FromPort": low, "ToPort": high} for kind, low, high in rules]
+    return [{"GroupId": "sg-1", "IpPermissions": permissions}]
+
+
+LOW, HIGH = min(low for low, _ in LUSTRE_PORTS), max(high for _, high in LUSTRE_PORTS)
+
+
+@pytest.mark.parametrize(
+    ("groups", "status"),
+    [
+        (group(*(("tcp", low, high) for low, high in LUSTRE_PORTS)), Status.WARN),
+        (group(("tcp", LOW, HIGH)), Status.WARN),
+        (group(("-1", -1, -1)), Status.WARN),
+        (group(("tcp", LOW, HIGH - 1)), Status.FAIL),
+        (group(("tcp", LOW + 1, HIGH)), Status.FAIL),
+        (group(("udp", LOW, HIGH)), Status.FAIL),
+        ([], Status.SKIP),
+    ],
+)
+def test_every_port_of_lustre_must_be_open(groups: list[dict[str, Any]], status: Status) -> None:
+    assert PORTS.evaluate(LUSTRE, groups).status is status
+
+
+@pytest.mark.parametrize(("group_id", "status"), [("sg-1", Status.PASS), ("sg-2", Status.FAIL)])
+def test_group_that_gets_the_rules_must_be_one_of_the_file_system(group_id: str, status: Status) -> None:
+    assert PORTS.evaluate(replace(LUSTRE, security_group_id=group_id), group()).status is status

@@ -1,0 +1,142 @@
+"""Evaluation of existing subnets: place, addresses, routes, DNS and the rules for EFA."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.unit.runtime.preflight.preflight_requirements import Client, error, reads_of
+
+from ultracluster_runtime.preflight.check import Status
+from ultracluster_runtime.preflight.network import NETWORK_CHECKS, Routes
+from ultracluster_runtime.preflight.requirements import SubnetRequirements
+
+PLACE, ADDRESSES, PRIVATE, S3, SERVICES, DNS, GROUP = NETWORK_CHECKS
+SUBNET = SubnetRequirements(
+    key=("us-east-2", "train", "subnet-1"),
+    subnet_id="subnet-1",
+    vpc_id="vpc-1",
+    zone_id="use2-az3",
+    addresses=80,
+    services=("ecr.api", "logs"),
+    security_group_id="sg-1",
+    adds_efa_rules=False,
+    stack="cluster",
+)
+NO_ROUTES = Routes(default=None, gateways=frozenset(), endpoints=frozenset(), without_private_dns=frozenset())
+TO_ITSELF = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-1"}]}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, ""),
+        ({"AvailabilityZoneId": "use2-az1"}, "it is in use2-az1"),
+        ({"VpcId": "vpc-2"}, "it belongs to vpc-2"),
+        ({"State": "pending"}, "it is pending"),
+    ],
+)
+def test_subnet_must_be_where_the_rollout_says(changes: dict[str, str], words: str) -> None:
+    outcome = PLACE.evaluate(SUBNET, {"AvailabilityZoneId": "use2-az3", "VpcId": "vpc-1"} | changes)
+
+    assert outcome.status is (Status.FAIL if words else Status.PASS)
+    assert words in outcome.evidence
+
+
+def test_missing_subnet_fails() -> None:
+    client = Client({"describe_subnets": error("InvalidSubnetID.NotFound")})
+    found = PLACE.gather(reads_of(client), SUBNET)
+
+    assert PLACE.evaluate(SUBNET, found).status is Status.FAIL
+
+
+@pytest.mark.parametrize(
+    ("free", "deployed", "status"),
+    [(80, False, Status.PASS), (79, False, Status.FAIL), (79, True, Status.WARN)],
+)
+def test_subnet_needs_an_address_for_each_interface(free: int, deployed: bool, status: Status) -> None:
+    assert ADDRESSES.evaluate(SUBNET, (free, deployed)).status is status
+
+
+@pytest.mark.parametrize(("public", "status"), [(True, Status.FAIL), (False, Status.PASS)])
+def test_subnet_may_not_assign_public_addresses(public: bool, status: Status) -> None:
+    assert PRIVATE.evaluate(SUBNET, {"MapPublicIpOnLaunch": public}).status is status
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({"gateways": frozenset({"s3"})}, Status.PASS),
+        ({"gateways": frozenset({"dynamodb"})}, Status.FAIL),
+        ({"endpoints": frozenset({"s3"})}, Status.WARN),
+        ({"default": "nat-1"}, Status.WARN),
+        ({"default": "igw-1"}, Status.FAIL),
+        ({}, Status.FAIL),
+    ],
+)
+def test_s3_is_best_reached_through_a_gateway_endpoint(changes: dict[str, Any], status: Status) -> None:
+    assert S3.evaluate(SUBNET, replace(NO_ROUTES, **changes)).status is status
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "words"),
+    [
+        ({"endpoints": frozenset({"ecr.api", "logs"})}, Status.PASS, "all 2 services"),
+        ({"endpoints": frozenset({"logs"}), "default": "nat-1"}, Status.PASS, "ecr.api are reached"),
+        ({"endpoints": frozenset({"logs"})}, Status.FAIL, "no route to ecr.api"),
+        ({"default": "igw-1"}, Status.FAIL, "of no use without public addresses"),
+        (
+            {"endpoints": frozenset({"logs"}), "without_private_dns": frozenset({"ecr.api"})},
+            Status.FAIL,
+            "without private DNS: ecr.api",
+        ),
+    ],
+)
+def test_each_service_needs_an_endpoint_or_a_route(
+    changes: dict[str, Any], status: Status, words: str
+) -> None:
+    outcome = SERVICES.evaluate(SUBNET, replace(NO_ROUTES, **changes))
+
+    assert outcome.status is status
+    assert words in outcome.evidence
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"),
+    [
+        ({"DNS support": True, "DNS hostnames": True}, Status.PASS),
+        ({"DNS support": True, "DNS hostnames": False}, Status.FAIL),
+    ],
+)
+def test_vpc_must_resolve_names(settings: dict[str, bool], status: Status) -> None:
+    assert DNS.evaluate(SUBNET, settings).status is status
+
+
+@pytest.mark.parametrize(
+    ("inbound", "outbound", "adds", "status"),
+    [
+        (TO_ITSELF, TO_ITSELF, False, Status.PASS),
+        (TO_ITSELF, [], False, Status.FAIL),
+        ([], [], False, Status.FAIL),
+        ([], [], True, Status.PASS),
+        (TO_ITSELF, [], True, Status.FAIL),
+        (TO_ITSELF, [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}], False, Status.FAIL),
+        (TO_ITSELF, [TO_ITSELF[0] | {"IpProtocol": "tcp"}], False, Status.FAIL),
+    ],
+)
+def test_group_needs_both_rules_for_efa_exactly_once(
+    inbound: Any, outbound: Any, adds: bool, status: Status
+) -> None:
+    group = {
+        "GroupId": "sg-1",
+        "VpcId": "vpc-1",
+        "IpPermissions": inbound,
+        "IpPermissionsEgress": outbound,
+    }
+
+    assert GROUP.evaluate(replace(SUBNET, adds_efa_rules=adds), group).status is status
+
+
+def test_group_of_another_vpc_fails() -> None:
+    outcome = GROUP.evaluate(SUBNET, {"GroupId": "sg-1", "VpcId": "vpc-2"})
+
+    assert (outcome.status, outcome.evidence) == (Status.FAIL, "it belongs to vpc-2; the subnet to vpc-1")

@@ -1,0 +1,78 @@
+"""Evaluation of purchase orders against the ledger."""
+
+from dataclasses import replace
+
+import pytest
+from tests.unit.runtime.preflight.preflight_requirements import Client, error, reads_of
+from tests.unit.runtime.purchasing.example_orders import block_order
+from tests.unit.runtime.purchasing.simulation import START
+
+from ultracluster_runtime.preflight.check import Outcome, Status
+from ultracluster_runtime.preflight.orders import ORDER_CHECKS
+from ultracluster_runtime.preflight.requirements import OrderRequirements
+from ultracluster_runtime.purchasing.ledger import record_item
+from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
+
+(ORDER,) = ORDER_CHECKS
+DECEMBER = OrderRequirements(
+    key=("us-east-2", "train", "december"),
+    order="december",
+    reservation_id="cr-1",
+    ledger=("orders", "us-east-2"),
+)
+RECORD = Record(
+    order=block_order(),
+    token=order_token(block_order()),
+    state=OrderState.PAID,
+    changed_at=START,
+    reservation_ids=("cr-1", "cr-2"),
+)
+
+
+def outcome(record: Record, order: OrderRequirements = DECEMBER) -> Outcome:
+    return ORDER.evaluate(order, {"Item": record_item(record)})
+
+
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [
+        (OrderState.PAID, Status.PASS),
+        (OrderState.PURCHASED, Status.PASS),
+        (OrderState.APPROVED, Status.FAIL),
+        (OrderState.UNKNOWN, Status.FAIL),
+    ],
+)
+def test_order_must_have_bought(state: OrderState, status: Status) -> None:
+    assert outcome(replace(RECORD, state=state)).status is status
+
+
+@pytest.mark.parametrize(
+    ("reservation_id", "status"), [("cr-2", Status.PASS), ("cr-3", Status.FAIL), (None, Status.FAIL)]
+)
+def test_rollout_must_use_what_was_bought(reservation_id: str | None, status: Status) -> None:
+    assert outcome(RECORD, replace(DECEMBER, reservation_id=reservation_id)).status is status
+
+
+def test_edited_terms_fail() -> None:
+    edited = outcome(replace(RECORD, order=block_order(count=32)))
+
+    assert edited.status is Status.FAIL
+    assert "differ from the approved ones" in edited.evidence
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"), [({}, "has no order december"), (error("ResourceNotFoundException"), "has no order")]
+)
+def test_order_must_be_in_the_ledger(reply: object, words: str) -> None:
+    found = ORDER.gather(reads_of(Client({"get_item": reply})), DECEMBER)
+    result = ORDER.evaluate(DECEMBER, found)
+
+    assert result.status is Status.FAIL
+    assert words in result.evidence
+
+
+def test_without_a_ledger_nothing_is_read() -> None:
+    client, order = Client({}), replace(DECEMBER, ledger=None)
+
+    assert ORDER.evaluate(order, ORDER.gather(reads_of(client), order)).status is Status.WARN
+    assert client.asked == []
