@@ -78,7 +78,7 @@ def test_reports_that_there_is_no_advice(run: Run, quickstart: Path, tmp_path: P
         ({}, ("--cluster", "quickstart"), "UC9332"),
     ],
 )
-def test_rejects_a_recording_of_another_cluster(
+def test_rejects_inconsistent_input(
     asked: Callable[..., Any], change: dict[str, str], arguments: tuple[str, ...], code: str
 ) -> None:
     outcome = asked(change, *arguments)
