@@ -6,11 +6,11 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import ultracluster_local
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli._cdk.timing import measure
-from ultracluster_local import LocalAws
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
@@ -39,7 +39,7 @@ def local_aws(
             endpoint = (
                 running.endpoint
                 if running
-                else stack.enter_context(LocalAws(directory=temporary / "local")).endpoint
+                else stack.enter_context(ultracluster_local.LocalAws(directory=temporary / "local")).endpoint
             )
             seed(
                 endpoint=endpoint,

@@ -21,7 +21,7 @@ from ultracluster_cli.options import (
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
-from ultracluster_runtime.images import FoundImage, image_of_parameter, newest_baked_image
+from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
 from ultracluster_stacks.config.editing.image_references import ClusterImage, cluster_images, with_images
 from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file
@@ -177,7 +177,7 @@ def clients_of(profile: str | None) -> Client:
 
 def find_images(
     clients: Client, *, regions: Sequence[str], image: str, parameter: str | None, baked: str | None
-) -> dict[str, FoundImage]:
+) -> dict[str, MachineImage]:
     """Find the AMI of each Region.
 
     Args:
@@ -190,7 +190,7 @@ def find_images(
     Raises:
         FindingsError: UC4055 or UC4056, for all Regions together.
     """
-    images: dict[str, FoundImage] = {}
+    images: dict[str, MachineImage] = {}
     findings: list[Finding] = []
     for region in regions:
 

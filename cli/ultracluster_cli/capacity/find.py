@@ -158,7 +158,7 @@ def _show_offerings(
 ) -> None:
     """Print offerings, reference prices, findings and the number of requests."""
     rows = [offering_row(offering, earliest=earliest) for offering in offerings]
-    kinds = {(offering.known_type.name, offering.region) for offering in offerings if offering.known_type}
+    kinds = {(offering.catalog_type.name, offering.region) for offering in offerings if offering.catalog_type}
     comparisons = {
         comparison.label: comparison
         for instance_type, region in sorted(kinds)

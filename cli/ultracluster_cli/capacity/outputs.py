@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Record
 
 __all__ = ["PARAMETER_PREFIX", "fragment", "write_fragment", "write_parameter"]
 

@@ -19,7 +19,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering
-from ultracluster_runtime.purchasing.placement import Need, PlacementRules
+from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
 from ultracluster_stacks.config.editing.order_references import (
@@ -63,14 +63,16 @@ def place(
     current_places = {(capacity.cluster, capacity.region) for capacity in unplaced}
     offerings = choose(
         [
-            Need(cluster=capacity.cluster, instance_type=capacity.instance_type, nodes=capacity.nodes)
+            PlacementRequest(
+                cluster=capacity.cluster, instance_type=capacity.instance_type, nodes=capacity.nodes
+            )
             for capacity in unplaced
         ],
         _search_offerings(unplaced, read_regions(regions, known=()), days, between, profile),
         rules=PlacementRules(
             regions=read_regions(regions, known=()),
             max_fee=read_fee("--max-fee", max_fee),
-            most_per_region=most_per_region,
+            max_per_region=most_per_region,
             prefer=prefer,
         ),
         taken=[capacity for capacity in cluster_places(rollout) if capacity not in current_places],

@@ -13,11 +13,10 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Quote
-from ultracluster_runtime.purchasing.effects import Identify, Steps, Unanswered, perform_all
+from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
-from ultracluster_runtime.purchasing.orders import Order, order_token
+from ultracluster_runtime.purchasing.orders import Order, Record, order_token
 from ultracluster_runtime.purchasing.reconcile import Outcome
-from ultracluster_runtime.purchasing.records import Record
 
 __all__ = [
     "Session",
@@ -59,8 +58,8 @@ class Session:
         Raises:
             FindingsError: UC7035 if AWS does not identify them.
         """
-        account = self.driver.perform(Identify())
-        if isinstance(account, Unanswered):
+        account = self.driver.perform(GetCallerAccount())
+        if isinstance(account, ReadFailed):
             problem = f"the credentials could not be identified: {account.code}: {account.message}"
             raise FindingsError.of("UC7035", problem)
         return str(account)

@@ -11,8 +11,8 @@ from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Reservation
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.effects import DescribeReservations, perform_all
-from ultracluster_runtime.purchasing.pagination import every_page
-from ultracluster_runtime.purchasing.verify import judge_consumption, read_instances
+from ultracluster_runtime.purchasing.pagination import iterate_pages
+from ultracluster_runtime.purchasing.verify import check_consumption, read_instances
 
 __all__ = ["verify"]
 
@@ -38,7 +38,9 @@ def verify(
     """
     reads = Ec2Reads(session_clients(profile))
     reservations: list[Reservation] = perform_all(
-        every_page(lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"),
+        iterate_pages(
+            lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"
+        ),
         lambda effect: reads.perform(effect) if isinstance(effect, DescribeReservations) else None,
     )
     selected = [item for item in reservations if item.reservation_id in reservation]
@@ -51,7 +53,7 @@ def verify(
     for text in tag or ():
         key, _, value = text.partition("=")
         filters.append({"Name": f"tag:{key}", "Values": [value]})
-    report = judge_consumption(
+    report = check_consumption(
         read_instances(reads.client(region), filters=filters),
         reserved={item.reservation_id: item.instance_count for item in selected},
         is_block=all(item.reservation_type == "capacity-block" for item in selected),

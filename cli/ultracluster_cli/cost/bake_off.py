@@ -15,14 +15,14 @@ from ultracluster_cli._aws.targets import account
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_reports
+from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_samples
 from ultracluster_runtime.metrics.bake_off_report import (
-    BY_THE_SECOND,
+    PER_SECOND,
+    Candidate,
     Figure,
-    Reached,
-    Side,
+    Result,
     Week,
-    report_weeks,
+    compare_weeks,
     weeks_until,
 )
 
@@ -81,8 +81,8 @@ def bake_off(
                 )
             )
             reports = (
-                read_reports(
-                    cloudwatch, bake_off=path, contestants=names, figures=figure_names, mondays=mondays
+                read_samples(
+                    cloudwatch, bake_off=path, candidates=names, figures=figure_names, mondays=mondays
                 )
                 if names and figure_names
                 else {}
@@ -106,7 +106,7 @@ def bake_off(
         )
         for name in names
     ]
-    report = report_weeks(reports, mondays=mondays, figures=figure_names, sides=sides, today=today)
+    report = compare_weeks(reports, mondays=mondays, figures=figure_names, candidates=sides, today=today)
     if as_json:
         print_json(
             {
@@ -168,15 +168,15 @@ def _side(
     *,
     market: Literal["capacity-block", "on-demand"],
     region: str,
-) -> Side:
+) -> Candidate:
     count, instance_type = node_counts.get(name, (None, None))
     price = paid_prices.get(name)
     if price is None and instance_type is not None:
         price = price_of(BillableItem(kind=market, name=instance_type), region)
-    return Side(name=name, nodes=count, price=price)
+    return Candidate(name=name, nodes=count, price=price)
 
 
-def _side_json(side: Side) -> dict[str, Any]:
+def _side_json(side: Candidate) -> dict[str, Any]:
     price = side.price
     return {
         "name": side.name,
@@ -188,7 +188,7 @@ def _side_json(side: Side) -> dict[str, Any]:
     }
 
 
-def _unknown_price_reason(side: Side) -> str:
+def _unknown_price_reason(side: Candidate) -> str:
     return "no instance type or price specified" if side.price is None else side.price.reason
 
 
@@ -210,17 +210,17 @@ def _week_json(week: Week) -> dict[str, Any]:
     }
 
 
-def _reached_json(reached: Reached) -> dict[str, Any]:
+def _reached_json(reached: Result) -> dict[str, Any]:
     return {
         "mean": reached.mean,
         "reports": int(reached.count),
         "ratio": reached.ratio,
-        "for_a_dollar": reached.for_a_dollar,
-        "ratio_for_a_dollar": reached.ratio_for_a_dollar,
+        "for_a_dollar": reached.per_dollar,
+        "ratio_for_a_dollar": reached.ratio_per_dollar,
     }
 
 
-def _print(path: str, region: str, sides: Sequence[Side], weeks: Sequence[Week]) -> None:
+def _print(path: str, region: str, sides: Sequence[Candidate], weeks: Sequence[Week]) -> None:
     first, *others = [side.name for side in sides]
     ratios = {name: f"{name} / {first}" for name in others}
     rows = [row for week in weeks for figure in week.figures for row in _rows(week, figure, ratios)]
@@ -249,14 +249,14 @@ def _rows(week: Week, figure: Figure, ratios: Mapping[str, str]) -> Iterator[dic
         **{name: f"{mean.mean:,.6g}" for name, mean in reached.items()},
         **{ratio: _text(reached[name].ratio if name in reached else None) for name, ratio in ratios.items()},
     }
-    if figure.name.endswith(BY_THE_SECOND):
+    if figure.name.endswith(PER_SECOND):
         yield {
             "week": period,
-            "figure": f"{figure.name.removesuffix(BY_THE_SECOND)} per dollar",
+            "figure": f"{figure.name.removesuffix(PER_SECOND)} per dollar",
             **missing,
-            **{name: _text(mean.for_a_dollar) for name, mean in reached.items()},
+            **{name: _text(mean.per_dollar) for name, mean in reached.items()},
             **{
-                ratio: _text(reached[name].ratio_for_a_dollar if name in reached else None)
+                ratio: _text(reached[name].ratio_per_dollar if name in reached else None)
                 for name, ratio in ratios.items()
             },
         }

@@ -19,12 +19,12 @@ from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding
-from ultracluster_runtime.jobs.describe import STATES, look
+from ultracluster_runtime.jobs.describe import STATES, describe_pending_job
 from ultracluster_runtime.jobs.describe import list_jobs as jobs_of
-from ultracluster_runtime.jobs.diagnose import reasons
+from ultracluster_runtime.jobs.diagnose import diagnose
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_runtime.jobs.queues import find_definition, find_queue, find_queues
-from ultracluster_runtime.jobs.stop import end_job
+from ultracluster_runtime.jobs.stop import stop_job
 
 __all__ = ["app", "list_jobs", "logs", "stop", "submit", "why"]
 
@@ -164,8 +164,8 @@ def why(
     """Explain why a job is waiting and what to do about it."""
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
-        snapshot = look(job, now=datetime.now(UTC), client=client)
-    explanations = reasons(snapshot)
+        snapshot = describe_pending_job(job, now=datetime.now(UTC), client=client)
+    explanations = diagnose(snapshot)
     if as_json:
         rows = [
             {"reason": reason.reason, "evidence": reason.evidence, "remedy": reason.remedy}
@@ -240,7 +240,7 @@ def stop(
     if checkpoint_time:
         say(f"Waiting up to {wait} for a checkpoint; use --now to stop immediately.")
     with aws_errors_as_findings():
-        stopped = end_job(
+        stopped = stop_job(
             job,
             reason=reason,
             wait=checkpoint_time,
@@ -249,19 +249,19 @@ def stop(
             sleep=time.sleep,
         )
     if stopped.problem is not None:
-        problem = f"{len(stopped.told_nodes)} nodes of {stopped.job_id} were notified: {stopped.problem}"
+        problem = f"{len(stopped.notified_nodes)} nodes of {stopped.job_id} were notified: {stopped.problem}"
         print_findings([Finding(code="UC6207", problem=problem)])
     if as_json:
         print_json(
             {
                 "job": stopped.job_id,
                 "state_before": stopped.status_before,
-                "told_nodes": list(stopped.told_nodes),
+                "told_nodes": list(stopped.notified_nodes),
                 "terminated": stopped.terminated,
             }
         )
     else:
         outcome = "it was terminated" if stopped.terminated else "it had already ended"
         say(
-            f"{stopped.job_id} was {stopped.status_before}; {len(stopped.told_nodes)} nodes were notified; {outcome}."
+            f"{stopped.job_id} was {stopped.status_before}; {len(stopped.notified_nodes)} nodes were notified; {outcome}."
         )

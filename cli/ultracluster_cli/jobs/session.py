@@ -11,8 +11,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
-from ultracluster_runtime.jobs.describe import nodes_of
-from ultracluster_runtime.jobs.queues import Client, region_of
+from ultracluster_runtime.jobs.describe import node_count_of
+from ultracluster_runtime.jobs.queues import Client, region_from_arn
 
 __all__ = ["aws_errors_as_findings", "job_row", "open_region", "read_duration", "read_variables"]
 
@@ -36,7 +36,7 @@ def open_region(
     """
     session = aws_session(profile)
     chosen_region = (
-        next((arn_region for name in names if (arn_region := region_of(name))), None)
+        next((arn_region for name in names if (arn_region := region_from_arn(name))), None)
         or region
         or session.region_name
     )
@@ -118,7 +118,7 @@ def job_row(job: Any) -> dict[str, Any]:
         "job": job["jobId"],
         "name": job["jobName"],
         "state": job["status"],
-        "nodes": nodes_of(job),
+        "nodes": node_count_of(job),
         "since": datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds") if at else None,
         "share": job.get("shareIdentifier"),
         "reason": job.get("statusReason") or None,

@@ -6,7 +6,7 @@ from typing import Any
 
 from ultracluster_cli.jobs.session import aws_errors_as_findings
 from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, queue_of, submission_order
-from ultracluster_runtime.jobs.queues import Client, Queue, definitions_of
+from ultracluster_runtime.jobs.queues import Client, Queue, list_definitions
 from ultracluster_runtime.jobs.submission import submission
 
 __all__ = ["Submitted", "submit_all"]
@@ -60,7 +60,7 @@ def submit_all(
     """
     with aws_errors_as_findings():
         job_definitions = (
-            [definition] if alone else submission_order(definition, definitions_of(queue, client=client))
+            [definition] if alone else submission_order(definition, list_definitions(queue, client=client))
         )
         limits: dict[str, tuple[bool, int | None]] = {}
         requests = []

@@ -22,9 +22,7 @@ from ultracluster_cli.output import print_table, say
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import ORDER_TAG
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import ORDER_TAG, OrderState, Record
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["LEDGER_REGION", "LEDGER_TABLE", "DemoBuyer", "Purchase", "make_ledger", "order_name"]

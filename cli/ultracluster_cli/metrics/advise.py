@@ -132,7 +132,7 @@ def _document(recorded: Recording, subject: Subject, report: Report) -> dict[str
             }
             for advice in report.advice
         ],
-        "not_judged": [asdict(advice) for advice in report.not_judged],
+        "not_judged": [asdict(advice) for advice in report.skipped_rules],
     }
 
 
@@ -151,8 +151,12 @@ def _print(recorded: Recording, subject: Subject, report: Report) -> None:
         lines += ["", f"{advice.rule}: {saving}", f"  {advice.evidence}", f"  {advice.remedy}"]
     if not report.advice:
         lines += ["", "No advice."]
-    if report.not_judged:
-        lines += ["", "Not assessed:", *(f"  {advice.rule}: {advice.reason}" for advice in report.not_judged)]
+    if report.skipped_rules:
+        lines += [
+            "",
+            "Not assessed:",
+            *(f"  {advice.rule}: {advice.reason}" for advice in report.skipped_rules),
+        ]
     print("\n".join(lines))  # noqa: T201 - output
     if report.hours < 1:
         say("warning: monthly savings are extrapolated from less than an hour")

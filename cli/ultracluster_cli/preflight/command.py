@@ -22,7 +22,7 @@ from ultracluster_cli.options import (
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.preflight.run import check_accounts, check_codes
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.run import Result
+from ultracluster_runtime.preflight.run import CheckResult
 from ultracluster_stacks.config import load_rollout
 
 __all__ = ["app", "preflight"]
@@ -88,7 +88,7 @@ def _print(rows: Sequence[dict[str, Any]], counts: Counter[Status], *, calls: in
     say(f"{numbers}; {calls} read-only API calls")
 
 
-def _row(result: Result) -> dict[str, Any]:
+def _row(result: CheckResult) -> dict[str, Any]:
     return {
         "code": result.code,
         "status": result.outcome.status,

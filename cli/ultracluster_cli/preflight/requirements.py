@@ -13,15 +13,15 @@ from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_ad
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_rules.network import network_interfaces
 from ultracluster_runtime.preflight.requirements import (
-    BucketNeeds,
-    ClusterNeeds,
-    FileSystemNeeds,
-    ImageNeeds,
-    KeyNeeds,
-    OrderNeeds,
-    RolloutNeeds,
-    SourceNeeds,
-    SubnetNeeds,
+    BucketRequirements,
+    ClusterRequirements,
+    FileSystemRequirements,
+    ImageRequirements,
+    KeyRequirements,
+    OrderRequirements,
+    RolloutRequirements,
+    SourceRequirements,
+    SubnetRequirements,
 )
 from ultracluster_stacks.config import CapacityConfig, ClusterConfig
 
@@ -32,7 +32,7 @@ _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-s
 
 def rollout_requirements(
     clusters: Sequence[ClusterConfig], *, qualifier: str, ledger: tuple[str, str] | None = None
-) -> RolloutNeeds:
+) -> RolloutRequirements:
     """Return the requirements of clusters of one account.
 
     Args:
@@ -41,10 +41,10 @@ def rollout_requirements(
         ledger: Table and Region of the capacity ledger. Default: none.
     """
     needs = tuple(_cluster(cluster, ledger) for cluster in clusters)
-    return RolloutNeeds(clusters=needs, qualifier=qualifier)
+    return RolloutRequirements(clusters=needs, qualifier=qualifier)
 
 
-def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNeeds:
+def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterRequirements:
     machine = config.machine
     compilers = tuple(_compilers(config, machine))
     storage = config.file_system
@@ -53,7 +53,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNe
     if new and storage.storage_type != INTELLIGENT_TIERING:
         quota = SERVICE_QUOTAS[_STORAGE_QUOTAS[storage.deployment_type]].code
     stage = config.stage
-    return ClusterNeeds(
+    return ClusterRequirements(
         region=config.region,
         name=config.name,
         account=config.account,
@@ -74,11 +74,11 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNe
         buckets=tuple(_buckets(config)),
         keys=tuple(_keys(config)),
         images=tuple(
-            ImageNeeds(key=(config.region, config.name, image), image=image)
+            ImageRequirements(key=(config.region, config.name, image), image=image)
             for image in dict.fromkeys(job.image for job in config.jobs)
         ),
         orders=tuple(
-            OrderNeeds(
+            OrderRequirements(
                 key=(config.region, config.name, capacity.order),
                 order=capacity.order,
                 reservation_id=capacity.reservation_id,
@@ -92,7 +92,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNe
     )
 
 
-def _source(config: ClusterConfig, machine: InstanceType, capacity: CapacityConfig) -> SourceNeeds:
+def _source(config: ClusterConfig, machine: InstanceType, capacity: CapacityConfig) -> SourceRequirements:
     name = capacity.reservation_id or capacity.resource_group_arn or capacity.market_type
     return _nodes(
         machine,
@@ -105,11 +105,11 @@ def _source(config: ClusterConfig, machine: InstanceType, capacity: CapacityConf
 
 def _nodes(
     machine: InstanceType, *, key: tuple[str, ...], zone_id: str, nodes: int, capacity: CapacityConfig
-) -> SourceNeeds:
+) -> SourceRequirements:
     # The quotas of a custom instance type may be unknown.
     family = next((name for name in ON_DEMAND_QUOTAS if machine.name.startswith(name)), None)
     blocks = capacity_block_quotas(machine)
-    return SourceNeeds(
+    return SourceRequirements(
         key=key,
         zone_id=zone_id,
         instance_type=machine.name,
@@ -128,7 +128,7 @@ def _nodes(
     )
 
 
-def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceNeeds]:
+def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceRequirements]:
     """Return an on-demand node for each instance type of precompile jobs."""
     smallest = smaller_compile_types(machine, zone_id=config.zone_id)
     jobs = [job for job in config.jobs if job.kind == "precompile" and job.queue is None]
@@ -150,7 +150,7 @@ def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:
     return config.most_nodes * per_node + endpoints + config.file_system.subnet_addresses
 
 
-def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> SubnetNeeds | None:
+def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> SubnetRequirements | None:
     network = config.network
     if network.subnet_id is None or network.vpc_id is None:
         return None
@@ -159,7 +159,7 @@ def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> Subn
         addresses_per_node=addresses_per_node(network_interfaces(machine, network.layout)),
         file_system_interfaces=config.file_system.subnet_addresses,
     )
-    return SubnetNeeds(
+    return SubnetRequirements(
         key=(config.region, config.name, network.subnet_id),
         subnet_id=network.subnet_id,
         vpc_id=network.vpc_id,
@@ -172,11 +172,11 @@ def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> Subn
     )
 
 
-def _file_system(config: ClusterConfig) -> FileSystemNeeds | None:
+def _file_system(config: ClusterConfig) -> FileSystemRequirements | None:
     file_system = config.file_system
     if file_system.file_system_id is None:
         return None
-    return FileSystemNeeds(
+    return FileSystemRequirements(
         key=(config.region, config.name, file_system.file_system_id),
         file_system_id=file_system.file_system_id,
         mount_name=file_system.mount_name or "",
@@ -186,7 +186,7 @@ def _file_system(config: ClusterConfig) -> FileSystemNeeds | None:
     )
 
 
-def _buckets(config: ClusterConfig) -> Iterator[BucketNeeds]:
+def _buckets(config: ClusterConfig) -> Iterator[BucketRequirements]:
     joined: dict[str, bool] = {}
     new = config.file_system.file_system_id is None
     if (name := config.checkpoints.bucket_name) is not None:
@@ -199,11 +199,11 @@ def _buckets(config: ClusterConfig) -> Iterator[BucketNeeds]:
         name = association.data_repository_path.removeprefix("s3://").partition("/")[0]
         joined[name] = joined.get(name, False) or bool(association.import_events)
     for name, also_joined in joined.items():
-        yield BucketNeeds(key=(config.region, config.name, name), name=name, joined=also_joined)
+        yield BucketRequirements(key=(config.region, config.name, name), name=name, joined=also_joined)
 
 
-def _keys(config: ClusterConfig) -> Iterator[KeyNeeds]:
+def _keys(config: ClusterConfig) -> Iterator[KeyRequirements]:
     arns = [config.kms_key_arn, config.file_system.kms_key_arn, config.checkpoints.kms_key_arn]
     arns += [dataset.kms_key_arn for dataset in config.datasets]
     for arn in dict.fromkeys(arn for arn in arns if arn is not None):
-        yield KeyNeeds(key=(config.region, config.name, arn), arn=arn)
+        yield KeyRequirements(key=(config.region, config.name, arn), arn=arn)

@@ -18,9 +18,9 @@ from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.run import Result, run_checks
+from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["check_accounts", "check_codes"]
@@ -43,7 +43,7 @@ def check_accounts(
     qualifier: str,
     ledger: tuple[str, str] | None,
     seconds: float,
-) -> tuple[list[Result], Counter[str]]:
+) -> tuple[list[CheckResult], Counter[str]]:
     """Run the checks on the account of each cluster.
 
     Args:
@@ -61,19 +61,19 @@ def check_accounts(
     Raises:
         FindingsError: If a profile does not exist (UC9009).
     """
-    results: list[Result] = []
+    results: list[CheckResult] = []
     sent: Counter[str] = Counter()
     deadline = time.monotonic() + seconds
     for profile_name, profile_clusters in _by_profile(clusters, local=local, profile=profile).items():
         with _clients(profile_clusters, local=local, profile=profile_name) as client:
-            reads = Reads(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
+            reader = AwsReader(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
             results += run_checks(
                 rollout_requirements(profile_clusters, qualifier=qualifier, ledger=ledger),
-                reads,
-                left_out=set(skip),
-                tell=_report,
+                reader,
+                skip=set(skip),
+                on_result=_report,
             )
-            sent.update(reads.sent)
+            sent.update(reader.call_counts)
     return results, sent
 
 
@@ -127,6 +127,6 @@ def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | N
     yield cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))
 
 
-def _report(result: Result) -> None:
+def _report(result: CheckResult) -> None:
     if result.outcome.status is not Status.SKIP:
         say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}")

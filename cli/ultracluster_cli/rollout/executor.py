@@ -69,7 +69,7 @@ class ThreadedExecutor:
             self._report(task, result)
             return task, result
 
-    def giving_up(self) -> bool:
+    def stop_requested(self) -> bool:
         """Return whether Ctrl-C was pressed."""
         return self._stopping.is_set()
 

@@ -23,8 +23,8 @@ from ultracluster_cli.rollout.stack_status import (
 )
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import run_checks
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
@@ -69,7 +69,7 @@ class Steps:
     plan: RolloutPlan
     run_id: str
     rollouts: Path
-    needs: Mapping[str, RolloutNeeds]
+    needs: Mapping[str, RolloutRequirements]
     skip: Collection[str]
     targets: ClusterTargets
     toolchain: Toolchain
@@ -100,8 +100,10 @@ class Steps:
         return self._run_job(cluster, task)
 
     def _preflight(self, cluster: PlannedCluster) -> Result:
-        reads = Reads(self.targets.of(cluster.name).client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS)
-        results = run_checks(self.needs[cluster.name], reads, left_out=self.skip)
+        reader = AwsReader(
+            self.targets.of(cluster.name).client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS
+        )
+        results = run_checks(self.needs[cluster.name], reader, skip=self.skip)
         problems = [
             f"{result.code} {result.subject}: {result.outcome.evidence}. {result.outcome.remedy}"
             for result in results

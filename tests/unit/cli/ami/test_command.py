@@ -11,7 +11,7 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.ami import command as ami
 from ultracluster_cli.main import main
-from ultracluster_runtime.images import FoundImage
+from ultracluster_runtime.images import MachineImage
 
 NEW = "ami-00000000000000001"
 
@@ -20,11 +20,11 @@ NEW = "ami-00000000000000001"
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     questions: list[dict[str, Any]] = []
 
-    def find_images(_: object, *, regions: list[str], **question: Any) -> dict[str, FoundImage]:
+    def find_images(_: object, *, regions: list[str], **question: Any) -> dict[str, MachineImage]:
         questions.append(question)
         created = datetime(2026, 10, 30, tzinfo=UTC)
         return {
-            region: FoundImage(region=region, image_id=NEW, name="new", created=created, found_by="/p")
+            region: MachineImage(region=region, image_id=NEW, name="new", created=created, resolved_from="/p")
             for region in regions
         }
 
@@ -111,10 +111,10 @@ def test_a_baked_ami_is_looked_up_in_the_account_of_each_cluster(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def find_images(client: Any, *, regions: list[str], **_: Any) -> dict[str, FoundImage]:
+    def find_images(client: Any, *, regions: list[str], **_: Any) -> dict[str, MachineImage]:
         created = datetime(2026, 10, 30, tzinfo=UTC)
-        image = FoundImage(
-            region=regions[0], image_id=f"of {client}", name="new", created=created, found_by="/p"
+        image = MachineImage(
+            region=regions[0], image_id=f"of {client}", name="new", created=created, resolved_from="/p"
         )
         return dict.fromkeys(regions, image)
 

@@ -139,8 +139,8 @@ def test_a_missing_region_is_a_finding(
             ["submit", "quickstart", "evaluate", "--env", "A=1", "--env", "A=2"],
             "UC6109: --env: duplicate 'A'",
         ),
-        (["why", "two"], "UC6205: AWS Batch knows no job 'two'"),
-        (["logs", "one", "--node", "1"], "UC6208: the job has one node only"),
+        (["why", "two"], "UC6205: AWS Batch has no job 'two'"),
+        (["logs", "one", "--node", "1"], "UC6208: the job has one node"),
         (["stop", "one", "--wait", "0m"], "UC6204: --wait: got '0m'"),
     ],
 )
@@ -205,12 +205,12 @@ def test_unreadable_evidence_is_a_warning(aws: Fake, capsys: pytest.CaptureFixtu
 
     assert main(["jobs", "why", "one"]) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("running: job one is RUNNING: it runs.")
+    assert printed.out.startswith("running: job one is RUNNING: it is running.")
     assert printed.err.startswith("warning: UC6209: the order of the queue")
 
 
 def test_a_possibly_hidden_reason_is_not_success(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracluster_cli.jobs.command.reasons", lambda _: [])
+    monkeypatch.setattr("ultracluster_cli.jobs.command.diagnose", lambda _: [])
     complete = main(["jobs", "why", "one"])
     aws.snapshot = refuse("AccessDenied")
 

@@ -18,8 +18,7 @@ from ultracluster_cli.local.demo_purchase import DemoBuyer, Purchase, command_en
 from ultracluster_local.instance.environment import child_environment
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.order_checks import check_order
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
 

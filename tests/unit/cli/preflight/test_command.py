@@ -11,8 +11,8 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.preflight import run as preflight_run
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_runtime.preflight.check import Outcome, failed, passed, skipped, warned
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
-from ultracluster_runtime.preflight.run import Result
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
+from ultracluster_runtime.preflight.run import CheckResult
 from ultracluster_stacks.config import load_rollout
 
 Answers = list[Outcome]
@@ -24,17 +24,17 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     record: dict[str, Any] = {"outcomes": [passed("good")]}
 
     def run_checks(
-        needs: RolloutNeeds, _: object, *, left_out: set[str], tell: Callable[[Result], None]
-    ) -> list[Result]:
+        needs: RolloutRequirements, _: object, *, skip: set[str], on_result: Callable[[CheckResult], None]
+    ) -> list[CheckResult]:
         record["clusters"] = [cluster.name for cluster in needs.clusters]
-        record["left_out"] = left_out
+        record["skip"] = skip
         record["qualifier"] = needs.qualifier
         results = [
-            Result(code=f"UC940{index}", title="A title.", key=("us-east-2",), outcome=outcome)
+            CheckResult(code=f"UC940{index}", title="A title.", key=("us-east-2",), outcome=outcome)
             for index, outcome in enumerate(record["outcomes"], start=1)
         ]
         for result in results:
-            tell(result)
+            on_result(result)
         return results
 
     monkeypatch.setattr(preflight_run, "run_checks", run_checks)
@@ -54,7 +54,7 @@ def test_prints_each_check_as_it_ends_and_a_table_of_problems(
     ]
     assert "look" in outcome.stdout
     assert "good" not in outcome.stdout
-    assert (asked["clusters"], asked["left_out"], asked["qualifier"]) == (["quickstart"], {"UC9406"}, "ours")
+    assert (asked["clusters"], asked["skip"], asked["qualifier"]) == (["quickstart"], {"UC9406"}, "ours")
 
 
 def test_a_failed_check_exits_with_4_and_json_has_all_results(

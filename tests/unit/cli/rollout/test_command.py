@@ -12,7 +12,7 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.rollout import step_runner as rollout_steps
 from ultracluster_cli.rollout.stack_status import template_digest
 from ultracluster_runtime.preflight.check import failed, passed, warned
-from ultracluster_runtime.preflight.run import Result as Checked
+from ultracluster_runtime.preflight.run import CheckResult as Checked
 
 pytestmark = pytest.mark.process
 
@@ -56,8 +56,8 @@ def test_a_failed_preflight_stops_before_the_deployment(
         for outcome in (failed("no such zone", "Name another"), warned("odd", "Look"), passed("fine"))
     ]
 
-    def run_checks(_: Any, __: Any, *, left_out: Any) -> list[Checked]:
-        return [one for one in found if one.code not in left_out]
+    def run_checks(_: Any, __: Any, *, skip: Any) -> list[Checked]:
+        return [one for one in found if one.code not in skip]
 
     monkeypatch.setattr(rollout_steps, "run_checks", run_checks)
     stopped = project.rollout()

@@ -1,4 +1,4 @@
-"""A process that buys one order and prints how it ended: for tests that kill it."""
+"""Process that buys one order and prints the result, for tests that kill it."""
 
 import functools
 import sys
@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from botocore.config import Config
-from tests.unit.runtime.purchasing.tables import TABLE
+from tests.unit.runtime.purchasing.ledger_table import TABLE
 
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.effects import perform_all

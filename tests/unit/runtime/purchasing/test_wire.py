@@ -1,4 +1,4 @@
-"""Counting requests on the wire: never more than one purchase per order, whatever happens and whatever the environment says."""
+"""Requests on the wire: never more than one purchase per order, whatever happens and whatever the environment configures."""
 
 import os
 import subprocess
@@ -16,14 +16,14 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 from moto.dynamodb.models import DynamoDBBackend
 from moto.server import ThreadedMotoServer
-from tests.unit.runtime.purchasing.buy_once import driver
-from tests.unit.runtime.purchasing.examples import block_order
+from tests.unit.runtime.purchasing.buy_process import driver
+from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.fake_ec2 import FakeEc2, running_fake_ec2
-from tests.unit.runtime.purchasing.tables import TABLE, create_table
+from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import PurchaseBlock
-from ultracluster_runtime.purchasing.effects import Bought, Refused, Send, Unclear, perform_all
+from ultracluster_runtime.purchasing.effects import Bought, OutcomeUnknown, Refused, Send, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome, reconcile
@@ -115,9 +115,7 @@ def test_sends_one_purchase_request_however_often_it_runs(ec2: FakeEc2, behaviou
     assert list(after.record.reservation_ids) == [item["id"] for item in ec2.executed]
 
 
-def test_a_client_with_the_environments_retries_would_buy_twice(
-    ec2: FakeEc2, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_client_with_default_retries_would_buy_twice(ec2: FakeEc2, monkeypatch: pytest.MonkeyPatch) -> None:
     # The control: the same fake, without our configuration of the client. Two attempts, so that it waits once.
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     monkeypatch.setenv("AWS_RETRY_MODE", "standard")
@@ -144,7 +142,7 @@ def test_the_tag_travels_in_the_request(ec2: FakeEc2) -> None:
     assert purchase["InstancePlatform"] == "Linux/UNIX"
 
 
-def test_a_dry_run_that_is_answered_normally_ends_it(ec2: FakeEc2) -> None:
+def test_refuses_to_buy_after_a_dry_run_that_executed(ec2: FakeEc2) -> None:
     ec2.ignores_dry_run = True
     error = run(buy("december", nonce="n"))
     assert isinstance(error, FindingsError)
@@ -157,7 +155,7 @@ def test_a_dry_run_that_is_answered_normally_ends_it(ec2: FakeEc2) -> None:
 
 
 @pytest.mark.parametrize("minutes", [-6, 6])
-def test_a_clock_that_is_off_ends_it(ec2: FakeEc2, minutes: int) -> None:
+def test_refuses_to_buy_with_a_wrong_clock(ec2: FakeEc2, minutes: int) -> None:
     ec2.clock_ahead = timedelta(minutes=minutes)
     error = run(buy("december", nonce="n"))
     assert isinstance(error, FindingsError)
@@ -165,7 +163,7 @@ def test_a_clock_that_is_off_ends_it(ec2: FakeEc2, minutes: int) -> None:
     assert not ec2.purchases
 
 
-def test_a_clock_within_five_minutes_is_good_enough(ec2: FakeEc2) -> None:
+def test_buys_with_a_clock_skew_within_five_minutes(ec2: FakeEc2) -> None:
     ec2.clock_ahead = timedelta(minutes=4)
     assert isinstance(run(buy("december", nonce="n")), Outcome)
     assert len(ec2.purchases) == 1
@@ -177,28 +175,28 @@ REQUEST = PurchaseBlock(
 
 
 @pytest.mark.parametrize(("seconds", "leaves"), [(60, True), (-1, False)])
-def test_a_request_that_is_late_does_not_leave(ec2: FakeEc2, seconds: int, *, leaves: bool) -> None:
+def test_late_request_is_not_sent(ec2: FakeEc2, seconds: int, *, leaves: bool) -> None:
     limit = datetime.now(UTC) + timedelta(seconds=seconds)
     reply = driver().perform(Send(request=REQUEST, not_after=limit))
     assert isinstance(reply, Bought if leaves else Refused)
     assert len(ec2.purchases) == leaves
 
 
-def test_a_request_does_not_leave_twice_even_if_the_client_would_retry(
+def test_request_is_not_sent_twice_even_if_the_client_retries(
     ec2: FakeEc2, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     retrying = Config(retries={"total_max_attempts": 3, "mode": "standard"})
     monkeypatch.setattr("ultracluster_runtime.purchasing.ec2_driver.PURCHASING", retrying)
     ec2.behaviour = "drop-after"
     reply = driver().perform(Send(request=REQUEST, not_after=datetime.now(UTC) + timedelta(minutes=1)))
-    assert isinstance(reply, Unclear)
+    assert isinstance(reply, OutcomeUnknown)
     assert len(ec2.purchases) == 1
 
 
-def test_a_process_that_is_killed_at_the_purchase_bought_once(ec2: FakeEc2) -> None:
+def test_process_killed_during_the_purchase_bought_once(ec2: FakeEc2) -> None:
     ec2.behaviour = "kill"
     child = subprocess.Popen(
-        [sys.executable, "-m", "tests.unit.runtime.purchasing.buy_once", "december"],
+        [sys.executable, "-m", "tests.unit.runtime.purchasing.buy_process", "december"],
         cwd=_ROOT,
         env=dict(os.environ),
         stdout=subprocess.PIPE,
@@ -219,7 +217,7 @@ def test_a_process_that_is_killed_at_the_purchase_bought_once(ec2: FakeEc2) -> N
 def test_several_processes_at_once_buy_once(ec2: FakeEc2) -> None:
     children = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.unit.runtime.purchasing.buy_once", "december"],
+            [sys.executable, "-m", "tests.unit.runtime.purchasing.buy_process", "december"],
             cwd=_ROOT,
             env=dict(os.environ),
             stdout=subprocess.DEVNULL,

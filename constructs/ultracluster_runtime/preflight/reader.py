@@ -1,4 +1,4 @@
-"""What preflight reads of AWS: each question once, counted, within a deadline, and reading only."""
+"""Read-only AWS client of preflight: each query is sent once, counted, and bounded by a deadline."""
 
 import json
 import threading
@@ -12,9 +12,9 @@ from typing import Any, Final
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
-__all__ = ["READS", "DeadlinePassedError", "Reads"]
+__all__ = ["ALLOWED_CALLS", "AwsReader", "DeadlinePassedError"]
 
-READS: Final = frozenset(
+ALLOWED_CALLS: Final = frozenset(
     {
         "batch:DescribeComputeEnvironments",
         "batch:DescribeJobQueues",
@@ -50,25 +50,25 @@ READS: Final = frozenset(
         "sts:GetCallerIdentity",
     }
 )
-"""Every call that preflight may make, as the API spells it. A test holds that each of them only reads."""
+"""All calls that preflight may make, as IAM actions. A test verifies that each of them is read-only."""
 
 _MOST_PAGES: Final = 1_000
 
 
 class DeadlinePassedError(Exception):
-    """The time for all checks is over, so that nothing more is asked."""
+    """The deadline for all checks has passed; no more calls are made."""
 
 
-class Reads:
-    """Answers of AWS, each asked for once in a Region; safe to be used by many threads.
+class AwsReader:
+    """Sends each query to AWS once per Region and caches the response. Thread-safe.
 
-    Back-off belongs to the clients: give those of boto3's mode ``standard``.
+    Retries are left to the clients: use boto3's retry mode ``standard``.
 
     Args:
-        client: Gives the boto3 client of a service in a Region.
-        now: The time that windows of capacity are compared with, aware.
-        seconds: For how long questions are asked.
-        clock: Seconds that only grow. Default: those of this machine.
+        client: Returns the boto3 client of a service in a Region.
+        now: Current time to compare capacity windows with, timezone-aware.
+        seconds: Time until the deadline, in seconds.
+        clock: Monotonic clock in seconds. Default: `time.monotonic`.
     """
 
     def __init__(
@@ -84,118 +84,118 @@ class Reads:
         self._clock = clock
         self._end = clock() + seconds
         self._lock = threading.Lock()
-        self._making = threading.Lock()  # boto3 makes one client at a time
+        self._client_lock = threading.Lock()  # boto3 sessions are not thread-safe
         self._answers: dict[tuple[str, str, str, str], Future[Any]] = {}
         self._sent: Counter[str] = Counter()
 
     @property
-    def sent(self) -> Mapping[str, int]:
-        """How often each call was sent, repetitions by back-off included."""
+    def call_counts(self) -> Mapping[str, int]:
+        """Number of calls sent, by name, including retries."""
         with self._lock:
             return dict(self._sent)
 
     def seconds_left(self) -> float:
-        """Give the seconds until the deadline."""
+        """Return the seconds until the deadline."""
         return self._end - self._clock()
 
-    def ask(self, service: str, region: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
-        """Give the answer to one call.
+    def call(self, service: str, region: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
+        """Make one call and return its response.
 
         Args:
-            service: Name of the service as boto3 spells it.
-            region: Region to ask in.
-            operation: Name of the call as the API spells it; one of `READS`.
-            **parameters: Of the call.
+            service: Service name in boto3.
+            region: Region to call.
+            operation: Operation name in the API; one of `ALLOWED_CALLS`.
+            **parameters: Parameters of the operation.
 
         Raises:
-            KeyError: If the call is not one of `READS`: a mistake of the check.
-            DeadlinePassedError: If there is no time left.
-            botocore.exceptions.ClientError: What AWS refuses.
+            KeyError: If the call is not in `ALLOWED_CALLS`; a bug in the check.
+            DeadlinePassedError: If the deadline has passed.
+            botocore.exceptions.ClientError: If AWS refuses the call.
         """
-        answer: Mapping[str, Any] = self._once(service, region, operation, parameters, self._send)
-        return answer
+        response: Mapping[str, Any] = self._cached(service, region, operation, parameters, self._send)
+        return response
 
-    def find(
+    def call_or_none(
         self, service: str, region: str, operation: str, *, absent: tuple[str, ...], **parameters: Any
     ) -> Mapping[str, Any] | None:
-        """Give the answer to one call as `ask` does; None where AWS says that there is no such thing.
+        """Make one call as `call` does; return None if AWS says that the resource does not exist.
 
         Args:
-            service: Name of the service as boto3 spells it.
-            region: Region to ask in.
-            operation: Name of the call as the API spells it; one of `READS`.
-            absent: Error codes that say so.
-            **parameters: Of the call.
+            service: Service name in boto3.
+            region: Region to call.
+            operation: Operation name in the API; one of `ALLOWED_CALLS`.
+            absent: Error codes that mean that the resource does not exist.
+            **parameters: Parameters of the operation.
         """
         try:
-            return self.ask(service, region, operation, **parameters)
+            return self.call(service, region, operation, **parameters)
         except ClientError as error:
             if error.response["Error"]["Code"] in absent:
                 return None
             raise
 
-    def every(self, service: str, region: str, operation: str, key: str, **parameters: Any) -> list[Any]:
-        """Give all items of a listing, from its first page to its last.
+    def list_all(self, service: str, region: str, operation: str, key: str, **parameters: Any) -> list[Any]:
+        """Return all items of a paginated operation.
 
         Args:
-            service: Name of the service as boto3 spells it.
-            region: Region to ask in.
-            operation: Name of the call as the API spells it; one of `READS`, and one that has pages.
-            key: The member of the answer that holds the items.
-            **parameters: Of the call.
+            service: Service name in boto3.
+            region: Region to call.
+            operation: Operation name in the API; one of `ALLOWED_CALLS` that has a paginator.
+            key: Member of the response that holds the items.
+            **parameters: Parameters of the operation.
         """
-        items: list[Any] = self._once(service, region, operation, parameters, self._pages(key))
+        items: list[Any] = self._cached(service, region, operation, parameters, self._pages(key))
         return items
 
-    def _once(
+    def _cached(
         self, service: str, region: str, operation: str, parameters: Mapping[str, Any], send: Any
     ) -> Any:
         call = f"{service}:{operation}"
-        if call not in READS:
+        if call not in ALLOWED_CALLS:
             raise KeyError(f"{call} is not a call that preflight makes")
         question = (service, region, operation, json.dumps(parameters, sort_keys=True, default=str))
         with self._lock:
             known = self._answers.get(question)
-            answer = known or self._answers.setdefault(question, Future())
+            response = known or self._answers.setdefault(question, Future())
         if known is None:
             try:
-                answer.set_result(send(service, region, operation, parameters))
-            except Exception as error:  # noqa: BLE001 - whoever else asks this gets the same answer
-                answer.set_exception(error)
-        return answer.result()
+                response.set_result(send(service, region, operation, parameters))
+            except Exception as error:  # noqa: BLE001 - other threads with the same query get the same error
+                response.set_exception(error)
+        return response.result()
 
     def _send(self, service: str, region: str, operation: str, parameters: Mapping[str, Any]) -> Any:
         if self.seconds_left() <= 0:
             raise DeadlinePassedError
         call = f"{service}:{operation}"
-        with self._making:
+        with self._client_lock:
             client = self._client(service, region)
         attempts = 1
         try:
-            answer = getattr(client, xform_name(operation))(**parameters)
-            attempts += answer.get("ResponseMetadata", {}).get("RetryAttempts", 0)
+            response = getattr(client, xform_name(operation))(**parameters)
+            attempts += response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
         except ClientError as error:
             attempts += error.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
             raise
         finally:
             with self._lock:
                 self._sent[call] += attempts
-        return answer
+        return response
 
     def _pages(self, key: str) -> Callable[[str, str, str, Mapping[str, Any]], list[Any]]:
         def send(service: str, region: str, operation: str, parameters: Mapping[str, Any]) -> list[Any]:
-            with self._making:
+            with self._client_lock:
                 client = self._client(service, region)
-            # What the service calls its token is botocore's to know.
+            # Only botocore knows the names of the pagination tokens.
             names = client.get_paginator(xform_name(operation))._pagination_cfg  # noqa: SLF001
             items: list[Any] = []
             token: dict[str, str] = {}
             for _ in range(_MOST_PAGES):
-                answer = self._send(service, region, operation, {**parameters, **token})
-                items += answer.get(key, [])
-                if not answer.get(names["output_token"]):
+                response = self._send(service, region, operation, {**parameters, **token})
+                items += response.get(key, [])
+                if not response.get(names["output_token"]):
                     return items
-                token = {names["input_token"]: answer[names["output_token"]]}
+                token = {names["input_token"]: response[names["output_token"]]}
             raise RuntimeError(f"{service}:{operation} did not end after {_MOST_PAGES} pages")
 
         return send

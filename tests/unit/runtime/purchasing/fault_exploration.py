@@ -1,4 +1,4 @@
-"""Running the purchase protocol through every fault, every schedule and many random lives, in the simulated world."""
+"""Run the purchase protocol through every fault, every schedule and many random scenarios, in the simulation."""
 
 import itertools
 import random
@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.unit.runtime.purchasing.faults import faults_of
 from tests.unit.runtime.purchasing.invariants import Violation, check, check_settled
-from tests.unit.runtime.purchasing.simulation import (
+from tests.unit.runtime.purchasing.scenarios import (
     SCENARIOS,
     reconcile_all,
     start,
@@ -17,8 +17,8 @@ from tests.unit.runtime.purchasing.simulation import (
     two_orders_of_one_cluster,
     two_orders_over_the_month,
 )
-from tests.unit.runtime.purchasing.simulator import World
-from tests.unit.runtime.purchasing.special_scenarios import special_lives
+from tests.unit.runtime.purchasing.simulation import Simulation
+from tests.unit.runtime.purchasing.special_scenarios import run_special_scenarios
 
 from ultracluster_runtime.purchasing.effects import Advance, Send
 
@@ -26,49 +26,49 @@ TURNS = (timedelta(minutes=5), timedelta(minutes=40))
 """How long it takes until somebody tries again, each time that somebody buys."""
 
 
-def live(world: World) -> None:
+def run_scenario(simulation: Simulation) -> None:
     """One life of the orders: buy, try again soon, try again later, reconcile; and buy once more in the end."""
     for number in range(len(TURNS)):
-        _buy_all(world, number)
-    _end(world)
+        _buy_all(simulation, number)
+    _end(simulation)
 
 
-def _buy_all(world: World, turn: int) -> None:
-    for name in sorted(world.records):
-        start(world, name, f"nonce-{turn}").run()
-        check(world)
-    world.pass_time(TURNS[turn])
+def _buy_all(simulation: Simulation, turn: int) -> None:
+    for name in sorted(simulation.records):
+        start(simulation, name, f"nonce-{turn}").run()
+        check(simulation)
+    simulation.pass_time(TURNS[turn])
 
 
-def _end(world: World) -> None:
-    reconcile_all(world)
-    check_settled(world)
-    for name in sorted(world.records):
-        if world.sends.get(name):
-            start(world, name, "nonce-again").run()
-    reconcile_all(world)
-    check_settled(world)
+def _end(simulation: Simulation) -> None:
+    reconcile_all(simulation)
+    check_settled(simulation)
+    for name in sorted(simulation.records):
+        if simulation.sends.get(name):
+            start(simulation, name, "nonce-again").run()
+    reconcile_all(simulation)
+    check_settled(simulation)
 
 
-def sweep_single_faults(make: Callable[[], World]) -> int:
+def sweep_single_faults(make: Callable[[], Simulation]) -> int:
     """Every fault at every call.
 
     Returns:
         The number of lives.
     """
-    return _Lives().from_here(make(), turn=0, faults=1)
+    return _ScenarioTree().from_here(make(), turn=0, faults=1)
 
 
-def sweep_pairs_of_faults(make: Callable[[], World]) -> int:
+def sweep_pairs_of_faults(make: Callable[[], Simulation]) -> int:
     """Every pair of faults.
 
     Returns:
         The number of lives.
     """
-    return _Lives().from_here(make(), turn=0, faults=2)
+    return _ScenarioTree().from_here(make(), turn=0, faults=2)
 
 
-class _Lives:
+class _ScenarioTree:
     """Every life with so many faults, as a tree: what lives have in common is lived once.
 
     Between two processes a world is its state and nothing else. So lives that part at a fault share all before it, and
@@ -78,24 +78,26 @@ class _Lives:
     def __init__(self) -> None:
         self._counted: dict[Hashable, int] = {}
 
-    def from_here(self, world: World, *, turn: int, faults: int) -> int:
+    def from_here(self, simulation: Simulation, *, turn: int, faults: int) -> int:
         """Live on from the beginning of a turn, with each choice of so many faults.
 
         Returns:
             The number of lives.
         """
-        here = (turn, faults, world.state)
+        here = (turn, faults, simulation.state)
         if here not in self._counted:
             if turn == len(TURNS):
-                _end(world.copy())
+                _end(simulation.copy())
                 self._counted[here] = 0 if faults else 1
             else:
-                self._counted[here] = sum(self._through(world, turn, faults, {}))
+                self._counted[here] = sum(self._through(simulation, turn, faults, {}))
         return self._counted[here]
 
-    def _through(self, world: World, turn: int, faults: int, struck: dict[int, str]) -> Iterator[int]:
+    def _through(
+        self, simulation: Simulation, turn: int, faults: int, struck: dict[int, str]
+    ) -> Iterator[int]:
         """Live through a turn with these faults, and each choice of later ones."""
-        after = world.copy()
+        after = simulation.copy()
         after.faults = struck
         try:
             _buy_all(after, turn)
@@ -105,30 +107,30 @@ class _Lives:
         if faults:
             for number in range(max(struck, default=-1) + 1, len(after.calls)):
                 for fault in faults_of(after.calls[number]):
-                    yield from self._through(world, turn, faults - 1, {**struck, number: fault})
+                    yield from self._through(simulation, turn, faults - 1, {**struck, number: fault})
 
 
 def _run_schedule(
-    world: World, names: tuple[str, str], cuts: tuple[int, int], pause: timedelta
+    simulation: Simulation, names: tuple[str, str], cuts: tuple[int, int], pause: timedelta
 ) -> tuple[bool, bool]:
     """The first process runs `cuts[0]` steps, the second `cuts[1]`, the first to its end, the second to its end.
 
     Returns:
         Whether the first and the second were still under way when they were cut off.
     """
-    processes = [start(world, name, f"nonce-{number}") for number, name in enumerate(names)]
+    processes = [start(simulation, name, f"nonce-{number}") for number, name in enumerate(names)]
     for process, cut in zip(processes, cuts, strict=True):
         for _ in range(cut):
             if not process.step():
                 break
-        check(world)
-        world.pass_time(pause)
+        check(simulation)
+        simulation.pass_time(pause)
     cut_off = (not processes[0].done, not processes[1].done)
     for process in processes:
         process.run()
-        check(world)
-    reconcile_all(world)
-    check_settled(world)
+        check(simulation)
+    reconcile_all(simulation)
+    check_settled(simulation)
     return cut_off
 
 
@@ -136,7 +138,7 @@ PAUSES = (timedelta(seconds=1), timedelta(seconds=45), timedelta(minutes=31))
 """What a preempted process may miss: nothing, a little, and the time after which others give it up."""
 
 
-def sweep_schedules(make: Callable[[], World], names: tuple[str, str]) -> int:
+def sweep_schedules(make: Callable[[], Simulation], names: tuple[str, str]) -> int:
     """Two buyers with up to two pre-emptions, each at every step, for every pause.
 
     Returns:
@@ -145,7 +147,7 @@ def sweep_schedules(make: Callable[[], World], names: tuple[str, str]) -> int:
     return sum(_sweep_cuts(make, names, pause) for pause in PAUSES)
 
 
-def _sweep_cuts(make: Callable[[], World], names: tuple[str, str], pause: timedelta) -> int:
+def _sweep_cuts(make: Callable[[], Simulation], names: tuple[str, str], pause: timedelta) -> int:
     """Cut both at every step; to cut one off after its end is no other schedule than to cut it off at its end."""
     schedules = 0
     for first in itertools.count():
@@ -162,7 +164,7 @@ def _sweep_cuts(make: Callable[[], World], names: tuple[str, str], pause: timede
     return schedules
 
 
-def sweep_schedules_with_a_fault(make: Callable[[], World], names: tuple[str, str]) -> int:
+def sweep_schedules_with_a_fault(make: Callable[[], Simulation], names: tuple[str, str]) -> int:
     """Two buyers with up to two pre-emptions, while the first write, or the purchase, fails in every way.
 
     Returns:
@@ -181,22 +183,22 @@ def sweep_schedules_with_a_fault(make: Callable[[], World], names: tuple[str, st
     return schedules
 
 
-def _struck_once(make: Callable[[], World], struck: type, fault: str) -> World:
+def _struck_once(make: Callable[[], Simulation], struck: type, fault: str) -> Simulation:
     left = [fault]
 
     def choose(effect: Any) -> str:
         return left.pop() if left and isinstance(effect, struck) else ""
 
-    world = make()
-    world.choose_fault = choose
-    return world
+    simulation = make()
+    simulation.choose_fault = choose
+    return simulation
 
 
 def random_life(seed: int) -> None:
     """One random life: some buyers, some at the same time, some faults, some pauses."""
     dice = random.Random(seed)  # noqa: S311 - a repeatable test, not a secret
     make = dice.choice([*SCENARIOS.values(), two_orders_of_one_cluster, two_orders_over_the_month])
-    world = make()
+    simulation = make()
     budget = dice.choice((0, 1, 1, 2, 2, 3, 4))
 
     def choose(effect: Any) -> str:
@@ -207,32 +209,32 @@ def random_life(seed: int) -> None:
         budget -= 1
         return dice.choice(faults_of(effect))
 
-    world.choose_fault = choose
+    simulation.choose_fault = choose
     try:
-        names = [dice.choice(sorted(world.records)) for _ in range(dice.randint(1, 4))]
-        running = [start(world, name, f"nonce-{number}") for number, name in enumerate(names)]
+        names = [dice.choice(sorted(simulation.records)) for _ in range(dice.randint(1, 4))]
+        running = [start(simulation, name, f"nonce-{number}") for number, name in enumerate(names)]
         while running:
             process = dice.choice(running)
             for _ in range(dice.randint(1, 12)):
                 if not process.step():
                     running.remove(process)
                     break
-            check(world)
+            check(simulation)
             if dice.random() < 0.3:
-                world.pass_time(dice.choice((*PAUSES, timedelta(minutes=100))))
-        reconcile_all(world)
-        check_settled(world)
+                simulation.pass_time(dice.choice((*PAUSES, timedelta(minutes=100))))
+        reconcile_all(simulation)
+        check_settled(simulation)
     except Violation as violation:
         raise Violation(f"{violation} (seed {seed})") from None
 
 
-def hunt(random_lives: int) -> None:
+def find_violation(random_runs: int) -> None:
     """Everything that kills a wrong protocol, the fastest first.
 
     Raises:
         Violation: The first one.
     """
-    special_lives()
+    run_special_scenarios()
     for make in SCENARIOS.values():
         sweep_single_faults(make)
     sweep_schedules(SCENARIOS["block"], ("december", "december"))
@@ -240,5 +242,5 @@ def hunt(random_lives: int) -> None:
     sweep_schedules(two_orders_over_the_month, ("december", "january"))
     sweep_schedules(two_extensions_of_one_block, ("longer", "longer-too"))
     sweep_schedules_with_a_fault(SCENARIOS["block"], ("december", "december"))
-    for seed in range(random_lives):
+    for seed in range(random_runs):
         random_life(seed)

@@ -1,4 +1,4 @@
-"""A protocol whose effects a test answers itself, and every effect that it asked for."""
+"""Run a protocol with replies from the test, and record its effects."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The ledger's transactions, on moto's DynamoDB; and the simulator's ledger, held against them."""
+"""Transactions of the ledger on moto's DynamoDB, and the simulated ledger compared with them."""
 
 import random
 from collections.abc import Iterator
@@ -10,16 +10,14 @@ from typing import Any
 import boto3
 import pytest
 from moto import mock_aws
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
-from tests.unit.runtime.purchasing.simulator import START, World
-from tests.unit.runtime.purchasing.tables import TABLE, create_table
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
+from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
+from tests.unit.runtime.purchasing.simulation import START, Simulation
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, Unclear
+from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown
 from ultracluster_runtime.purchasing.ledger import Ledger
-from ultracluster_runtime.purchasing.order_states import EDGES, HOLDS_LOCK, OrderState
-from ultracluster_runtime.purchasing.orders import Order
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, Order, OrderState, Record
 
 pytestmark = pytest.mark.sweep
 
@@ -102,7 +100,7 @@ def test_reads_every_attribute_of_a_purchase(ledger: Ledger) -> None:
     assert ledger.read("december") == sent
 
 
-def test_knows_nothing_of_an_order_that_was_never_approved(ledger: Ledger) -> None:
+def test_unapproved_order_is_not_found(ledger: Ledger) -> None:
     assert ledger.read("december") is None
 
 
@@ -125,7 +123,7 @@ def test_refuses_to_work_without_its_table() -> None:
                 use()
 
 
-def test_refuses_an_item_that_somebody_edited(client: Any, ledger: Ledger) -> None:
+def test_refuses_an_edited_item(client: Any, ledger: Ledger) -> None:
     ledger.approve(block_order(), now=START)
     client.update_item(
         TableName=TABLE,
@@ -162,7 +160,7 @@ def test_only_one_process_wins_the_right_to_send(client: Any, ledger: Ledger) ->
     assert held(client) == {"MONTH#123456789012#USD#2026-11": Decimal("192241.66")}
 
 
-def test_a_process_cannot_settle_the_attempt_of_another(ledger: Ledger) -> None:
+def test_process_cannot_settle_an_attempt_of_another_process(ledger: Ledger) -> None:
     approved = ledger.approve(block_order(), now=START)
     ledger.advance(approved, sending(approved, "first"))
     second = sending(approved, "second")
@@ -182,7 +180,7 @@ def test_another_order_of_the_cluster_waits_until_the_lock_is_free(client: Any, 
 
 
 @pytest.mark.parametrize(("fee", "fits"), [("57758.34", True), ("57758.35", False)])
-def test_the_cap_of_the_month_holds_to_the_cent(ledger: Ledger, fee: str, *, fits: bool) -> None:
+def test_monthly_cap_is_exact_to_the_cent(ledger: Ledger, fee: str, *, fits: bool) -> None:
     december = ledger.approve(block_order(), now=START)
     ledger.advance(december, sending(december))  # 192,241.66 of 250,000.00
     other = ledger.approve(block_order(name="january", cluster="oregon"), now=START)
@@ -191,12 +189,12 @@ def test_the_cap_of_the_month_holds_to_the_cent(ledger: Ledger, fee: str, *, fit
 
 
 @pytest.mark.parametrize(("fee", "fits"), [("250000.00", True), ("250000.01", False)])
-def test_the_cap_holds_for_the_first_order_of_a_month(ledger: Ledger, fee: str, *, fits: bool) -> None:
+def test_monthly_cap_applies_to_the_first_order(ledger: Ledger, fee: str, *, fits: bool) -> None:
     december = ledger.approve(block_order(), now=START)
     assert (ledger.advance(december, sending(december, fee=fee)) == Committed()) is fits
 
 
-def test_a_failed_payment_gives_lock_and_money_back(client: Any, ledger: Ledger) -> None:
+def test_failed_payment_releases_lock_and_fee(client: Any, ledger: Ledger) -> None:
     approved = ledger.approve(block_order(), now=START)
     sent = sending(approved)
     ledger.advance(approved, sent)
@@ -205,40 +203,40 @@ def test_a_failed_payment_gives_lock_and_money_back(client: Any, ledger: Ledger)
     assert held(client) == {"MONTH#123456789012#USD#2026-11": Decimal(0)}
 
 
-def test_a_lost_connection_leaves_the_outcome_open(ledger: Ledger) -> None:
+def test_lost_connection_leaves_the_outcome_unknown(ledger: Ledger) -> None:
     approved = ledger.approve(block_order(), now=START)
     nowhere = boto3.client("dynamodb", region_name="us-east-2", endpoint_url="http://127.0.0.1:9")
-    assert isinstance(Ledger(nowhere, TABLE).advance(approved, sending(approved)), Unclear)
+    assert isinstance(Ledger(nowhere, TABLE).advance(approved, sending(approved)), OutcomeUnknown)
 
 
 def _random_change(dice: random.Random, known: list[Record]) -> tuple[Record, Record]:
     before = dice.choice(known[-3:])
-    state = dice.choice(sorted(EDGES[before.state] or {before.state}))
+    state = dice.choice(sorted(TRANSITIONS[before.state] or {before.state}))
     if state is OrderState.SENDING:
         return before, sending(before, dice.choice("abc"), dice.choice(("90000", "120000.50", "200000")))
     return before, changed(before, state)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_simulated_ledger_is_like_the_real_one(client: Any, ledger: Ledger, seed: int) -> None:
+def test_simulated_ledger_matches_the_real_one(client: Any, ledger: Ledger, seed: int) -> None:
     dice = random.Random(seed)  # noqa: S311 - a repeatable test, not a secret
-    world = World()
+    simulation = Simulation()
     known: dict[str, list[Record]] = {}
     for name, cluster in (("one", "ohio"), ("two", "ohio"), ("three", "oregon")):
-        world.now = START
+        simulation.now = START
         order = block_order(name=name, cluster=cluster)
         known[name] = [ledger.approve(order, now=START)]
-        world.records[name] = known[name][0]
+        simulation.records[name] = known[name][0]
     committed = 0
     for _ in range(40):
         name = dice.choice(sorted(known))
         before, after = _random_change(dice, known[name])
         reply = ledger.advance(before, after)
-        assert reply == world.advance(before, after)
+        assert reply == simulation.advance(before, after)
         if isinstance(reply, Committed):
             committed += 1
             known[name].append(after)
     assert committed > 3
-    assert {name: ledger.read(name) for name in known} == world.records
-    assert locks(client) == world.locks
-    assert {key.removeprefix("MONTH#"): fee for key, fee in held(client).items()} == world.months
+    assert {name: ledger.read(name) for name in known} == simulation.records
+    assert locks(client) == simulation.locks
+    assert {key.removeprefix("MONTH#"): fee for key, fee in held(client).items()} == simulation.months

@@ -1,11 +1,11 @@
-"""Orders and offerings that the tests of the purchase protocol share."""
+"""Orders and offerings for the tests of the purchase protocol."""
 
 from datetime import timedelta
 from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from tests.unit.runtime.purchasing.simulator import ACCOUNT, OWNED, OWNED_END, REGION, START
+from tests.unit.runtime.purchasing.simulation import ACCOUNT, OWNED, OWNED_END, REGION, START
 
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder
@@ -65,7 +65,7 @@ def on_demand_order(**changes: Any) -> OnDemandOrder:
 
 
 def offering(**changes: Any) -> Offering:
-    """An offering that keeps the terms of `block_order`."""
+    """An offering that meets the terms of `block_order`."""
     terms: dict[str, Any] = {
         "offering_id": "cb-good",
         "region": REGION,
@@ -86,7 +86,7 @@ def offering(**changes: Any) -> Offering:
 
 @cache
 def offerings_with_traps() -> tuple[Offering, ...]:
-    """Offerings of which only one keeps the terms; the others break one term each, and are cheaper."""
+    """Offerings of which only one meets the terms; the others break one term each, and are cheaper."""
     return (
         offering(offering_id="cb-eur", currency="EUR", fee=Decimal(100)),
         offering(offering_id="cb-few", instance_count=8, fee=Decimal(90000)),

@@ -1,4 +1,4 @@
-"""A ledger's table in moto's DynamoDB."""
+"""Ledger table in moto's DynamoDB."""
 
 from typing import Any
 
