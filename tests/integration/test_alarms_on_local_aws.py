@@ -1,4 +1,4 @@
-"""A rollout with alarms on the local AWS: its watch looks by the clock alone, and its alarms tell its topic."""
+"""A rollout with alarms on the local AWS: its watch runs on schedule, and its alarms notify its topic."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ REGION = "us-east-2"
 MINUTE = timedelta(minutes=1)
 
 
-def test_nodes_that_are_paid_and_not_used_are_told_of_in_time(local_aws: LocalAws, tmp_path: Path) -> None:
+def test_unused_paid_nodes_are_reported_in_time(local_aws: LocalAws, tmp_path: Path) -> None:
     text = (ROOT / "stacks/rollouts/quickstart.yaml").read_text()
     nodes = "        nodes: 4 "
     assert text.count(nodes) == 1

@@ -1,4 +1,4 @@
-"""`ultracluster ami resolve` pins rollouts to AMIs of the local AWS, and says what is wrong."""
+"""`ultracluster ami resolve` pins rollouts to AMIs of the local AWS, and reports errors."""
 
 import json
 from collections.abc import Callable
@@ -81,7 +81,7 @@ def test_pins_each_cluster_to_the_newest_image_of_its_region(
     assert "warning: UC4058: ecs-neuron is not known to include efa-driver, lustre-client" in answer.err
 
 
-def test_takes_a_deep_learning_ami_and_a_parameter_of_ones_own(
+def test_accepts_a_deep_learning_ami_and_a_private_parameter(
     local_aws: LocalAws, resolve: Resolve, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert resolve("--image", "dlami/base/amazon-linux-2023", "--json") == 0

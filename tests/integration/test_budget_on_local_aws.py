@@ -1,4 +1,4 @@
-"""The budget of a deployed cluster in the local AWS: from money that is spent to a queue that is closed and stays so."""
+"""The budget of a deployed cluster on the local AWS: when it is spent, the queue is closed and stays closed."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -56,9 +56,7 @@ def queue(local: LocalAws) -> dict[str, Any]:
     return dict(found)
 
 
-def test_a_spent_budget_closes_the_queue_and_nothing_but_a_person_opens_it(
-    local_aws: LocalAws, budget: str
-) -> None:
+def test_a_spent_budget_closes_the_queue_until_an_operator_opens_it(local_aws: LocalAws, budget: str) -> None:
     batch = local_aws.client("batch", REGION)
     definition = batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"][0]["jobDefinitionArn"]
     running = batch.submit_job(

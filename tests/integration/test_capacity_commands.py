@@ -1,4 +1,4 @@
-"""The commands of `ultracluster capacity` from search to proof, on the local AWS and its visibly fake money."""
+"""`ultracluster capacity` from find to verify, on the local AWS with fake money."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -70,7 +70,7 @@ def test_finds_the_offerings_of_a_region_ranked(run: Any) -> None:
         assert offering["hours"] - offering["usable_hours"] == pytest.approx(2 / 3, abs=0.01)
 
 
-def test_buys_once_however_often_it_is_told_to(run: Any, market: LocalAws, tmp_path: Path) -> None:
+def test_repeated_buys_buy_once(run: Any, market: LocalAws, tmp_path: Path) -> None:
     token = approve(run, "december")
     fragment = tmp_path / "capacity.yaml"
     bought = run("buy", "december", "--token", token, "--write", str(fragment), "--parameter")
@@ -134,7 +134,7 @@ def test_refuses_to_cancel_a_capacity_block(run: Any) -> None:
     assert "UC7040" in run("cancel", "december", exits=2)["stderr"]
 
 
-def test_reserves_on_demand_and_gives_it_back(run: Any, market: LocalAws) -> None:
+def test_creates_and_cancels_an_on_demand_reservation(run: Any, market: LocalAws) -> None:
     (zone, *_) = market.client("ec2", REGION).describe_availability_zones()["AvailabilityZones"]
     terms = (
         "--instance-type",
@@ -187,7 +187,7 @@ def test_extends_a_block_once(run: Any, market: LocalAws) -> None:
     assert "UC7028" in refused["stderr"]
 
 
-def test_says_loudly_that_a_paid_block_is_idle(run: Any) -> None:
+def test_verify_fails_for_an_idle_block(run: Any) -> None:
     token = approve(run, "december")
     block = run("buy", "december", "--token", token)["order"]["reservations"]
     proof = run("verify", block, "--region", REGION, exits=2)

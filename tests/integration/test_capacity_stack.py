@@ -72,7 +72,7 @@ def test_templates_are_clean_in_every_region(assembly: Path, stack: str, region:
     assert [str(match) for match in found] == []
 
 
-def test_the_cdks_own_check_finds_nothing(assembly: Path) -> None:
+def test_the_cdk_validator_finds_nothing(assembly: Path) -> None:
     report = json.loads((assembly / "validation-report.json").read_text())
     assert [each["violations"] for each in report["pluginReports"]] == []
 

@@ -1,4 +1,4 @@
-"""`ultracluster demo` with the real commands and the real CDK CLI: one purchase, however often and however rudely."""
+"""`ultracluster demo` with the real commands and the real CDK CLI buys once, even if it is killed and repeated."""
 
 import json
 import os

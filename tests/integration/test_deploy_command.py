@@ -1,4 +1,4 @@
-"""`ultracluster deploy --local` with the real CDK CLI: what it shows, and what happens when it is killed."""
+"""`ultracluster deploy --local` with the real CDK CLI: its output, and what happens when it is killed."""
 
 import json
 import os
@@ -152,7 +152,7 @@ def test_a_second_deployment_to_the_same_local_aws_changes_nothing(twice: tuple[
     assert {stack["status"] for stack in cluster["stacks"]} == {"CREATE_COMPLETE"}
 
 
-def test_a_plan_finds_in_the_local_aws_what_the_cdk_cli_has_deployed(
+def test_a_plan_reads_stacks_that_the_cdk_cli_has_deployed(
     project: Path, twice: tuple[dict[str, Any], str]
 ) -> None:
     assert twice

@@ -1,4 +1,4 @@
-"""Every folder of examples/: its app is short, synthesizes without a warning, is clean, deploys, and goes again."""
+"""Every example app is short, synthesizes without warnings, passes the checks, deploys and is destroyed."""
 
 import functools
 import json
@@ -109,7 +109,7 @@ def test_templates_are_clean_for_their_region(assemblies: Mapping[str, Path]) ->
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_deploys_and_leaves_only_what_holds_data(
+def test_destroy_retains_only_resources_with_data(
     assemblies: Mapping[str, Path], local_aws: LocalAws, example: str
 ) -> None:
     assembly = assemblies[example]

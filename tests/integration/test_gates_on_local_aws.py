@@ -1,4 +1,4 @@
-"""A rollout with gates, deployed to the local AWS: the paid job is submitted behind them, and waits."""
+"""A rollout with gates on the local AWS: the paid job waits for them."""
 
 import json
 from pathlib import Path

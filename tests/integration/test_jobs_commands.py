@@ -1,4 +1,4 @@
-"""The commands of `ultracluster jobs` against a deployed quick start on the local AWS, where no job really runs."""
+"""`ultracluster jobs` against a deployed quick start on the local AWS, where jobs do not run."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -90,7 +90,7 @@ def test_a_job_is_submitted_listed_explained_and_stopped(run: Any, cluster: Loca
     assert len(run("list", "quickstart", "--all", "--json")["jobs"]) == 1
 
 
-def test_why_sees_what_the_deployed_cluster_shows(run: Any, cluster: LocalAws) -> None:
+def test_why_explains_jobs_of_a_deployed_cluster(run: Any, cluster: LocalAws) -> None:
     batch = cluster.client("batch", REGION)
     (environment,) = batch.describe_compute_environments()["computeEnvironments"]
     name = environment["computeEnvironmentName"]

@@ -1,4 +1,4 @@
-"""What a plan says is what the local AWS then does: every edit of the plan's tests is deployed, stack by stack."""
+"""The local AWS changes exactly what a plan shows: every edit of the plan's tests is deployed, stack by stack."""
 
 import json
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ def deployed(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.parametrize("name", [name for name in EDITS if name not in NOT_DEPLOYABLE])
-def test_ids_change_where_the_plan_says_and_nowhere_else(deployed: Deployed, name: str) -> None:
+def test_physical_ids_change_exactly_as_planned(deployed: Deployed, name: str) -> None:
     edited = Stacks(deployed.base)
     EDITS[name](edited)
     plan = compare(deployed.base, edited.stacks)

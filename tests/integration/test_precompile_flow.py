@@ -135,7 +135,7 @@ def test_the_graphs_are_compiled_on_a_small_node_before_the_block_trains(run: An
     assert listed == {"precompile": "precompile-trn1.2xlarge", "tune": None, "rate": None}
 
 
-def test_a_job_never_starts_without_what_it_waits_for_unless_told(run: Any, cluster: LocalAws) -> None:
+def test_a_job_does_not_start_without_its_dependencies_unless_alone(run: Any, cluster: LocalAws) -> None:
     batch = cluster.client("batch", REGION)
     submitted = run("submit", "jobs", "tune", "--json")
     (before,) = submitted["after"]

@@ -1,4 +1,4 @@
-"""`ultracluster preflight` on the local AWS: the quick start passes with warnings that are known, and a want is told."""
+"""`ultracluster preflight` on the local AWS: the quick start passes with known warnings, and a missing prerequisite is reported."""
 
 import json
 from collections.abc import Callable
@@ -48,7 +48,7 @@ def test_the_quick_start_passes_on_a_fresh_local_aws_with_warnings_that_say_why(
     assert all(call.partition(":")[2].startswith(("Describe", "Get", "Simulate")) for call in shown["calls"])
 
 
-def test_a_want_is_told_and_can_be_left_out(
+def test_a_missing_prerequisite_is_reported_and_can_be_skipped(
     preflight: Preflight, local_aws: LocalAws, capsys: pytest.CaptureFixture[str]
 ) -> None:
     local_aws.client("ssm", "us-east-2").delete_parameter(Name="/cdk-bootstrap/hnb659fds/version")

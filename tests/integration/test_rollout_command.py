@@ -1,4 +1,4 @@
-"""`ultracluster rollout --local` in three Regions and two waves: a gate that fails, kill -9 in a wave, and the way back."""
+"""`ultracluster rollout --local` in three Regions and two waves: a failed gate, kill -9 in a wave, and a rollback."""
 
 import json
 import os
@@ -180,7 +180,7 @@ def test_a_canary_with_an_alarm_stops_the_rollout_and_production_is_untouched(st
     assert set(story.after_canary) == {f"{CANARY}-{part}" for part in ("Network", "Storage", "Cluster")}
 
 
-def test_another_rollout_is_refused_until_this_one_is_resumed_or_given_up(story: Story) -> None:
+def test_another_rollout_is_rejected_until_this_one_is_resumed_or_restarted(story: Story) -> None:
     assert story.refused.returncode == 2
     assert "UC9603" in story.refused.stderr
 
@@ -222,7 +222,7 @@ def test_resuming_repeats_nothing(story: Story) -> None:
         assert story.at_the_end[name] == story.after_canary[name]
 
 
-def test_a_wave_goes_back_to_what_was_deployed_before(story: Story) -> None:
+def test_a_wave_rolls_back_to_its_earlier_deployment(story: Story) -> None:
     project = story.project
     cloudformation = project.client("cloudformation", REGIONS[CANARY])
 

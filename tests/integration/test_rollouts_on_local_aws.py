@@ -1,4 +1,4 @@
-"""Every ready rollout, synthesized as app.py does it, deployed to the local AWS in process, and read back through boto3."""
+"""Every example rollout, synthesized like by app.py, deployed to the local AWS in process, and read back with boto3."""
 
 import json
 import subprocess
@@ -77,7 +77,7 @@ def test_templates_are_clean_for_their_region(assembly: Path) -> None:
         assert [f"{stack.name}: {match}" for match in found] == []
 
 
-def test_the_cdks_own_check_finds_nothing(assembly: Path) -> None:
+def test_the_cdk_validator_finds_nothing(assembly: Path) -> None:
     report = json.loads((assembly / "validation-report.json").read_text())
     assert [each["violations"] for each in report["pluginReports"]] == []
 
@@ -88,7 +88,7 @@ def test_a_resource_type_without_a_provider_is_named(assembly: Path) -> None:
     assert unsupported_types(template) == ["AWS::QuantumLedger::Cluster"]
 
 
-def test_deploys_again_without_a_change_and_leaves_what_holds_data(
+def test_redeploys_without_changes_and_retains_data(
     rollout: Path, assembly: Path, local_aws: LocalAws
 ) -> None:
     clusters = load_rollout(rollout).config.clusters()

@@ -35,7 +35,7 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_the_cdks_own_check_finds_nothing(assembly: Path) -> None:
+def test_the_cdk_validator_finds_nothing(assembly: Path) -> None:
     report = json.loads((assembly / "validation-report.json").read_text())
     assert [each["violations"] for each in report["pluginReports"]] == []
 

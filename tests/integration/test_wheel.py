@@ -1,4 +1,4 @@
-"""The library as users get it: two wheels, installed elsewhere, used by an app in another folder."""
+"""The wheels as users install them, used by an app in another folder."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def local_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(ROOT / "localaws", tmp_path_factory.mktemp("local_wheel"))
 
 
-def test_the_wheel_holds_our_packages_and_nothing_called_constructs(wheel: Path) -> None:
+def test_the_wheel_contains_only_our_packages(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == PACKAGES
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)

@@ -1,4 +1,4 @@
-"""The command line run in this process, as its entry point does it."""
+"""Run the command line in this process, through its entry point."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

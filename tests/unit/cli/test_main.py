@@ -1,4 +1,4 @@
-"""The entry point: version, help, and how mistakes end."""
+"""The entry point: version, help and exit codes."""
 
 import importlib
 import importlib.metadata
@@ -37,7 +37,7 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").stdout.strip() == importlib.metadata.version("ultracluster")
 
 
-def test_the_help_lists_every_command_with_what_it_does(run: Run) -> None:
+def test_the_help_describes_every_command(run: Run) -> None:
     shown = run("--help").stdout
 
     words = " ".join(shown.split())
@@ -46,7 +46,7 @@ def test_the_help_lists_every_command_with_what_it_does(run: Run) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_the_list_of_commands_says_what_the_help_of_each_command_says_first(name: str) -> None:
+def test_the_list_of_commands_matches_the_help_of_each_command(name: str) -> None:
     module = importlib.import_module(COMMANDS[name].module)
 
     assert (typer.main.get_command(module.app).help or "").partition("\n\n")[0] == COMMANDS[name].help
@@ -109,7 +109,7 @@ def test_ctrl_c_ends_with_code_130_and_no_traceback(run: Run, add_command: Any) 
     assert "Traceback" not in outcome.stderr
 
 
-def test_an_error_of_our_own_is_not_hidden(run: Run, add_command: Any) -> None:
+def test_an_internal_error_is_not_hidden(run: Run, add_command: Any) -> None:
     def probe() -> NoReturn:
         raise RuntimeError("a bug")
 
@@ -119,7 +119,7 @@ def test_an_error_of_our_own_is_not_hidden(run: Run, add_command: Any) -> None:
         run("probe")
 
 
-def test_a_command_can_end_with_a_code_of_its_own(run: Run, add_command: Any) -> None:
+def test_a_command_can_set_its_exit_code(run: Run, add_command: Any) -> None:
     def probe() -> NoReturn:
         raise typer.Exit(7)
 

@@ -1,4 +1,4 @@
-"""Tables are for people: nothing is lost in them, and nothing of them is markup."""
+"""Tables keep all text, without interpreting markup."""
 
 import json
 

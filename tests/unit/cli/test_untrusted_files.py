@@ -1,4 +1,4 @@
-"""Whatever a command is given to read, it neither waits nor falls over, and says what is wrong with a code of ours."""
+"""Commands reject any invalid file with a code, without blocking or crashing."""
 
 import json
 import os
@@ -69,7 +69,7 @@ READERS: dict[str, tuple[Reader, str]] = {
 
 @pytest.mark.parametrize("what", CONTENTS)
 @pytest.mark.parametrize("reader", READERS)
-def test_refuses_what_is_none_with_its_code(reader: str, what: str, tmp_path: Path) -> None:
+def test_rejects_invalid_files_with_their_code(reader: str, what: str, tmp_path: Path) -> None:
     path = tmp_path / "given"
     path.write_bytes(CONTENTS[what])
     read, code = READERS[reader]
@@ -81,7 +81,7 @@ def test_refuses_what_is_none_with_its_code(reader: str, what: str, tmp_path: Pa
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "missing"])
 @pytest.mark.parametrize("reader", ["a rollout", "a recording", "a journal"])
-def test_refuses_what_is_no_file_without_waiting(reader: str, kind: str, tmp_path: Path) -> None:
+def test_rejects_special_files_without_blocking(reader: str, kind: str, tmp_path: Path) -> None:
     path = tmp_path / "given"
     if kind == "pipe":
         os.mkfifo(path)

@@ -1,4 +1,4 @@
-"""Every request that a client sends is counted once, repetitions too."""
+"""Each request of a client is counted once, including retries."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +35,7 @@ class _Nothing:
         return iter(())
 
 
-def test_counts_what_is_sent_again(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_retries(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in local_aws.environment(REGION).items():
         monkeypatch.setenv(name, value)
     calls = CallCounts()

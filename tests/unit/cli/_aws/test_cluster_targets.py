@@ -59,18 +59,18 @@ TARGETS = ClusterTargets(
 )
 
 
-def test_each_stack_is_looked_for_in_the_account_of_its_cluster(tmp_path: Path) -> None:
+def test_each_stack_is_read_from_the_account_of_its_cluster(tmp_path: Path) -> None:
     stacks = [stack("b", "222222222222", tmp_path), stack("a", None, tmp_path)]
 
     assert {one.name for one in deployed_by_target(stacks, TARGETS)} == {"a-Cluster", "b-Cluster"}
 
 
-def test_a_profile_of_another_account_than_the_file_says_is_refused(tmp_path: Path) -> None:
+def test_a_profile_of_another_account_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(FindingsError, match=r"UC9204: .*belongs to account 333333333333"):
         deployed_by_target([stack("b", "333333333333", tmp_path)], TARGETS)
 
 
-def test_a_cluster_that_the_file_does_not_have_goes_nowhere_where_profiles_are_named() -> None:
+def test_a_removed_cluster_has_no_target_if_the_file_uses_profiles() -> None:
     own = TARGETS.targets[None]
 
     assert single_target(own).of("gone") is own

@@ -1,4 +1,4 @@
-"""What the local AWS reports about itself reaches users as findings of the command line."""
+"""Errors of the local AWS become findings."""
 
 import subprocess
 import sys

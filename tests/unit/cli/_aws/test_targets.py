@@ -1,4 +1,4 @@
-"""Where a rollout is deployed: an account with credentials that AWS accepts, or the local AWS."""
+"""Deployment targets: accounts with valid credentials, and the local AWS."""
 
 from pathlib import Path
 from types import SimpleNamespace

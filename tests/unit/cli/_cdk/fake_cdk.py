@@ -1,4 +1,4 @@
-"""A program in the place of the CDK CLI, where npm would install it."""
+"""A fake CDK CLI, installed like by npm."""
 
 import json
 import sys

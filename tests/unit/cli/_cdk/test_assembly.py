@@ -1,4 +1,4 @@
-"""The stacks of a cloud assembly are found by cluster, as the CDK CLI has written it."""
+"""Stacks of a cloud assembly are read by cluster."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A command started by us ends with us, however we end, together with what it has started itself."""
+"""A child process and its children end with this process, however it ends."""
 
 import os
 import signal
@@ -77,11 +77,13 @@ def test_gives_lines_and_exit_code_and_keeps_a_log(
     assert sorted((tmp_path / "log").read_text().splitlines()) == ["err", "out"]
 
 
-def test_a_death_by_signal_is_told_as_shells_do(logged: Callable[..., tuple[int, list[str]]]) -> None:
+def test_a_signal_gives_the_exit_code_that_shells_report(
+    logged: Callable[..., tuple[int, list[str]]],
+) -> None:
     assert logged("import os; os.kill(os.getpid(), 9)")[0] == 128 + signal.SIGKILL
 
 
-def test_the_command_cannot_read_what_is_meant_for_us(logged: Callable[..., tuple[int, list[str]]]) -> None:
+def test_the_command_does_not_inherit_stdin(logged: Callable[..., tuple[int, list[str]]]) -> None:
     reading, writing = os.pipe()
     os.write(writing, b"an answer\n")
     ours = os.dup(0)
@@ -158,7 +160,7 @@ def test_a_command_at_the_terminal_gives_its_exit_code(tmp_path: Path) -> None:
     assert code == 5
 
 
-def test_what_a_captured_command_prints_is_kept_apart(tmp_path: Path) -> None:
+def test_captured_outputs_are_separate(tmp_path: Path) -> None:
     code = "import os, sys; print('out', os.getcwd()); print('err', file=sys.stderr); sys.exit(3)"
 
     done = run_captured(python(code), directory=tmp_path, environment=dict(os.environ))

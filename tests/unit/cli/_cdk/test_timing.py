@@ -18,7 +18,7 @@ def test_a_step_that_fails_has_no_time() -> None:
     assert steps["good"] >= 0
 
 
-def test_the_seconds_of_a_step_that_comes_twice_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_seconds_of_a_repeated_step_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter([0.0, 2.0, 10.0, 15.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
     steps: dict[str, float] = {}
@@ -29,7 +29,7 @@ def test_the_seconds_of_a_step_that_comes_twice_are_added(monkeypatch: pytest.Mo
     assert steps == {"again": 7.0}
 
 
-def test_what_came_of_a_step_is_said_with_its_own_seconds(
+def test_the_messages_of_a_step_are_printed_with_its_duration(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seconds = iter([0.0, 0.0, 2.0, 2.0])
@@ -42,7 +42,7 @@ def test_what_came_of_a_step_is_said_with_its_own_seconds(
     assert capsys.readouterr().err == "one thing; another (2.0 s)\n"
 
 
-def test_a_step_that_fails_is_not_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_step_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="bad"), measure_and_report({}, "step"):
         raise ValueError("bad")
 

@@ -1,4 +1,4 @@
-"""The right CDK CLI is found, and a missing or wrong one is said before anything starts."""
+"""The CDK CLI is found, and a missing or unsupported one is reported first."""
 
 import os
 import shutil
@@ -107,7 +107,7 @@ def test_refuses_an_installed_version_without_asking_it(tmp_path: Path, python_f
     assert codes(error) == ["UC9005"]
 
 
-def test_says_everything_that_is_missing_at_once(tmp_path: Path, python_folder: Path) -> None:
+def test_reports_all_missing_tools_at_once(tmp_path: Path, python_folder: Path) -> None:
     assert python_folder.exists()
     with pytest.raises(FindingsError, match="npm install --global aws-cdk@2") as error:
         find_toolchain(tmp_path)

@@ -1,4 +1,4 @@
-"""The folder that a command runs in, and the rollout that its cdk.json names."""
+"""The project of a command and the rollout in its cdk.json."""
 
 import os
 from pathlib import Path
@@ -9,9 +9,7 @@ from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_d
 from ultracluster_rules.findings import FindingsError
 
 
-def test_the_file_that_is_named_comes_before_that_of_cdk_json(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_specified_rollout_overrides_cdk_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cdk.json").write_text('{"context": {"rollout": "a.yaml"}}')
     monkeypatch.chdir(tmp_path.parent)
 
@@ -39,7 +37,7 @@ def test_a_cdk_json_that_names_no_rollout_is_a_finding(tmp_path: Path, text: str
         rollout_file(tmp_path, None)
 
 
-def test_what_may_be_thrown_away_is_in_one_folder(tmp_path: Path) -> None:
+def test_all_state_is_in_one_folder(tmp_path: Path) -> None:
     assert state_directory(tmp_path) == state_directory(tmp_path) == tmp_path / ".ultracluster"
 
 
@@ -50,7 +48,7 @@ def test_temporary_files_end_with_the_run(tmp_path: Path) -> None:
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_what_a_killed_run_has_left_is_removed_and_what_a_running_one_uses_is_not(tmp_path: Path) -> None:
+def test_removes_temporary_files_of_killed_runs_but_not_of_running_ones(tmp_path: Path) -> None:
     killed = tmp_path / "tmp" / f"run-{2**22 + 1}"  # above the highest process id of Linux and macOS
     running = tmp_path / "tmp" / f"run-{os.getppid()}"
     for folder in (killed, running):

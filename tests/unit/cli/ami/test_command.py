@@ -1,4 +1,4 @@
-"""`ultracluster ami resolve`: what people type and what they are told. No AWS: the finding of AMIs is replaced."""
+"""`ultracluster ami resolve` with replaced AMI lookup, without AWS."""
 
 import json
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def resolve(tmp_path: Path) -> Callable[..., int]:
     return lambda *options: main(["ami", "resolve", str(path), *options])
 
 
-def test_shows_first_and_writes_when_told(
+def test_writes_the_file_only_with_write(
     asked: list[dict[str, Any]],
     resolve: Callable[..., int],
     tmp_path: Path,
@@ -57,7 +57,7 @@ def test_shows_first_and_writes_when_told(
     assert [(one["parameter"], one["baked"]) for one in asked] == [("/p", None), (None, "nodes")]
 
 
-def test_warns_that_an_ami_of_aws_lacks_what_nodes_need_and_not_about_ones_own(
+def test_warns_about_incomplete_public_amis_but_not_about_private_ones(
     asked: list[dict[str, Any]], resolve: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert resolve("--image", "dlami/base/amazon-linux-2023", "--json") == 0
@@ -82,7 +82,7 @@ TWO = VALID.replace(
 )
 
 
-def test_leaves_the_ami_of_gpus_alone_unless_it_is_given(
+def test_keeps_the_ami_of_gpu_clusters_unless_specified(
     asked: list[dict[str, Any]],
     resolve: Callable[..., int],
     tmp_path: Path,
@@ -105,7 +105,7 @@ def test_leaves_the_ami_of_gpus_alone_unless_it_is_given(
     assert len(asked) == 2
 
 
-def test_an_ami_of_ones_own_is_looked_for_in_the_account_of_each_cluster(
+def test_a_baked_ami_is_looked_up_in_the_account_of_each_cluster(
     monkeypatch: pytest.MonkeyPatch,
     resolve: Callable[..., int],
     tmp_path: Path,
@@ -140,7 +140,7 @@ def test_an_ami_of_ones_own_is_looked_for_in_the_account_of_each_cluster(
         (["--cluster", "train", "--cluster", "nobody"], ["UC4060"]),
     ],
 )
-def test_refuses_what_cannot_be_looked_for(
+def test_rejects_invalid_options(
     asked: list[dict[str, Any]],
     resolve: Callable[..., int],
     capsys: pytest.CaptureFixture[str],

@@ -1,4 +1,4 @@
-"""`ultracluster capacity`: what people type, what they confirm, and what they get to paste. No AWS here."""
+"""`ultracluster capacity`: options, confirmation and output, without AWS."""
 
 import json
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def test_reads_a_day_or_a_time(text: str, time: datetime) -> None:
         (lambda: capacity_input.read_fee("--max-fee", ""), "UC7006"),
     ],
 )
-def test_refuses_what_it_cannot_read(read: Callable[[], Any], code: str) -> None:
+def test_rejects_unparsable_values(read: Callable[[], Any], code: str) -> None:
     with pytest.raises(FindingsError, match=code):
         read()
 
@@ -91,7 +91,7 @@ def test_accepts_blocks_a_day_shorter_or_longer_than_asked() -> None:
         ([*FIND, *BETWEEN, "--profile", "nobody"], "UC9009"),
     ],
 )
-def test_says_what_is_wrong_with_a_command(
+def test_an_invalid_command_line_is_a_finding(
     arguments: list[str], code: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 2
@@ -201,7 +201,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("offered")
-def test_find_prints_ranked_offerings_prices_and_what_could_not_be_read(
+def test_find_prints_ranked_offerings_prices_and_read_errors(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main([*FIND, *BETWEEN, "--regions", "us-east-2", "--json"]) == 0
@@ -229,7 +229,7 @@ def test_find_does_not_call_it_success_when_no_region_answers(
 
 
 @pytest.mark.usefixtures("offered")
-def test_find_prints_a_table_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_find_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*FIND, *BETWEEN, "--regions", "us-east-2"]) == 0
     out, err = capsys.readouterr()
     assert "190000" in out
@@ -239,7 +239,9 @@ def test_find_prints_a_table_for_people(capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.usefixtures("offered")
 @pytest.mark.parametrize(("regions", "count"), [("all", 2), ("us-east-2,us-west-2,us-east-2", 2)])
-def test_find_looks_where_it_is_told_to(regions: str, count: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_find_searches_the_specified_regions(
+    regions: str, count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     main([*FIND, *BETWEEN, "--regions", regions, "--json"])
     rows = json.loads(capsys.readouterr().out)["offerings"]
     assert len({row["region"] for row in rows}) == count

@@ -1,4 +1,4 @@
-"""`ultracluster capacity place`, and the way from there to a rollout that can be deployed. EC2 and the ledger are fakes."""
+"""`ultracluster capacity place`, and the steps from there to a deployable rollout, with fakes of EC2 and the ledger."""
 
 import json
 from collections.abc import Callable
@@ -87,7 +87,7 @@ def place(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...
     return place
 
 
-def test_shows_first_and_writes_when_told(place: Run, path: Path) -> None:
+def test_writes_the_file_only_with_write(place: Run, path: Path) -> None:
     shown = json.loads(place("--json").stdout)
 
     assert [(row["cluster"], row["region"], row["total"]) for row in shown["clusters"]] == [
@@ -126,7 +126,7 @@ def test_writes_nothing_unless_every_cluster_has_a_place(place: Run, path: Path)
     assert place("--most-per-region", "1").code == 0
 
 
-def test_what_has_a_reservation_stays_where_it_is(place: Run, path: Path) -> None:
+def test_clusters_with_a_reservation_are_not_moved(place: Run, path: Path) -> None:
     path.write_text(VALID)
 
     assert "UC9661" in place().stderr

@@ -1,4 +1,4 @@
-"""`ultracluster capacity resolve`: from the name of an order to what it bought. No AWS: the ledger is a list."""
+"""`ultracluster capacity resolve` with a ledger in memory."""
 
 import json
 from collections.abc import Callable
@@ -69,7 +69,7 @@ def test_an_order_without_its_reservation_is_not_deployed(tmp_path: Path) -> Non
     assert finding.location.endswith(f":{ORDERED[: ORDERED.index('order:')].count(chr(10)) + 1}")
 
 
-def test_shows_first_and_writes_when_told(resolve: Run, tmp_path: Path) -> None:
+def test_writes_the_file_only_with_write(resolve: Run, tmp_path: Path) -> None:
     shown = resolve(records=[BOUGHT])
 
     assert shown.code == 0
@@ -129,7 +129,7 @@ def test_an_on_demand_reservation_is_resolved_too(resolve: Run) -> None:
         ([record(extension_order(name="december"))], "UC2221"),
     ],
 )
-def test_refuses_what_is_not_bought_or_is_for_something_else(
+def test_rejects_unbought_and_mismatched_orders(
     resolve: Run, tmp_path: Path, records: list[Record], code: str
 ) -> None:
     outcome = resolve("--write", records=records)
@@ -138,7 +138,7 @@ def test_refuses_what_is_not_bought_or_is_for_something_else(
     assert (tmp_path / "rollout.yaml").read_text() == ORDERED
 
 
-def test_what_is_resolved_stays_in_its_zone(resolve: Run, tmp_path: Path) -> None:
+def test_a_resolved_cluster_keeps_its_zone(resolve: Run, tmp_path: Path) -> None:
     resolve("--write", records=[BOUGHT])
     text = (tmp_path / "rollout.yaml").read_text().replace("use2-az3", "use2-az2")
 

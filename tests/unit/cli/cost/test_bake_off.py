@@ -1,4 +1,4 @@
-"""What programs reported to CloudWatch comes back as weeks, by way of the local AWS."""
+"""Metrics in CloudWatch are compared by week, with the local AWS."""
 
 import json
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def report(run: Run, *arguments: str) -> dict[str, Any]:
     return told
 
 
-def test_weeks_are_told_side_by_side(run: Run, monday: date) -> None:
+def test_weeks_are_shown_side_by_side(run: Run, monday: date) -> None:
     told = report(run, "--weeks", "3", *NODES, "--price", "p5=50")
 
     assert [each["name"] for each in told["contestants"]] == ["trn2", "p5"]
@@ -99,7 +99,7 @@ def test_weeks_are_told_side_by_side(run: Run, monday: date) -> None:
     }
 
 
-def test_a_person_reads_what_is_missing_and_what_is_not_known(run: Run, monday: date) -> None:
+def test_the_table_marks_missing_and_unknown_values(run: Run, monday: date) -> None:
     outcome = run("cost", "bake-off", PATH, "--region", REGION, "--weeks", "2", *NODES[:2], "--nodes", "p5=4")
 
     assert outcome.code == 0, outcome.stderr
@@ -118,7 +118,7 @@ def test_a_person_reads_what_is_missing_and_what_is_not_known(run: Run, monday: 
 
 
 @pytest.mark.usefixtures("monday")
-def test_without_nodes_contestants_are_found_and_no_price_is_made_up(run: Run) -> None:
+def test_without_nodes_contestants_are_discovered_without_prices(run: Run) -> None:
     told = report(run, "--figure", "tokens_per_second")
     assert len(told["weeks"]) == 4
     assert [each["name"] for each in told["contestants"]] == ["p5", "trn2"]
@@ -135,7 +135,7 @@ def test_on_demand_prices_are_another_price(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("monday")
-def test_a_bake_off_without_figures_is_said_to_have_none(run: Run) -> None:
+def test_a_bake_off_without_metrics_is_a_finding(run: Run) -> None:
     outcome = run("cost", "bake-off", "BakeOff/Other", "--region", REGION)
     assert outcome.code == 2
     assert "UC9342: CloudWatch in us-east-2 has no metrics of 'BakeOff/Other'" in outcome.stderr
@@ -156,7 +156,7 @@ def test_figures_that_listing_has_forgotten_are_read_by_name(
 
 
 @pytest.mark.usefixtures("monday")
-def test_what_cloudwatch_refuses_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_cloudwatch_is_a_finding(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     refused: Any = {"Error": {"Code": "AccessDenied", "Message": "not authorized"}}
 
     def refuse(*_: Any, **__: Any) -> None:
@@ -171,7 +171,7 @@ def test_what_cloudwatch_refuses_is_said(run: Run, monkeypatch: pytest.MonkeyPat
     assert "cloudwatch:GetMetricData" in outcome.stderr
 
 
-def test_refuses_all_that_is_wrong_at_once_and_asks_nobody(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_all_invalid_options_without_a_request(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(bake_off_weeks, "account")
     arguments = (
         "--nodes",

@@ -28,7 +28,7 @@ def clusters(outcome: Any) -> list[dict[str, Any]]:
     return found
 
 
-def test_tells_the_bill_with_sources_and_names_what_is_not_known(run: Run) -> None:
+def test_shows_the_estimate_with_sources_and_unknown_prices(run: Run) -> None:
     outcome = run("cost", QUICKSTART, "--hours", "24")
 
     assert outcome.code == 0
@@ -53,7 +53,7 @@ def test_json_has_all_clusters_unless_one_is_named(run: Run) -> None:
     )
 
 
-def test_a_price_that_is_given_is_on_the_bill(run: Run) -> None:
+def test_a_specified_price_is_used(run: Run) -> None:
     (told,) = clusters(run("cost", QUICKSTART, "--price", "file system=0.21", "--hours", "73", "--json"))
     (line,) = [each for each in told["lines"] if each["name"] == "file system"]
 
@@ -62,7 +62,7 @@ def test_a_price_that_is_given_is_on_the_bill(run: Run) -> None:
     assert "file system" not in told["run"]["without"]
 
 
-def test_compares_with_another_type_by_the_ratio_that_was_given(run: Run) -> None:
+def test_compares_with_another_type_by_the_throughput_ratio(run: Run) -> None:
     arguments = ("cost", QUICKSTART, "--hours", "300", "--compare", "p5.48xlarge")
     (told,) = clusters(run(*arguments, "--throughput-ratio", "1.5", "--json"))
     shown = run(*arguments, "--throughput-ratio", "1.5", "--tokens-per-second", "1000").stdout
@@ -137,7 +137,7 @@ def test_takes_plans_that_just_can_be(run: Run, arguments: list[str]) -> None:
     assert run("cost", QUICKSTART, *arguments).code == 0
 
 
-def test_all_wrong_figures_are_told_together(run: Run) -> None:
+def test_all_invalid_values_are_reported_together(run: Run) -> None:
     outcome = run("cost", QUICKSTART, "--hours", "0", "--savings-plan", "10", "--throughput-ratio", "2")
 
     assert [line[:6] for line in outcome.stderr.splitlines() if line.startswith("UC")] == [
@@ -167,7 +167,9 @@ def test_draws_the_bill(run: Run, tmp_path: Path, name: str) -> None:
     assert 'src="http' not in page
 
 
-def test_says_what_to_install_for_a_chart(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_what_to_install_for_a_chart(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
 
     outcome = run("cost", QUICKSTART, "--chart", str(tmp_path / "cost.html"))

@@ -53,7 +53,7 @@ def test_follows_a_stack_and_its_resources(progress: DeploymentProgress) -> None
     assert progress.deployed == []
 
 
-def test_tells_a_changed_stack_from_one_without_changes(progress: DeploymentProgress) -> None:
+def test_distinguishes_changed_and_unchanged_stacks(progress: DeploymentProgress) -> None:
     read(progress, FIRST + REST)
 
     assert progress.deployed == [
@@ -64,7 +64,7 @@ def test_tells_a_changed_stack_from_one_without_changes(progress: DeploymentProg
     assert progress.failures == []
 
 
-def test_keeps_what_failed(progress: DeploymentProgress) -> None:
+def test_records_failures(progress: DeploymentProgress) -> None:
     event = "a | 1/3 | 3:43:52 AM | CREATE_FAILED | AWS::S3::Bucket | B (B1) Resource handler returned message: no"
     read(progress, [*FIRST, event, "❌  a failed to deploy: ROLLBACK_COMPLETE"])
 

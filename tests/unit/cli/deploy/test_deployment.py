@@ -1,4 +1,4 @@
-"""`ultracluster deploy` around the CDK CLI, which a small program stands in for here (a fake; see tests/integration)."""
+"""`ultracluster deploy` with a fake CDK CLI (the real one: tests/integration)."""
 
 import json
 import os
@@ -85,7 +85,7 @@ def test_deploys_the_rollout_of_cdk_json_and_reports_each_step(run: Run, project
 
 
 @pytest.mark.parametrize(("options", "told"), [([], False), (["--no-cache"], True)])
-def test_every_cluster_is_synthesized_only_where_that_was_said(
+def test_unchanged_clusters_are_synthesized_only_with_no_cache(
     run: Run, project: Path, options: list[str], told: bool
 ) -> None:
     run("deploy", "--yes", *options)
@@ -93,7 +93,7 @@ def test_every_cluster_is_synthesized_only_where_that_was_said(
     assert ("cache=false" in called(project)["arguments"]) == told
 
 
-def test_permissions_are_widened_without_a_question_only_where_that_was_said(run: Run, project: Path) -> None:
+def test_widened_permissions_need_approval_unless_yes_is_specified(run: Run, project: Path) -> None:
     run("deploy", "--yes")
 
     arguments = called(project)["arguments"]
@@ -153,7 +153,7 @@ def test_mistakes_in_the_rollout_show_before_the_cdk_cli_starts(
     assert not (project / "called.json").exists()
 
 
-def test_an_unknown_wave_is_refused_with_those_that_there_are(run: Run, project: Path) -> None:
+def test_an_unknown_wave_is_rejected_with_the_known_ones(run: Run, project: Path) -> None:
     outcome = run("deploy", "--wave", "second", "--yes")
 
     assert outcome.code == 2
@@ -186,7 +186,7 @@ def test_a_failure_names_its_cause_and_the_log(
     assert outcome.stdout == ""
 
 
-def test_a_failure_in_words_that_we_do_not_know_is_shown_by_its_last_lines(
+def test_an_unrecognized_failure_shows_the_last_lines(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert project.exists()
@@ -195,7 +195,9 @@ def test_a_failure_in_words_that_we_do_not_know_is_shown_by_its_last_lines(
     assert "  | connect ECONNREFUSED 127.0.0.1:1\n" in run("deploy", "--yes").stderr
 
 
-def test_a_failure_at_the_terminal_is_told(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_of_an_interactive_deployment_is_a_finding(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert project.exists()
     monkeypatch.setenv("FAKE_FAILURE", "1")
 

@@ -1,4 +1,4 @@
-"""Progress is told on stderr: by lines in a log, by a bar over the same lines on a terminal."""
+"""Progress on stderr: lines in a log, a bar on a terminal."""
 
 import sys
 
@@ -21,7 +21,7 @@ TOLD = ["Synthesized in 1.5 s", "a/N: deployed, 0.5 s", "b/N: no changes, 0.0 s"
 
 
 @pytest.mark.parametrize("display_class", [LineDisplay, BarDisplay])
-def test_each_step_is_told_once_and_in_order(
+def test_each_step_is_printed_once_and_in_order(
     capsys: pytest.CaptureFixture[str], display_class: type[LineDisplay | BarDisplay]
 ) -> None:
     progress = DeploymentProgress()

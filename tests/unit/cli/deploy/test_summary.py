@@ -1,4 +1,4 @@
-"""The summary says what was read back, for people and for programs."""
+"""The summary of a deployment, as tables and as JSON."""
 
 import dataclasses
 import json
@@ -73,11 +73,11 @@ def test_the_table_shows_each_fact(capsys: pytest.CaptureFixture[str], fact: str
     assert fact in show(capsys)
 
 
-def test_a_cluster_without_reservation_is_said_to_be_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cluster_without_a_reservation_is_shown_as_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
     assert "on-demand capacity" in show(capsys, dataclasses.replace(CLUSTER, reservation=None))
 
 
-def test_a_real_account_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_title_names_a_real_account(capsys: pytest.CaptureFixture[str]) -> None:
     print_summary([CLUSTER], local=False, as_json=False, steps={}, deployed=[])
 
     shown = capsys.readouterr().out
@@ -99,7 +99,7 @@ def test_json_has_the_keys_that_the_documentation_promises(
     assert [key for key in told["clusters"][0] if f".{key}" not in documented] == []
 
 
-def test_a_deployment_at_the_terminal_does_not_know_what_changed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_are_unknown_after_an_interactive_deployment(capsys: pytest.CaptureFixture[str]) -> None:
     print_summary([CLUSTER], local=False, as_json=True, steps={}, deployed=[])
 
     assert json.loads(capsys.readouterr().out)["changed"] is None

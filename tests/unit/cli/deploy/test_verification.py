@@ -1,4 +1,4 @@
-"""The figures of the summary come from AWS's answers, whose shapes botocore's models judge here."""
+"""Figures of deployed clusters come from AWS's responses, which botocore's models validate here."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
@@ -258,7 +258,7 @@ def test_reads_file_systems_of_every_kind(
     ) == read_back
 
 
-def test_counts_the_interfaces_that_there_are(read: Callable[[], Cluster], answers: Answers) -> None:
+def test_counts_the_interfaces_of_the_launch_template(read: Callable[[], Cluster], answers: Answers) -> None:
     data = template_data(answers)
     data["NetworkInterfaces"][3]["InterfaceType"] = "interface"
     del data["NetworkInterfaces"][8:]

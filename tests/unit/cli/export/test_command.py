@@ -1,4 +1,4 @@
-"""`ultracluster export` around the CDK CLI, which a fake stands in for (see tests/integration)."""
+"""`ultracluster export` with a fake CDK CLI (the real one: tests/integration)."""
 
 import json
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def test_refuses_a_folder_that_holds_something(project: Path, run: Run) -> None:
     assert "UC9611" in full.stderr
 
 
-def test_a_large_template_goes_by_way_of_a_bucket(project: Path, run: Run) -> None:
+def test_a_large_template_must_be_passed_as_a_url(project: Path, run: Run) -> None:
     filled = json.dumps({"Resources": {"A": {"Type": "A::B::C", "Properties": {"P": "x" * 51_200}}}})
     (project / "template.json").write_text(filled)
 

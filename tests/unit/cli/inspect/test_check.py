@@ -1,4 +1,4 @@
-"""`ultracluster check` on files, as somebody calls it."""
+"""`ultracluster check` on files."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_an_error_ends_with_2_and_shows_file_and_line(
     assert error.startswith(f"UC5201: {template}:5: Table.UpdateReplacePolicy: ")
 
 
-def test_a_rule_is_left_out_with_a_reason(template: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rule_is_skipped_with_a_reason(template: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(template), "--skip", "UC5201=rows are made anew each day"]) == 0
     assert "skipped: UC5201" in (told := capsys.readouterr().err)
     assert "Reason: rows are made anew each day" in told
@@ -59,9 +59,7 @@ def test_wrong_options_end_with_2(
     assert capsys.readouterr().err.startswith(code)
 
 
-def test_json_has_every_finding_and_what_was_left_out(
-    template: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_has_findings_and_skipped_rules(template: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["check", str(template), "--json", "--skip", "UC5212=tests only"]
     assert main(arguments) == ExitCode.FINDINGS
     told = json.loads(capsys.readouterr().out)

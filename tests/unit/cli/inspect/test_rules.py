@@ -1,4 +1,4 @@
-"""`ultracluster rules` says what stands behind a code."""
+"""`ultracluster rules` explains codes."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def test_a_rule_is_explained(run: Run) -> None:
     assert "Suppress" not in outcome.stdout
 
 
-def test_a_warning_that_can_be_switched_off_says_how(run: Run) -> None:
+def test_a_suppressible_warning_explains_how(run: Run) -> None:
     assert "suppress: {UC4103: REASON}" in run("rules", "UC4103").stdout
 
 

@@ -1,4 +1,4 @@
-"""`ultracluster validate` says what a rollout holds, or everything that is wrong with it."""
+"""`ultracluster validate` shows a rollout, or all errors in it."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 Run = Callable[..., Any]
 
 
-def test_a_right_rollout_is_shown_as_a_table(run: Run, quickstart: Path) -> None:
+def test_a_valid_rollout_is_shown_as_a_table(run: Run, quickstart: Path) -> None:
     outcome = run("validate", str(quickstart))
 
     assert outcome.code == 0
@@ -39,7 +39,7 @@ def test_json_has_stable_keys(run: Run, quickstart: Path) -> None:
     assert cluster["market_type"] == "capacity-block"
 
 
-def test_says_what_nodes_take_of_their_cards_and_their_subnet(run: Run, quickstart: Path) -> None:
+def test_shows_interfaces_and_addresses_of_nodes(run: Run, quickstart: Path) -> None:
     (cluster,) = json.loads(run("validate", str(quickstart), "--json").stdout)["clusters"]
     assert cluster["network"] == {
         "interfaces": 16,
@@ -55,7 +55,9 @@ def test_says_what_nodes_take_of_their_cards_and_their_subnet(run: Run, quicksta
     assert "1 of 2, plus 1 for a task" in table
 
 
-def test_compares_with_what_is_free_in_an_existing_subnet(run: Run, quickstart: Path, tmp_path: Path) -> None:
+def test_compares_with_the_free_addresses_of_an_existing_subnet(
+    run: Run, quickstart: Path, tmp_path: Path
+) -> None:
     line = "        image_id:"
     network = "{vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0, free_addresses: 136}"
     rollout = tmp_path / "rollout.yaml"
@@ -65,7 +67,7 @@ def test_compares_with_what_is_free_in_an_existing_subnet(run: Run, quickstart: 
     assert "136 of 136 free" in " ".join(run("validate", str(rollout)).stdout.split())
 
 
-def test_says_what_the_file_system_will_do_and_cost(run: Run, quickstart: Path) -> None:
+def test_shows_performance_and_cost_of_the_file_system(run: Run, quickstart: Path) -> None:
     (cluster,) = json.loads(run("validate", str(quickstart), "--json").stdout)["clusters"]
     assert cluster["file_system"] == {
         "deployment_type": "PERSISTENT_2",
@@ -105,7 +107,7 @@ def test_a_price_has_its_source_and_an_existing_file_system_no_figures(
     assert "New file systems" not in run("validate", str(rollout)).stdout
 
 
-def test_every_mistake_is_shown_with_its_line_and_nothing_else(
+def test_every_error_is_shown_with_its_line_and_nothing_else(
     run: Run, quickstart: Path, tmp_path: Path
 ) -> None:
     wrong = tmp_path / "wrong.yaml"
@@ -124,7 +126,7 @@ def test_every_mistake_is_shown_with_its_line_and_nothing_else(
     assert all(line.startswith("UC") and "wrong.yaml:" in line for line in lines)
 
 
-def test_a_file_that_is_not_there_is_a_finding(run: Run, tmp_path: Path) -> None:
+def test_a_missing_file_is_a_finding(run: Run, tmp_path: Path) -> None:
     outcome = run("validate", str(tmp_path / "none.yaml"))
 
     assert outcome.code == 2

@@ -1,4 +1,4 @@
-"""`ultracluster jobs`: what people type and what they are told. AWS is a fake that knows one job; no process, no wire."""
+"""`ultracluster jobs` against a fake of AWS Batch with one job."""
 
 import json
 from collections.abc import Callable
@@ -112,7 +112,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Fake:
     return fake
 
 
-def test_nothing_says_which_region(
+def test_a_missing_region_is_a_finding(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
@@ -144,7 +144,7 @@ def test_nothing_says_which_region(
         (["stop", "one", "--wait", "0m"], "UC6204: --wait: got '0m'"),
     ],
 )
-def test_a_mistake_is_told(
+def test_an_invalid_argument_is_a_finding(
     aws: Fake, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["jobs", *arguments]) == 2
@@ -156,7 +156,7 @@ def test_a_mistake_is_told(
     "error",
     [refuse("AccessDenied"), lambda **_: (_ for _ in ()).throw(EndpointConnectionError(endpoint_url="x"))],
 )
-def test_what_aws_refuses_is_told(
+def test_an_error_of_aws_is_a_finding(
     aws: Fake, error: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(aws, "submit_job", error)
@@ -200,7 +200,7 @@ def test_a_job_is_submitted_by_its_name_in_the_rollout(aws: Fake, capsys: pytest
     }
 
 
-def test_what_cannot_be_seen_is_a_warning(aws: Fake, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreadable_evidence_is_a_warning(aws: Fake, capsys: pytest.CaptureFixture[str]) -> None:
     aws.snapshot = refuse("AccessDenied")
 
     assert main(["jobs", "why", "one"]) == 0
@@ -209,7 +209,7 @@ def test_what_cannot_be_seen_is_a_warning(aws: Fake, capsys: pytest.CaptureFixtu
     assert printed.err.startswith("warning: UC6209: the order of the queue")
 
 
-def test_a_cause_that_may_be_hidden_is_not_called_success(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_possibly_hidden_reason_is_not_success(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ultracluster_cli.jobs.command.diagnose", lambda _: [])
     complete = main(["jobs", "why", "one"])
     aws.snapshot = refuse("AccessDenied")
@@ -217,7 +217,7 @@ def test_a_cause_that_may_be_hidden_is_not_called_success(aws: Fake, monkeypatch
     assert (complete, main(["jobs", "why", "one"])) == (ExitCode.DONE, ExitCode.UNKNOWN)
 
 
-def test_a_job_that_may_share_its_node_is_ended_without_a_checkpoint_and_that_is_said(
+def test_a_job_on_a_shared_node_is_terminated_without_a_checkpoint_and_with_a_warning(
     aws: Fake, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["jobs", "stop", "one"]) == 0
@@ -234,9 +234,7 @@ def test_a_job_that_is_ended_at_once_needs_no_warning(aws: Fake, capsys: pytest.
 
 
 @pytest.mark.parametrize(("options", "queue"), [([], QUEUE), (["--queue", "urgent"], URGENT)])
-def test_a_job_goes_to_the_own_queue_or_to_one_that_is_named(
-    aws: Fake, options: list[str], queue: str
-) -> None:
+def test_a_job_goes_to_the_main_queue_or_to_the_named_one(aws: Fake, options: list[str], queue: str) -> None:
     assert main(["jobs", "submit", "team", "evaluate", *options]) == 0
     assert aws.submitted["jobQueue"] == queue
 

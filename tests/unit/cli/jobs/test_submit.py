@@ -1,4 +1,4 @@
-"""What is sent when a job depends on others; AWS is a fake that takes jobs until it is told not to."""
+"""Submission of jobs with dependencies, against a fake of AWS Batch."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -63,7 +63,7 @@ def submit(fake: Fake, last: dict[str, Any], **changes: Any) -> list[str]:
     return [one.job_id for one in submit_all(last, **given | changes)]
 
 
-def test_each_job_goes_to_its_queue_after_what_it_waits_for() -> None:
+def test_submits_dependencies_first_and_each_job_to_its_queue() -> None:
     first, last = definition("compile", queue=SMALL), definition("train", "compile")
     fake = Fake(last, first)
 
@@ -76,14 +76,14 @@ def test_each_job_goes_to_its_queue_after_what_it_waits_for() -> None:
     assert ["containerOverrides" in one for one in fake.sent] == [False, True]
 
 
-def test_a_queue_that_a_person_chose_is_that_of_the_named_job_only() -> None:
+def test_a_chosen_queue_applies_to_the_named_job_only() -> None:
     first, last = definition("compile", queue=SMALL), definition("rate", "compile", queue=SMALL)
     fake = Fake(last, first)
     submit(fake, last, named_queue=True)
     assert [one["jobQueue"] for one in fake.sent] == [SMALL, OWN]
 
 
-def test_alone_leaves_out_what_it_depends_on() -> None:
+def test_alone_skips_dependencies() -> None:
     last = definition("train", "compile")
     fake = Fake(last)
     assert submit(fake, last, alone=True) == ["id-run"]
@@ -100,7 +100,7 @@ def test_nothing_is_sent_when_anything_is_wrong() -> None:
     assert fake.sent == []
 
 
-def test_a_refusal_in_between_says_what_has_been_submitted() -> None:
+def test_a_failure_lists_the_jobs_submitted_before_it() -> None:
     first, last = definition("compile"), definition("train", "compile")
     with pytest.raises(FindingsError, match=r"UC6206: .*it says no.*compile as id-compile.*jobs stop"):
         submit(Fake(first, last, takes=1), last)

@@ -46,7 +46,7 @@ def test_a_life_from_up_to_down(run: Run, folder: Path) -> None:
     assert run("local", "down").stderr == "No local AWS was running.\n"
 
 
-def test_where_nothing_runs_every_command_says_so(run: Run, folder: Path) -> None:
+def test_every_command_reports_that_no_local_aws_is_running(run: Run, folder: Path) -> None:
     assert folder.exists()
 
     status = run("local", "status", "--json")

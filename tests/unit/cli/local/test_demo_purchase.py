@@ -1,4 +1,4 @@
-"""The demo around the commands that buy: what it buys for a rollout, and that it buys it once."""
+"""The demo buys capacity for a rollout once, with `ultracluster capacity`."""
 
 import json
 import subprocess
@@ -216,7 +216,7 @@ def test_an_order_of_the_ledger_is_neither_searched_nor_approved_again(
     assert purchase.state_before == state.value
 
 
-def test_every_line_with_money_says_that_it_is_fake(buy: Buy, capfd: pytest.CaptureFixture[str]) -> None:
+def test_every_line_with_an_amount_marks_it_as_fake(buy: Buy, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(FindingsError):
         buy(Commands(**fresh().answers | {"buy": 2}))
     buy(fresh("PURCHASED", "PAID"))
@@ -228,16 +228,14 @@ def test_every_line_with_money_says_that_it_is_fake(buy: Buy, capfd: pytest.Capt
     assert "Offerings of the local AWS by price (fake money)" in said.out
 
 
-def test_a_command_that_fails_ends_the_demo_with_what_it_said(
-    buy: Buy, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failed_command_ends_the_demo_with_its_output(buy: Buy, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(FindingsError, match=r"^UC9011: ultracluster capacity buy ended with code 2; .*log"):
         buy(Commands(**fresh().answers | {"buy": 2}))
 
     assert "UC7027: 13.44 USD is too much." in capfd.readouterr().err
 
 
-def test_a_purchase_whose_outcome_is_not_known_ends_as_unknown(buy: Buy) -> None:
+def test_an_unknown_purchase_outcome_exits_as_unknown(buy: Buy) -> None:
     with pytest.raises(typer.Exit) as ended:
         buy(Commands(**fresh().answers | {"buy": ExitCode.UNKNOWN}))
 

@@ -1,4 +1,4 @@
-"""The command brings the rollout's cluster and its recording together."""
+"""`ultracluster advise` with a rollout and a recording."""
 
 import json
 from collections.abc import Callable
@@ -39,9 +39,7 @@ def asked(run: Run, quickstart: Path, recorded: Path) -> Callable[..., Any]:
     return ask
 
 
-def test_prices_what_it_finds_at_the_list_price_of_the_cluster(
-    run: Run, quickstart: Path, recorded: Path
-) -> None:
+def test_savings_use_the_list_price_of_the_cluster(run: Run, quickstart: Path, recorded: Path) -> None:
     outcome = run("advise", str(quickstart), "--from", str(recorded), "--json")
     assert outcome.code == 0
     told = json.loads(outcome.stdout)
@@ -52,7 +50,7 @@ def test_prices_what_it_finds_at_the_list_price_of_the_cluster(
     assert {each["rule"] for each in told["not_judged"]} >= {"idle-nodes", "oversize-file-system"}
 
 
-def test_a_price_of_ones_own_counts(run: Run, quickstart: Path, recorded: Path) -> None:
+def test_a_specified_price_overrides_the_list_price(run: Run, quickstart: Path, recorded: Path) -> None:
     outcome = run("advise", str(quickstart), "--from", str(recorded), "--node-hour", "20")
     assert outcome.code == 0
     assert "unused-nodes: 14,600 USD per month" in outcome.stdout
@@ -60,7 +58,7 @@ def test_a_price_of_ones_own_counts(run: Run, quickstart: Path, recorded: Path) 
     assert "Not assessed:" in outcome.stdout
 
 
-def test_says_so_when_there_is_nothing_to_advise(run: Run, quickstart: Path, tmp_path: Path) -> None:
+def test_reports_that_there_is_no_advice(run: Run, quickstart: Path, tmp_path: Path) -> None:
     path = tmp_path / "good.json"
     made = recording(
         series("PaidNodes", "Average", [4.0]), series("UnusedNodes", "Average", [0.0]), hours=0.5
@@ -80,7 +78,7 @@ def test_says_so_when_there_is_nothing_to_advise(run: Run, quickstart: Path, tmp
         ({}, ("--cluster", "quickstart"), "UC9332"),
     ],
 )
-def test_refuses_what_does_not_belong_together(
+def test_rejects_inconsistent_input(
     asked: Callable[..., Any], change: dict[str, str], arguments: tuple[str, ...], code: str
 ) -> None:
     outcome = asked(change, *arguments)
@@ -96,7 +94,7 @@ def test_refuses_a_cluster_of_another_rollout_before_it_asks_cloudwatch(run: Run
 @pytest.mark.parametrize(
     ("arguments", "profile"), [((), "the-clusters-own"), (("--profile", "another"), "another")]
 )
-def test_cloudwatch_is_asked_with_the_profile_of_the_cluster_unless_another_is_given(
+def test_cloudwatch_is_read_with_the_specified_profile_or_that_of_the_cluster(
     run: Run, quickstart: Path, tmp_path: Path, arguments: tuple[str, ...], profile: str
 ) -> None:
     rollout = tmp_path / "rollout.yaml"

@@ -1,4 +1,4 @@
-"""The page of a recording: complete without a network, readable without a picture, and drawn by a real browser."""
+"""The page of a recording is self-contained, accessible, and drawn by a real browser."""
 
 import re
 import shutil
@@ -97,7 +97,7 @@ def test_names_cannot_bring_markup_into_the_page(tmp_path: Path) -> None:
     assert f"{name}: loss" in Page(text).words
 
 
-def test_what_was_not_recorded_is_named_and_not_drawn(tmp_path: Path) -> None:
+def test_missing_metrics_are_listed_and_not_drawn(tmp_path: Path) -> None:
     draw_page(recording(series("PaidNodes", "Average", [4.0])), tmp_path / "page.html")
     read = Page((tmp_path / "page.html").read_text("utf-8"))
     assert sum(attributes.get("role") == "img" for _, attributes in read.tags) == 1
@@ -182,7 +182,7 @@ def test_draws_a_recording(run: Run, tmp_path: Path) -> None:
         (["--cluster", "a", "--region", "us-east-2", "--hours", "10921", "--html", "{page}"], "UC9333"),
     ],
 )
-def test_refuses_what_it_cannot_do(run: Run, tmp_path: Path, arguments: list[str], code: str) -> None:
+def test_rejects_invalid_requests(run: Run, tmp_path: Path, arguments: list[str], code: str) -> None:
     page = tmp_path / "page.html"
     empty = tmp_path / "empty.json"
     write_recording(recording(), empty)
@@ -193,17 +193,13 @@ def test_refuses_what_it_cannot_do(run: Run, tmp_path: Path, arguments: list[str
     assert not page.exists()
 
 
-def test_says_what_is_missing_without_plotly(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reports_that_plotly_is_missing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "plotly", None)
     outcome = run("dashboard", "--from", kept(tmp_path, day()), "--html", str(tmp_path / "page.html"))
     assert (outcome.code, "UC9331" in outcome.stderr) == (2, True)
 
 
-def test_says_when_cloudwatch_cannot_be_asked(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reports_errors_of_cloudwatch(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

@@ -42,7 +42,7 @@ def stack(*, image: str = "ami-0", storage: int = 4800, vcpus: int = 768, **more
     return StackTemplate(cluster="a", name="a-all", region="us-east-2", template=template, paths=paths)
 
 
-def test_shows_the_parts_and_what_happens_to_them(tmp_path: Path) -> None:
+def test_shows_the_parts_and_their_changes(tmp_path: Path) -> None:
     new = stack(image="ami-1", storage=9600)
 
     draw_plan(compare([stack()], [new]), [new], tmp_path / "one.svg")
@@ -86,7 +86,7 @@ def test_many_jobs_are_counted() -> None:
     assert queue.action is None
 
 
-def test_says_when_the_library_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_that_matplotlib_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
 
     with pytest.raises(FindingsError, match="UC9209"):

@@ -1,4 +1,4 @@
-"""`ultracluster preflight`: what people type and what they are told. No AWS: what is read is replaced."""
+"""`ultracluster preflight` with replaced checks, without AWS."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return record
 
 
-def test_tells_each_check_as_it_ends_and_shows_what_needs_a_person(
+def test_prints_each_check_as_it_ends_and_a_table_of_problems(
     run: Callable[..., Any], asked: Mapping[str, Any], quickstart: Path
 ) -> None:
     asked["outcomes"][:] = [passed("good"), warned("so so", "look"), skipped("none")]
@@ -57,7 +57,7 @@ def test_tells_each_check_as_it_ends_and_shows_what_needs_a_person(
     assert (asked["clusters"], asked["skip"], asked["qualifier"]) == (["quickstart"], {"UC9406"}, "ours")
 
 
-def test_a_failed_check_ends_with_a_code_of_its_own_and_json_has_everything(
+def test_a_failed_check_exits_with_4_and_json_has_all_results(
     run: Callable[..., Any], asked: Mapping[str, Any], quickstart: Path
 ) -> None:
     asked["outcomes"][:] = [passed("good"), failed("bad", "mend")]
@@ -100,7 +100,7 @@ def test_takes_the_clusters_that_are_named(
         (["--profile", "nobody"], ["UC9009"]),
     ],
 )
-def test_refuses_what_does_not_exist_before_anything_is_asked(
+def test_rejects_unknown_names_before_any_request(
     run: Callable[..., Any],
     asked: Mapping[str, Any],
     quickstart: Path,
@@ -113,7 +113,7 @@ def test_refuses_what_does_not_exist_before_anything_is_asked(
     assert "clusters" not in asked
 
 
-def test_each_account_is_asked_with_its_profile(
+def test_each_account_is_checked_with_its_profile(
     run: Callable[..., Any], asked: Mapping[str, Any], tmp_path: Path, quickstart: Path
 ) -> None:
     text = quickstart.with_name("two-waves.yaml").read_text()
@@ -140,7 +140,7 @@ def needs_of(tmp_path: Path, text: str) -> Any:
     ).clusters[0]
 
 
-def test_counts_what_the_quick_start_takes(quickstart: Path) -> None:
+def test_derives_the_requirements_of_the_quick_start(quickstart: Path) -> None:
     (cluster,) = rollout_requirements(
         load_rollout(quickstart).config.waves[0].clusters, qualifier="q"
     ).clusters
@@ -153,7 +153,7 @@ def test_counts_what_the_quick_start_takes(quickstart: Path) -> None:
     assert cluster.stacks[0] == "quickstart-us-east-2-Network"
 
 
-def test_precompile_jobs_take_a_small_node_with_queue_and_environment_of_its_own(quickstart: Path) -> None:
+def test_precompile_jobs_need_a_small_node_with_a_separate_queue_and_environment(quickstart: Path) -> None:
     jobs = load_rollout(quickstart.with_name("jobs.yaml")).config.waves[0].clusters
     cluster = rollout_requirements(jobs, qualifier="q").clusters[0]
     assert {one.market_type for one in cluster.compilers} == {"on-demand"}

@@ -47,7 +47,7 @@ def check_project(project: Path) -> dict[str, Any]:
     return context
 
 
-def test_writes_what_was_answered_into_a_rollout_that_is_valid(run: Run, tmp_path: Path) -> None:
+def test_writes_the_answers_to_a_valid_rollout(run: Run, tmp_path: Path) -> None:
     project = tmp_path / "new" / "project"
 
     outcome = run(
@@ -68,7 +68,7 @@ def test_writes_what_was_answered_into_a_rollout_that_is_valid(run: Run, tmp_pat
     assert "# REPLACE: your image" in (project / "rollout.yaml").read_text()  # comments stay
 
 
-def test_without_a_terminal_and_without_options_it_takes_what_it_proposes(run: Run, tmp_path: Path) -> None:
+def test_uses_defaults_without_a_terminal(run: Run, tmp_path: Path) -> None:
     assert run("init", str(tmp_path / "p")).code == 0
 
     ((cluster,),) = (wave.clusters for wave in load_rollout(tmp_path / "p" / "rollout.yaml").config.waves)
@@ -76,7 +76,7 @@ def test_without_a_terminal_and_without_options_it_takes_what_it_proposes(run: R
 
 
 @pytest.mark.process
-def test_asks_at_a_terminal_for_what_no_option_says(tmp_path: Path) -> None:
+def test_prompts_for_missing_options_at_a_terminal(tmp_path: Path) -> None:
     person, terminal = pty.openpty()
     os.write(person, b"us-west-2\nusw2-az4\n\n7\n")  # an empty answer takes what is proposed
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""A project to roll out, whose CDK CLI and AWS are small fakes."""
+"""A project to roll out, with fakes of the CDK CLI and AWS."""
 
 import json
 import os

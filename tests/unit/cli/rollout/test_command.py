@@ -1,4 +1,4 @@
-"""`ultracluster rollout` around the CDK CLI and AWS, which small fakes stand in for (see tests/integration)."""
+"""`ultracluster rollout` with fakes of the CDK CLI and AWS (the real CLI: tests/integration)."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path, r
     return make_project(tmp_path, monkeypatch, quickstart, run)
 
 
-def test_deploys_wave_after_wave_and_tells_it(project: Project) -> None:
+def test_deploys_wave_by_wave_and_reports_progress(project: Project) -> None:
     outcome = project.rollout("--json")
 
     assert outcome.code == 0, outcome.stderr
@@ -48,7 +48,7 @@ def test_a_deployment_that_fails_stops_before_the_next_wave_and_resumes(project:
     assert sorted(set(project.deployed())) == sorted(CLUSTERS)
 
 
-def test_what_preflight_finds_stops_before_anything_is_deployed(
+def test_a_failed_preflight_stops_before_the_deployment(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = [
@@ -83,7 +83,7 @@ def test_an_alarm_stops_before_the_next_wave(project: Project) -> None:
     assert project.deployed() == ["canary-us-east-1"]
 
 
-def test_what_reminds_of_idle_money_or_a_near_end_does_not_stop_a_rollout(project: Project) -> None:
+def test_reminder_alarms_do_not_stop_a_rollout(project: Project) -> None:
     for name in ("Unused", "DrainComing", "composite"):
         project.aws.alarms[f"canary-us-east-1-Cluster-{name}"] = "ALARM"
 
@@ -94,7 +94,7 @@ def test_what_reminds_of_idle_money_or_a_near_end_does_not_stop_a_rollout(projec
 
 
 @pytest.mark.parametrize("name", ["own", "own-composite"])
-def test_an_alarm_of_your_own_stops_a_rollout_whatever_it_is_called(project: Project, name: str) -> None:
+def test_a_user_defined_alarm_stops_a_rollout_regardless_of_its_name(project: Project, name: str) -> None:
     project.aws.alarms[f"canary-us-east-1-Cluster-{name}"] = "ALARM"
 
     outcome = project.rollout()
@@ -112,7 +112,7 @@ def test_a_stack_in_a_bad_state_does_not_pass(project: Project) -> None:
     assert "stacks: canary-us-east-1-Cluster is UPDATE_ROLLBACK_COMPLETE" in outcome.stderr
 
 
-def test_what_somebody_else_has_deployed_since_the_plan_is_not_overwritten(project: Project) -> None:
+def test_a_stack_that_changed_since_the_plan_is_not_overwritten(project: Project) -> None:
     project.aws.alarms["canary-us-east-1-Cluster"] = "ALARM"
     project.rollout()
     (project.folder / "aws" / "pretrain-us-east-2-Cluster").write_text(json.dumps(template("by hand")))
@@ -161,7 +161,7 @@ def test_a_change_set_that_was_never_executed_is_no_change_under_way(project: Pr
     assert project.deployed() == ["canary-us-east-1"]
 
 
-def test_a_plan_that_stops_is_shown_and_nothing_begins(project: Project) -> None:
+def test_a_stopped_plan_is_shown_and_nothing_is_deployed(project: Project) -> None:
     bucket = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Delete", "Properties": {}}
     with_bucket = template("one")
     with_bucket["Resources"]["Checkpoints"] = bucket
@@ -193,6 +193,6 @@ def test_a_journal_that_cannot_be_read_is_named(project: Project) -> None:
     assert "UC9608" in refused.stderr
 
 
-def test_a_digest_takes_what_cloudformation_does_not_keep_for_the_same() -> None:
+def test_a_digest_ignores_characters_that_cloudformation_does_not_preserve() -> None:
     assert template_digest({"a": "ä", "b": 1}) == template_digest({"b": 1, "a": "?"})
     assert template_digest({"a": "ä"}) != template_digest({"a": "b"})

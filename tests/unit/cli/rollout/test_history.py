@@ -1,4 +1,4 @@
-"""Old assemblies go; what a resumed rollout or a rollback can need stays."""
+"""Old assemblies are removed, except those that --resume or --rollback can need."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -72,7 +72,7 @@ def test_a_rollout_that_deployed_nothing_takes_no_place_unless_it_is_the_last(tm
     assert kept(tmp_path) == [2, 4, 5, 6, 7]
 
 
-def test_what_a_rollback_has_deployed_again_counts_as_new(tmp_path: Path) -> None:
+def test_a_rollback_counts_as_a_new_deployment(tmp_path: Path) -> None:
     runs = [begin(tmp_path, n, ["one"]) for n in range(7)]
     runs.append(begin(tmp_path, 7, ["one"], assembly="run-00/assembly"))
     (tmp_path / "run-07" / "assembly").rmdir()
@@ -83,7 +83,7 @@ def test_what_a_rollback_has_deployed_again_counts_as_new(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("before", "there"), [("3", True), ("2", False)])
-def test_a_wave_goes_back_only_to_an_assembly_that_is_kept(tmp_path: Path, before: str, there: bool) -> None:
+def test_a_wave_rolls_back_only_to_a_stored_assembly(tmp_path: Path, before: str, there: bool) -> None:
     runs = [begin(tmp_path, n, ["one"]) for n in range(8)]
     prune_assemblies(tmp_path, runs)
     wanted = PlannedCluster(

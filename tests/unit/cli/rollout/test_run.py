@@ -1,4 +1,4 @@
-"""`ultracluster rollout` is resumed, given up or rolled back, around fakes of the CDK CLI and AWS."""
+"""`ultracluster rollout` is resumed, restarted and rolled back, with fakes of the CDK CLI and AWS."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path, r
     return make_project(tmp_path, monkeypatch, quickstart, run)
 
 
-def test_an_unfinished_rollout_is_resumed_or_given_up(project: Project) -> None:
+def test_an_unfinished_rollout_must_be_resumed_or_restarted(project: Project) -> None:
     project.fails("canary-us-east-1")
     project.rollout()
     project.fails()
@@ -36,7 +36,7 @@ def test_resuming_needs_a_rollout(project: Project) -> None:
     assert "no rollout was started" in outcome.stderr
 
 
-def test_resuming_refuses_a_file_that_says_something_else_now(project: Project) -> None:
+def test_resuming_rejects_a_changed_file(project: Project) -> None:
     project.fails("canary-us-east-1")
     project.rollout()
     project.fails()
@@ -107,7 +107,7 @@ def test_a_cluster_that_has_left_a_file_with_profiles_is_not_rolled_back_somewhe
     assert project.there("pretrain-us-east-2") == "one"
 
 
-def test_a_wave_goes_back_to_what_an_earlier_rollout_had_deployed(project: Project) -> None:
+def test_a_wave_rolls_back_to_an_earlier_deployment(project: Project) -> None:
     assert project.rollout().code == 0
     project.wants("two")
     project.aws.alarms["canary-us-east-1-Cluster"] = "ALARM"
@@ -121,7 +121,7 @@ def test_a_wave_goes_back_to_what_an_earlier_rollout_had_deployed(project: Proje
     assert "UC9604" in project.rollout("--resume").stderr  # the rollout that was taken back is over
 
 
-def test_a_wave_goes_back_to_what_was_really_there_and_not_to_the_latest_rollout(project: Project) -> None:
+def test_a_wave_rolls_back_to_the_deployed_state_and_not_to_the_latest_rollout(project: Project) -> None:
     for text in ("one", "two"):
         project.wants(text)
         assert project.rollout("--wave", "canary").code == 0
@@ -139,7 +139,9 @@ def test_a_wave_goes_back_to_what_was_really_there_and_not_to_the_latest_rollout
     ("before", "said"),
     [(None, "did not exist before"), ("by hand", "no stored rollout has the earlier deployment")],
 )
-def test_a_wave_cannot_go_back_to_what_is_not_kept(project: Project, before: str | None, said: str) -> None:
+def test_a_wave_cannot_roll_back_without_a_stored_deployment(
+    project: Project, before: str | None, said: str
+) -> None:
     if before:
         (project.folder / "aws" / "canary-us-east-1-Cluster").write_text(json.dumps(template(before)))
     assert project.rollout().code == 0

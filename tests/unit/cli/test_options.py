@@ -1,4 +1,4 @@
-"""An option that does the same is called the same and described by the same words in every command."""
+"""The same option has the same name and help in every command."""
 
 from collections import defaultdict
 from collections.abc import Iterator

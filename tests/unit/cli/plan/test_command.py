@@ -1,4 +1,4 @@
-"""`ultracluster plan` around the CDK CLI and CloudFormation, which small fakes stand in for (see tests/integration)."""
+"""`ultracluster plan` with fakes of the CDK CLI and CloudFormation (the real ones: tests/integration)."""
 
 import copy
 import json
@@ -133,7 +133,7 @@ def test_a_safe_change_ends_with_0_and_leaves_no_folder(run: Run, project: Path)
     assert not (project / "cdk.out").exists()
 
 
-def test_says_what_a_change_adds_to_the_bill_and_the_window_of_the_capacity(run: Run, project: Path) -> None:
+def test_shows_the_cost_difference_and_the_capacity_window(run: Run, project: Path) -> None:
     write_assembly(project / "new", edited("StorageCapacity", 9600))
     rollout = project / "rollout.yaml"
     said = run("plan", "--against", "old").stdout
@@ -157,13 +157,13 @@ def test_says_what_a_change_adds_to_the_bill_and_the_window_of_the_capacity(run:
     assert "- quickstart-us-east-2: capacity 2026-12-01 11:30 UTC to 2026-12-15 11:30 UTC" in shown
 
 
-def test_nothing_that_changes_is_said_to_be_nothing(run: Run, project: Path) -> None:
+def test_an_unchanged_rollout_has_an_empty_plan(run: Run, project: Path) -> None:
     write_assembly(project / "new", TEMPLATE)
 
     assert "Nothing changes" in run("plan", "--against", "old").stdout
 
 
-def test_a_dangerous_change_ends_with_3_and_says_how_to_allow_it(run: Run, project: Path) -> None:
+def test_a_dangerous_change_exits_with_3_and_shows_how_to_allow_it(run: Run, project: Path) -> None:
     write_assembly(project / "new", edited("LustreConfiguration.DeploymentType", "SCRATCH_2"))
 
     outcome = run("plan", "--against", "old")
@@ -202,7 +202,7 @@ def test_json_holds_everything(run: Run, project: Path) -> None:
     assert [(stop["kind"], stop["allow"]) for stop in change["stops"]] == [("data", CHANGED)]
 
 
-def test_markdown_quotes_what_a_template_says(run: Run, project: Path) -> None:
+def test_markdown_escapes_text_of_templates(run: Run, project: Path) -> None:
     write_assembly(project / "new", edited("FileSystemTypeVersion", "`|</details>"))
 
     outcome = run("plan", "--against", "old", "--markdown")
@@ -218,7 +218,7 @@ def test_json_and_markdown_together_are_refused(run: Run, project: Path) -> None
     assert run("plan", "--json", "--markdown").code == 2
 
 
-def test_compares_with_what_is_deployed(run: Run, project: Path, deployed: Callable[..., None]) -> None:
+def test_compares_with_the_deployed_stacks(run: Run, project: Path, deployed: Callable[..., None]) -> None:
     write_assembly(project / "new", edited("FileSystemTypeVersion", "2.12"))
 
     for template in (TEMPLATE, json.dumps(TEMPLATE)):  # boto3 gives JSON as values, YAML as text
@@ -252,7 +252,7 @@ def test_a_stack_that_is_not_there_is_new(
     "cloudformation",
     [CloudFormation("Resources: !Ref"), CloudFormation(error="AccessDenied: cloudformation:DescribeStacks")],
 )
-def test_what_cannot_be_read_is_not_taken_for_new(
+def test_an_unreadable_stack_is_not_treated_as_new(
     run: Run, project: Path, deployed: Callable[..., None], cloudformation: CloudFormation
 ) -> None:
     write_assembly(project / "new", TEMPLATE)
@@ -277,7 +277,7 @@ def test_a_stack_of_another_account_is_not_taken_for_new(
     assert ("UC9204" in outcome.stderr) is (code == 2)
 
 
-def test_a_failed_synthesis_shows_what_it_said(
+def test_a_failed_synthesis_shows_its_output(
     run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_FAILURE", "1")
@@ -296,7 +296,7 @@ def test_a_folder_that_is_no_assembly_is_refused(run: Run, project: Path) -> Non
     assert "UC9202" in run("plan", "--against", "nowhere").stderr
 
 
-def test_a_plan_against_the_local_aws_needs_one_that_runs(run: Run, project: Path) -> None:
+def test_a_plan_against_the_local_aws_requires_a_running_one(run: Run, project: Path) -> None:
     assert project
 
     outcome = run("plan", "--local")
@@ -323,7 +323,7 @@ def test_another_wave_is_not_taken_for_gone(run: Run, project: Path) -> None:
     assert "b-Storage" not in run("plan", "--against", "both", "--wave", "first").stdout
 
 
-def test_says_how_full_the_fullest_stack_is(run: Run, project: Path) -> None:
+def test_shows_the_usage_of_the_fullest_stack(run: Run, project: Path) -> None:
     write_assembly(project / "new", TEMPLATE)
 
     text = run("plan", "--against", "old").stdout

@@ -1,4 +1,4 @@
-"""How what the demo bought comes into its copy of a rollout, and is looked for in what was deployed."""
+"""The demo writes its purchases to a copy of the rollout, and verifies that they were deployed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,9 +27,7 @@ def cluster(quickstart: Path) -> ClusterConfig:
 # The copy of the rollout
 
 
-def test_what_was_bought_replaces_the_placeholders_and_comments_stay(
-    quickstart: Path, tmp_path: Path
-) -> None:
+def test_purchases_replace_placeholders_and_keep_comments(quickstart: Path, tmp_path: Path) -> None:
     (loc,) = blocks_of(load_rollout(quickstart).config)
     write_fragment(record("demo", OrderState.PAID), tmp_path / "fragment.yaml")
 
@@ -144,7 +142,7 @@ def bought(reservation: str) -> Purchase:
     )
 
 
-def test_clusters_that_target_what_was_bought_pass() -> None:
+def test_clusters_that_target_the_purchases_pass() -> None:
     require_bought(
         [deployed("cr-2"), deployed("cr-1"), deployed("cr-3", None)], [bought("cr-1"), bought("cr-2")]
     )

@@ -1,4 +1,4 @@
-"""The steps of a rollout that wait for a job, around a fake of AWS Batch."""
+"""Steps of a rollout that wait for a job, against a fake of AWS Batch."""
 
 import threading
 from collections.abc import Callable
@@ -131,7 +131,7 @@ def test_a_job_that_fails_or_does_not_end_does_not_pass(
     assert "still RUNNABLE after 0 minutes" in late.note
 
 
-def test_giving_up_ends_a_gate_that_waits_and_nobody_knows_its_outcome(
+def test_cancelling_ends_a_waiting_gate_with_an_unknown_result(
     tmp_path: Path, gate: Callable[[Batch], None]
 ) -> None:
     batch = Batch("RUNNING")
@@ -146,7 +146,7 @@ def _values(task: Task) -> dict[str, Any]:
     return {name: getattr(task, name) for name in ("cluster", "step", "interrupted", "attempt")}
 
 
-def test_what_a_step_cannot_reach_fails_it_and_a_mistake_of_ours_is_raised() -> None:
+def test_aws_errors_fail_a_step_and_internal_errors_are_raised() -> None:
     def hands(error: Exception) -> ThreadedExecutor:
         def take(_: Task) -> Result:
             raise error
