@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from ultracluster.dashboards.cluster_dashboard import ClusterDashboard
     from ultracluster.dashboards.regions_dashboard import RegionsDashboard
     from ultracluster.images.neuron_ami import NeuronAmi
-    from ultracluster.images.training_image_repository import PublicGalleryCache, TrainingImageRepository
-    from ultracluster.jobs.bake_off import BakeOff, Contestant
+    from ultracluster.images.training_image_repository import PullThroughCache, TrainingImageRepository
+    from ultracluster.jobs.bake_off import BakeOff, Candidate
     from ultracluster.jobs.fabric_gate import FabricGate
     from ultracluster.jobs.precompile_job import PrecompileJob
     from ultracluster.jobs.single_node_job import SingleNodeJob
@@ -73,7 +73,7 @@ __all__ = [
     "CompileCache",
     "ComputeEnvironment",
     "ContainerImage",
-    "Contestant",
+    "Candidate",
     "DataRepositoryAssociation",
     "DatasetBucket",
     "FabricGate",
@@ -85,7 +85,7 @@ __all__ = [
     "OnDemandCapacity",
     "PosixCompileCache",
     "PrecompileJob",
-    "PublicGalleryCache",
+    "PullThroughCache",
     "QuotaShare",
     "RegionsDashboard",
     "ReservationGroup",
@@ -117,11 +117,11 @@ _LATER = {
     "ClusterDashboard": "ultracluster.dashboards.cluster_dashboard",
     "ClusterKey": "ultracluster.compliance.cluster_key",
     "ClusterWatch": "ultracluster.operations.cluster_watch",
-    "Contestant": "ultracluster.jobs.bake_off",
+    "Candidate": "ultracluster.jobs.bake_off",
     "FabricGate": "ultracluster.jobs.fabric_gate",
     "NeuronAmi": "ultracluster.images.neuron_ami",
     "PrecompileJob": "ultracluster.jobs.precompile_job",
-    "PublicGalleryCache": "ultracluster.images.training_image_repository",
+    "PullThroughCache": "ultracluster.images.training_image_repository",
     "QuotaShare": "ultracluster.sagemaker.quota_share",
     "RegionsDashboard": "ultracluster.dashboards.regions_dashboard",
     "RolePath": "ultracluster.compliance.role_path",

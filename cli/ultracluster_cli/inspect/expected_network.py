@@ -36,7 +36,7 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
         "card_0_slots": machine.network_cards[0].max_interfaces,
         "addresses_per_node": per_node,
         "addresses_needed": needed,
-        "addresses_free": cluster.network.free_addresses,
+        "addresses_free": cluster.network.available_addresses,
     }
 
 

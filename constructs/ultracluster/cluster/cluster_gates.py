@@ -34,23 +34,23 @@ class ClusterGates(Construct):
         image: str | ContainerImage,
         node_count: int | None = None,
         neuron: NeuronSettings | None = None,
-        least_bandwidth: float | None = None,
-        most_latency: float | None = None,
+        min_bandwidth: float | None = None,
+        max_latency: float | None = None,
         patience: Duration | None = None,
-        after: Sequence[Job] = (),
+        depends_on: Sequence[Job] = (),
         queue: TrainingQueue | None = None,
     ) -> "FabricGate":
-        """Add a job that refuses a fabric on which training would hang or crawl; name it in `after` of that job.
+        """Add a job that refuses a fabric on which training would hang or crawl; name it in `depends_on` of that job.
 
         Args:
             construct_id: Its id in the cluster.
             image: Image of the job that it protects.
             node_count: Nodes of that job. Default: all nodes of the cluster.
             neuron: Settings of that job. Default: their own defaults.
-            least_bandwidth: GiB/s that an all-reduce of 1 GiB must reach. Default: any.
-            most_latency: Microseconds that an all-reduce of 1 KiB may take. Default: any.
+            min_bandwidth: GiB/s that an all-reduce of 1 GiB must reach. Default: any.
+            max_latency: Microseconds that an all-reduce of 1 KiB may take. Default: any.
             patience: How long to wait for the nodes, and then for nccom-test. Default: 15 minutes each.
-            after: Jobs that have to succeed before. Default: none.
+            depends_on: Jobs that have to succeed before. Default: none.
             queue: Queue of that job. Default: the cluster's own.
 
         Raises:
@@ -65,10 +65,10 @@ class ClusterGates(Construct):
             image=image,
             node_count=node_count,
             neuron=neuron,
-            least_bandwidth=least_bandwidth,
-            most_latency=most_latency,
+            min_bandwidth=min_bandwidth,
+            max_latency=max_latency,
             patience=patience,
-            after=after,
+            depends_on=depends_on,
         )
         self._name_queue(job)
         return job
@@ -84,10 +84,10 @@ class ClusterGates(Construct):
         device: Literal["xla", "neuron", "cuda"] | None = None,
         steps: int = 5,
         timeout: Duration | None = None,
-        after: Sequence[Job] = (),
+        depends_on: Sequence[Job] = (),
         queue: TrainingQueue | None = None,
     ) -> "SmokeTrain":
-        """Add a job that finds cores and links which compute or deliver wrongly; name it in `after` of that job.
+        """Add a job that finds cores and links which compute or deliver wrongly; name it in `depends_on` of that job.
 
         Args:
             construct_id: Its id in the cluster.
@@ -98,7 +98,7 @@ class ClusterGates(Construct):
             device: ``xla``, ``neuron`` or ``cuda``. Default: ``xla`` on Neuron types, else ``cuda``.
             steps: Steps of training, 2 or more. Default: 5.
             timeout: When it is ended. Default: after 30 minutes.
-            after: Jobs that have to succeed before, such as a `FabricGate`. Default: none.
+            depends_on: Jobs that have to succeed before, such as a `FabricGate`. Default: none.
             queue: Queue of that job. Default: the cluster's own.
 
         Raises:
@@ -118,7 +118,7 @@ class ClusterGates(Construct):
             device=device,
             steps=steps,
             timeout=timeout,
-            after=after,
+            depends_on=depends_on,
         )
         self._name_queue(job)
         return job

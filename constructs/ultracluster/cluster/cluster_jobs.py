@@ -42,7 +42,7 @@ class ClusterJobs(ClusterGates):
         timeout: Duration | None = None,
         attempts: int = 1,
         launcher: Launcher = "torchrun",
-        after: Sequence[Job] = (),
+        depends_on: Sequence[Job] = (),
         queue: TrainingQueue | None = None,
         without_efa: bool = False,
     ) -> MultiNodeJob:
@@ -59,7 +59,7 @@ class ClusterJobs(ClusterGates):
             timeout: When an attempt is ended. Default: never.
             attempts: How often the job is started when its host is lost, 1 to 10. Default: once.
             launcher: ``torchrun``, ``jax`` or ``raw``. Default: ``torchrun``.
-            after: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
+            depends_on: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
             queue: Queue of the cluster that `ultracluster jobs submit` gives it to. Default: the cluster's own.
             without_efa: Whether several nodes of a type without EFA are meant. Default: they are refused.
 
@@ -80,7 +80,7 @@ class ClusterJobs(ClusterGates):
             timeout=timeout,
             attempts=attempts,
             launcher=launcher,
-            after=after,
+            depends_on=depends_on,
             without_efa=without_efa,
         )
         self._grant_checkpoints(job)
@@ -100,7 +100,7 @@ class ClusterJobs(ClusterGates):
         timeout: Duration | None = None,
         attempts: int = 3,
         launcher: Launcher = "torchrun",
-        after: Sequence[Job] = (),
+        depends_on: Sequence[Job] = (),
         queue: TrainingQueue | None = None,
     ) -> "SingleNodeJob":
         """Add a job of one node, or an array of them, with what the cluster gives to each job.
@@ -116,7 +116,7 @@ class ClusterJobs(ClusterGates):
             timeout: When an attempt is ended. Default: never.
             attempts: How often the job is started when its host is lost, 1 to 10. Default: 3 times.
             launcher: ``torchrun``, ``jax`` or ``raw``. Default: ``torchrun``.
-            after: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
+            depends_on: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
             queue: Queue of the cluster that `ultracluster jobs submit` gives it to. Default: the cluster's own.
 
         Raises:
@@ -138,7 +138,7 @@ class ClusterJobs(ClusterGates):
             timeout=timeout,
             attempts=attempts,
             launcher=launcher,
-            after=after,
+            depends_on=depends_on,
         )
         self._grant_checkpoints(job)
         self._name_queue(job)
@@ -161,7 +161,7 @@ class ClusterJobs(ClusterGates):
         timeout: Duration | None = None,
         attempts: int = 3,
         launcher: Launcher = "torchrun",
-        after: Sequence[Job] = (),
+        depends_on: Sequence[Job] = (),
     ) -> "PrecompileJob":
         """Add a job that fills the cluster's compile cache on one on-demand node outside its capacity.
 
@@ -183,7 +183,7 @@ class ClusterJobs(ClusterGates):
             timeout: When an attempt is ended. Default: never.
             attempts: How often the job is started when its host is lost, 1 to 10. Default: 3 times.
             launcher: ``torchrun``, ``jax`` or ``raw``. Default: ``torchrun``.
-            after: Jobs that have to succeed before. Default: none.
+            depends_on: Jobs that have to succeed before. Default: none.
 
         Raises:
             FindingsError: If no type is known to be offered (UC6116), or the job refuses its arguments.
@@ -208,7 +208,7 @@ class ClusterJobs(ClusterGates):
             timeout=timeout,
             attempts=attempts,
             launcher=launcher,
-            after=after,
+            depends_on=depends_on,
         )
         self._grant_checkpoints(job)
         return job

@@ -267,7 +267,7 @@ class UltraCluster(ClusterJobs):
         Raises:
             FindingsError: If the cluster has no such source (UC6312), or the queue refuses its arguments.
         """
-        environments = {each.source_name: each for each in self._queue.own_environments}
+        environments = {each.source_name: each for each in self._queue.dedicated_environments}
         used = used_by_queue([each.capacity for each in self._node_groups], sources, path="sources")
         queue = TrainingQueue(
             self,

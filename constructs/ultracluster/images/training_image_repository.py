@@ -13,7 +13,7 @@ from ultracluster_catalog.neuron.neuron_containers import NeuronContainer
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.plain_numbers import takes_plain_numbers
 
-__all__ = ["PublicGalleryCache", "TrainingImageRepository"]
+__all__ = ["PullThroughCache", "TrainingImageRepository"]
 
 _GALLERY = "public.ecr.aws"
 _ALIAS = "neuron"  # of AWS's images for Neuron in the gallery
@@ -109,7 +109,7 @@ class TrainingImageRepository(Construct):
         return self._repository
 
 
-class PublicGalleryCache(Construct):
+class PullThroughCache(Construct):
     """A pull-through cache: what is pulled once from the public gallery stays in the private registry.
 
     The first pull of an image has to come from where there is a way out: through VPC endpoints alone, Amazon ECR fetches

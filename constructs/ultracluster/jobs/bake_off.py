@@ -17,7 +17,7 @@ from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CONTE
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.plain_numbers import refuse_other_numbers
 
-__all__ = ["BakeOff", "Contestant"]
+__all__ = ["BakeOff", "Candidate"]
 
 # What a variable of metric math may be called, too.
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]{0,63}")
@@ -25,7 +25,7 @@ _MOST = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contestant:
+class Candidate:
     """One side of a bake-off.
 
     Attributes:
@@ -46,7 +46,7 @@ class Contestant:
 
 
 class BakeOff(Construct):
-    """A multi-node job for each contestant, with identical arguments, and a dashboard with one table of their figures.
+    """A multi-node job for each candidate, with identical arguments, and a dashboard with one table of their figures.
 
     The program reports with `ultracluster_runtime.bake_off.report`, which prints a line; metric filters on the job logs
     make metrics of it, so that images need no AWS library and jobs no permission. Submit the jobs one by one.
@@ -57,7 +57,7 @@ class BakeOff(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        contestants: Mapping[str, Contestant],
+        candidates: Mapping[str, Candidate],
         command: Sequence[str],
         figures: Sequence[str] = ("tokens_per_second", "loss"),
         environment: Mapping[str, str] | None = None,
@@ -69,7 +69,7 @@ class BakeOff(Construct):
         Args:
             scope: Where to add it.
             construct_id: Its id there.
-            contestants: What is compared, by name: 2 to 10, such as ``{"trn2": ..., "p5": ...}``.
+            candidates: What is compared, by name: 2 to 10, such as ``{"trn2": ..., "p5": ...}``.
             command: Program and arguments of all of them.
             figures: Names of the figures that the program reports, 1 to 10. Those that end with ``_per_second`` are
                 also shown for a dollar. Default: ``tokens_per_second`` and ``loss``.
@@ -78,14 +78,14 @@ class BakeOff(Construct):
             timeout: When an attempt is ended. Default: never.
 
         Raises:
-            FindingsError: If there are not 2 to 10 contestants and 1 to 10 figures (UC6160), a name is not made of
+            FindingsError: If there are not 2 to 10 candidates and 1 to 10 figures (UC6160), a name is not made of
                 letters, digits and underscores behind a small letter (UC6161), a price is not above zero (UC6162), or a job is refused.
         """
-        findings = _check(contestants, figures)
+        findings = _check(candidates, figures)
         if findings:
             raise FindingsError(findings)
         super().__init__(scope, construct_id)
-        self._contestants = dict(contestants)
+        self._candidates = dict(candidates)
         self._jobs = {
             name: MultiNodeJob(
                 self,
@@ -98,22 +98,22 @@ class BakeOff(Construct):
                 launcher=launcher,
                 timeout=timeout,
             )
-            for name, each in contestants.items()
+            for name, each in candidates.items()
         }
-        for name, each in contestants.items():
+        for name, each in candidates.items():
             filters = Construct(self, f"{name}Figures")
             for figure in figures:
                 self._define_filter(filters, name, each, figure)
         cloudwatch.Dashboard(self, "Table", widgets=[[self._table(figures)]])
 
-    def _full_name(self, contestant: str) -> str:
-        return f"{self.node.path}/{contestant}"
+    def _full_name(self, candidate: str) -> str:
+        return f"{self.node.path}/{candidate}"
 
-    def _define_filter(self, scope: Construct, name: str, contestant: Contestant, figure: str) -> None:
+    def _define_filter(self, scope: Construct, name: str, candidate: Candidate, figure: str) -> None:
         logs.CfnMetricFilter(
             scope,
             figure,
-            log_group_name=contestant.queue.log_group_name,
+            log_group_name=candidate.queue.log_group_name,
             # Other jobs of the queue write to the same log group.
             filter_pattern=f'{{ $.contestant = "{self._full_name(name)}" && $.{figure} = * }}',
             metric_transformations=[
@@ -131,11 +131,11 @@ class BakeOff(Construct):
     def _table(self, figures: Sequence[str]) -> cloudwatch.TableWidget:
         rows: list[cloudwatch.IMetric] = []
         for figure in figures:
-            rows += [self.metric(figure, contestant=name) for name in self._contestants]
+            rows += [self.metric(figure, candidate=name) for name in self._candidates]
             if figure.endswith("_per_second"):
                 rows += [
-                    self.metric_per_dollar(figure, contestant=name)
-                    for name, each in self._contestants.items()
+                    self.metric_per_dollar(figure, candidate=name)
+                    for name, each in self._candidates.items()
                     if each.price_per_node_hour is not None
                 ]
         return cloudwatch.TableWidget(
@@ -153,62 +153,62 @@ class BakeOff(Construct):
             ),
         )
 
-    def metric(self, figure: str, *, contestant: str, period: Duration | None = None) -> cloudwatch.Metric:
+    def metric(self, figure: str, *, candidate: str, period: Duration | None = None) -> cloudwatch.Metric:
         """Give the metric of a figure.
 
         Args:
             figure: Name of the figure.
-            contestant: Name of the contestant.
+            candidate: Name of the candidate.
             period: Time that one value is the average of. Default: a minute.
 
         Raises:
-            KeyError: If there is no such contestant.
+            KeyError: If there is no such candidate.
         """
         return cloudwatch.Metric(
             namespace=BAKE_OFF_NAMESPACE,
             metric_name=figure,
-            dimensions_map={CONTESTANT_DIMENSION: self._full_name(self._jobs[contestant].node.id)},
+            dimensions_map={CONTESTANT_DIMENSION: self._full_name(self._jobs[candidate].node.id)},
             statistic="Average",
             period=period or Duration.minutes(1),
-            label=f"{contestant}: {figure}",
+            label=f"{candidate}: {figure}",
         )
 
-    def metric_per_dollar(self, figure: str, *, contestant: str) -> cloudwatch.MathExpression:
+    def metric_per_dollar(self, figure: str, *, candidate: str) -> cloudwatch.MathExpression:
         """Give what a dollar buys of a figure by the second.
 
         Args:
             figure: Name of the figure.
-            contestant: Name of a contestant with a price.
+            candidate: Name of a candidate with a price.
 
         Raises:
-            KeyError: If there is no such contestant, or it has no price.
+            KeyError: If there is no such candidate, or it has no price.
         """
-        side = self._contestants[contestant]
+        side = self._candidates[candidate]
         if side.price_per_node_hour is None:
-            raise KeyError(f"{contestant} has no price_per_node_hour")
+            raise KeyError(f"{candidate} has no price_per_node_hour")
         nodes = side.queue.max_nodes if side.node_count is None else side.node_count
         return cloudwatch.MathExpression(
-            expression=f"{contestant}_{figure} * 3600 / {side.price_per_node_hour * nodes}",
-            using_metrics={f"{contestant}_{figure}": self.metric(figure, contestant=contestant)},
-            label=f"{contestant}: {figure.removesuffix('_per_second')} for a dollar",
+            expression=f"{candidate}_{figure} * 3600 / {side.price_per_node_hour * nodes}",
+            using_metrics={f"{candidate}_{figure}": self.metric(figure, candidate=candidate)},
+            label=f"{candidate}: {figure.removesuffix('_per_second')} for a dollar",
             period=Duration.minutes(1),
         )
 
     @property
     def jobs(self) -> Mapping[str, MultiNodeJob]:
-        """The jobs by contestant."""
+        """The jobs by candidate."""
         return dict(self._jobs)
 
 
-def _check(contestants: Mapping[str, Contestant], figures: Sequence[str]) -> list[Finding]:
+def _check(candidates: Mapping[str, Candidate], figures: Sequence[str]) -> list[Finding]:
     findings = []
-    for path, got, fewest in (("contestants", contestants, 2), ("figures", figures, 1)):
+    for path, got, fewest in (("candidates", candidates, 2), ("figures", figures, 1)):
         if not fewest <= len(got) <= _MOST:
             allowed = f"{fewest} to {_MOST}"
             findings.append(
                 Finding(code="UC6160", problem=f"got {quote(len(got))}", allowed=allowed, path=path)
             )
-    names = [("contestants", name) for name in contestants] + [("figures", name) for name in figures]
+    names = [("candidates", name) for name in candidates] + [("figures", name) for name in figures]
     findings += [
         Finding(
             code="UC6161",
@@ -224,9 +224,9 @@ def _check(contestants: Mapping[str, Contestant], figures: Sequence[str]) -> lis
             code="UC6162",
             problem=f"got {quote(each.price_per_node_hour)}",
             allowed="more than 0",
-            path=f"contestants.{name}.price_per_node_hour",
+            path=f"candidates.{name}.price_per_node_hour",
         )
-        for name, each in contestants.items()
+        for name, each in candidates.items()
         if each.price_per_node_hour is not None and each.price_per_node_hour <= 0
     ]
     return findings

@@ -23,7 +23,7 @@ class FabricGate(MultiNodeJob):
     It counts the interfaces that libfabric sees from inside the image, since a device that is missing there turns EFA
     into TCP without a word, and measures an all-reduce over all NeuronCores of all nodes with nccom-test. The image must
     hold python3, libfabric for EFA and, on Neuron types, aws-neuronx-tools and Open MPI; it needs no SSH. Name it in
-    `after` of the paid job.
+    `depends_on` of the paid job.
     """
 
     @takes_plain_numbers
@@ -36,10 +36,10 @@ class FabricGate(MultiNodeJob):
         image: str | ContainerImage,
         node_count: int | None = None,
         neuron: NeuronSettings | None = None,
-        least_bandwidth: float | None = None,
-        most_latency: float | None = None,
+        min_bandwidth: float | None = None,
+        max_latency: float | None = None,
         patience: Duration | None = None,
-        after: Sequence[Job] = (),
+        depends_on: Sequence[Job] = (),
     ) -> None:
         """Define the gate.
 
@@ -50,19 +50,19 @@ class FabricGate(MultiNodeJob):
             image: Image of that job: what counts is what its own libfabric sees.
             node_count: Nodes of that job. Default: all nodes of the queue.
             neuron: Settings of that job: how many logical NeuronCores there are. Default: their own defaults.
-            least_bandwidth: Bus bandwidth in GiB/s (nccom-test writes GB/s) that an all-reduce of 1 GiB must reach.
+            min_bandwidth: Bus bandwidth in GiB/s (nccom-test writes GB/s) that an all-reduce of 1 GiB must reach.
                 Default: any, and the log says what was measured. AWS publishes no floor, and published
                 measurements of one type differ by a factor of seven.
-            most_latency: Microseconds that an all-reduce of 1 KiB may take. Default: any.
+            max_latency: Microseconds that an all-reduce of 1 KiB may take. Default: any.
             patience: How long to wait for the nodes, and then for nccom-test. Default: 15 minutes each.
-            after: Jobs that have to succeed before. Default: none.
+            depends_on: Jobs that have to succeed before. Default: none.
 
         Raises:
             FindingsError: If the type has no EFA (UC6150), a bound is not above zero (UC6151), or the job does not
                 fit the queue.
         """
         waits = patience or Duration.minutes(15)
-        findings = _check(queue, least_bandwidth=least_bandwidth, most_latency=most_latency)
+        findings = _check(queue, min_bandwidth=min_bandwidth, max_latency=max_latency)
         if findings:
             raise FindingsError(findings)
         machine = queue.nodes.instance_type
@@ -72,10 +72,10 @@ class FabricGate(MultiNodeJob):
         )
         command = ["python3", "-c", script, "--efa-interfaces", str(len(queue.nodes.efa_devices))]
         command += ["--ranks-per-node", str(ranks), "--patience", str(waits.to_seconds())]
-        if least_bandwidth is not None:
-            command += ["--least-bandwidth", str(least_bandwidth)]
-        if most_latency is not None:
-            command += ["--most-latency", str(most_latency)]
+        if min_bandwidth is not None:
+            command += ["--least-bandwidth", str(min_bandwidth)]
+        if max_latency is not None:
+            command += ["--most-latency", str(max_latency)]
         super().__init__(
             scope,
             construct_id,
@@ -85,13 +85,13 @@ class FabricGate(MultiNodeJob):
             node_count=node_count,
             launcher="raw",
             neuron=neuron,
-            after=after,
+            depends_on=depends_on,
             timeout=Duration.seconds(3 * waits.to_seconds()),
         )
 
 
 def _check(
-    queue: TrainingQueue, *, least_bandwidth: float | None, most_latency: float | None
+    queue: TrainingQueue, *, min_bandwidth: float | None, max_latency: float | None
 ) -> list[Finding]:
     findings = []
     if not queue.nodes.efa_devices:
@@ -103,7 +103,7 @@ def _check(
                 path="queue",
             )
         )
-    bounds = {"least_bandwidth": least_bandwidth, "most_latency": most_latency}
+    bounds = {"min_bandwidth": min_bandwidth, "max_latency": max_latency}
     findings += [
         Finding(code="UC6151", problem=f"got {quote(bound)}", allowed="more than 0", path=name)
         for name, bound in bounds.items()

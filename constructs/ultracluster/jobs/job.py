@@ -47,8 +47,8 @@ class Job(Construct):
         neuron: NeuronSettings | None,
         environment: Mapping[str, str] | None,
         attempts: int,
-        after: Sequence["Job"],
-        own_environment: Mapping[str, str] | None = None,
+        depends_on: Sequence["Job"],
+        type_environment: Mapping[str, str] | None = None,
         findings: Sequence[Finding] = (),
     ) -> None:
         """Check what every job has, and define the roles.
@@ -66,8 +66,8 @@ class Job(Construct):
             neuron: Settings of compiler and runtime; None for their defaults.
             environment: Variables that the user gave; None for none.
             attempts: How often the job is started when its host is lost.
-            after: Jobs that have to succeed before.
-            own_environment: Variables of this type of job; those of the user come first. Default: none.
+            depends_on: Jobs that have to succeed before.
+            type_environment: Variables of this type of job; those of the user come first. Default: none.
             findings: What its type found in its arguments: errors stop, warnings are shown. Default: nothing.
 
         Raises:
@@ -84,7 +84,7 @@ class Job(Construct):
                 environment=given,
                 attempts=attempts,
                 neuron=neuron,
-                after=after,
+                depends_on=depends_on,
                 compile_cache=compile_cache,
             ),
         ]
@@ -94,7 +94,7 @@ class Job(Construct):
         self._queue = queue
         self._image = image.reference if isinstance(image, ContainerImage) else image
         self._attempts = attempts
-        self._after = tuple(after)
+        self._depends_on = tuple(depends_on)
         tasks = iam.ServicePrincipal(
             "ecs-tasks.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
         )
@@ -125,9 +125,9 @@ class Job(Construct):
             devices=devices if launcher == "jax" else None,
             cache=compile_cache.environment if compile_cache else {},
             neuron=neuron,
-            given={**(own_environment or {}), **given},
+            given={**(type_environment or {}), **given},
         )
-        doubts = [doubt for other in after for doubt in other.doubts_about(self)]
+        doubts = [doubt for other in depends_on for doubt in other._dependency_warnings(self)]
         images = check_container(self._image, queue.nodes.instance_type)
         for finding in (*findings, *images, *doubts):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
@@ -140,7 +140,7 @@ class Job(Construct):
         **properties: Any,
     ) -> None:
         """Define the job definition itself; `properties` are those of its type."""
-        waits = {AFTER_TAG: " ".join(job.node.id for job in self._after)} if self._after else {}
+        waits = {AFTER_TAG: " ".join(job.node.id for job in self._depends_on)} if self._depends_on else {}
         definition = batch.CfnJobDefinition(
             self,
             "Resource",
@@ -178,7 +178,7 @@ class Job(Construct):
             instance_type=instance_type,
         )
 
-    def doubts_about(self, job: "Job") -> list[Finding]:  # noqa: ARG002 - kinds of jobs that have doubts override it
+    def _dependency_warnings(self, job: "Job") -> list[Finding]:  # noqa: ARG002 - kinds of jobs that have doubts override it
         """Find what is doubtful when another job waits for this one.
 
         Args:
@@ -187,9 +187,9 @@ class Job(Construct):
         return []
 
     @property
-    def after(self) -> tuple["Job", ...]:
+    def depends_on(self) -> tuple["Job", ...]:
         """Jobs that have to succeed before this one starts; `ultracluster jobs submit` submits them first."""
-        return self._after
+        return self._depends_on
 
     @property
     def environment(self) -> Mapping[str, str]:

@@ -34,7 +34,7 @@ def check_job(
     environment: Mapping[str, str],
     attempts: int,
     neuron: NeuronSettings | None,
-    after: Sequence[Construct],
+    depends_on: Sequence[Construct],
     compile_cache: CompileCache | PosixCompileCache | None,
 ) -> list[Finding]:
     """Find what is wrong or doubtful with them.
@@ -47,7 +47,7 @@ def check_job(
         environment: The variables that were given.
         attempts: How often the job is started.
         neuron: Settings of compiler and runtime; None for their defaults.
-        after: Jobs that it waits for.
+        depends_on: Jobs that it waits for.
         compile_cache: Its compile cache; None for none.
     """
     findings = check_launcher(launcher, processes_per_node, command)
@@ -76,7 +76,7 @@ def check_job(
                 path="compile_cache",
             )
         )
-    names = [job.node.id for job in after]
+    names = [job.node.id for job in depends_on]
     # A tag of the definition carries the names.
     characters = len(" ".join(names))
     if len(names) > MOST_DEPENDENCIES or len(set(names)) < len(names) or characters > _MOST_TAG_CHARACTERS:
@@ -86,7 +86,7 @@ def check_job(
                 problem=f"got {len(names)} jobs with {len(set(names))} different names of {characters} characters in all",
                 allowed=f"up to {MOST_DEPENDENCIES} jobs, each with a name of its own, and {_MOST_TAG_CHARACTERS} "
                 "characters",
-                path="after",
+                path="depends_on",
             )
         )
     return findings

@@ -46,7 +46,7 @@ class MultiNodeJob(Job):
         timeout: Duration | None = None,
         attempts: int = 1,
         launcher: Launcher = "torchrun",
-        after: Sequence[Job] = (),
+        depends_on: Sequence[Job] = (),
         without_efa: bool = False,
     ) -> None:
         """Define the job.
@@ -70,7 +70,7 @@ class MultiNodeJob(Job):
             launcher: ``torchrun``; ``jax``, which starts one process on each node and tells JAX and the Neuron
                 runtime how many there are; or ``raw``, which only says in MASTER_ADDR, MASTER_PORT, NNODES and
                 NODE_RANK where the node is. Default: ``torchrun``.
-            after: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
+            depends_on: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
             without_efa: Whether several nodes of a type without EFA are meant: they talk over TCP, at a fraction of
                 the speed. Default: they are refused.
 
@@ -97,8 +97,8 @@ class MultiNodeJob(Job):
             neuron=neuron,
             environment=environment,
             attempts=attempts,
-            after=after,
-            own_environment={"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"} if over_tcp else None,
+            depends_on=depends_on,
+            type_environment={"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"} if over_tcp else None,
             findings=[
                 *_check_nodes(queue, nodes, without_efa=without_efa),
                 *check_job_ultraservers(machine, nodes),

@@ -73,7 +73,7 @@ class PrecompileJob(Job):
         timeout: Duration | None = None,
         attempts: int = 3,
         launcher: Launcher = "torchrun",
-        after: Sequence[Job] = (),
+        depends_on: Sequence[Job] = (),
     ) -> None:
         """Define the job.
 
@@ -97,7 +97,7 @@ class PrecompileJob(Job):
             attempts: How often the job is started when its host is lost, 1 to 10. What has been compiled stays in
                 the cache. Default: 3 times.
             launcher: ``torchrun``, ``jax`` or ``raw``, as for `MultiNodeJob`. Default: ``torchrun``.
-            after: Jobs that have to succeed before. Default: none.
+            depends_on: Jobs that have to succeed before. Default: none.
 
         Raises:
             FindingsError: If graphs would be collected on another family of chips (UC6114), a phase is asked of the
@@ -127,8 +127,8 @@ class PrecompileJob(Job):
             neuron=neuron,
             environment=environment,
             attempts=attempts,
-            after=after,
-            own_environment=own,
+            depends_on=depends_on,
+            type_environment=own,
             findings=[
                 *_check_method(method, phase),
                 *(_check_place(machine.name, target.name) if elsewhere and phase != "compile" else []),
@@ -142,7 +142,7 @@ class PrecompileJob(Job):
             container_properties=self._container(_command(command, launcher, method=method, phase=phase)),
         )
 
-    def doubts_about(self, job: Job) -> list[Finding]:
+    def _dependency_warnings(self, job: Job) -> list[Finding]:
         """Find why graphs of this job would not be those of another.
 
         Args:
@@ -172,7 +172,7 @@ class PrecompileJob(Job):
                 code="UC6115",
                 problem=f"{self.node.id} compiles what {job.node.id} will not find: {'; '.join(differences)}",
                 remedy="Give both the same settings, or see PrecompileJob for graphs of many workers",
-                path="after",
+                path="depends_on",
             )
         ]
 

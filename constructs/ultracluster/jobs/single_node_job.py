@@ -43,7 +43,7 @@ class SingleNodeJob(Job):
         timeout: Duration | None = None,
         attempts: int = 3,
         launcher: Launcher = "torchrun",
-        after: Sequence[Job] = (),
+        depends_on: Sequence[Job] = (),
     ) -> None:
         """Define the job.
 
@@ -64,7 +64,7 @@ class SingleNodeJob(Job):
             attempts: How often the job is started when its host is lost, as Spot instances are, 1 to 10. A failure
                 of the program itself is not repeated. Default: 3 times.
             launcher: ``torchrun``, ``jax`` or ``raw``, as for `MultiNodeJob`. Default: ``torchrun``.
-            after: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
+            depends_on: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
 
         Raises:
             FindingsError: If the array is out of bounds (UC6111), the environment is not allowed (UC6109, UC6010), the
@@ -84,7 +84,7 @@ class SingleNodeJob(Job):
             neuron=neuron,
             environment=environment,
             attempts=attempts,
-            after=after,
+            depends_on=depends_on,
             findings=check_array_size(array_size),
         )
         self._define(

@@ -25,7 +25,7 @@ class SmokeTrain(MultiNodeJob):
 
     All ranks see the same batches, so that every loss must equal every other to the last bit; the log names the ranks
     that differ, with their nodes. It also shows that the image, the launcher and the collectives work together. The
-    image must hold torch with the framework for the device. Name it in `after` of the paid job.
+    image must hold torch with the framework for the device. Name it in `depends_on` of the paid job.
     """
 
     @takes_plain_numbers
@@ -43,7 +43,7 @@ class SmokeTrain(MultiNodeJob):
         device: Literal["xla", "neuron", "cuda"] | None = None,
         steps: int = 5,
         timeout: Duration | None = None,
-        after: Sequence[Job] = (),
+        depends_on: Sequence[Job] = (),
     ) -> None:
         """Define the job.
 
@@ -61,7 +61,7 @@ class SmokeTrain(MultiNodeJob):
             steps: Steps of training, 2 or more: what a collective delivered shows in the next step's loss.
                 Default: 5.
             timeout: When it is ended. Default: after 30 minutes, compilation included.
-            after: Jobs that have to succeed before, such as a `FabricGate`. Default: none.
+            depends_on: Jobs that have to succeed before, such as a `FabricGate`. Default: none.
 
         Raises:
             FindingsError: If there are less than two steps (UC6152), or the job does not fit the queue.
@@ -84,6 +84,6 @@ class SmokeTrain(MultiNodeJob):
             processes_per_node=processes_per_node,
             compile_cache=compile_cache,
             neuron=neuron,
-            after=after,
+            depends_on=depends_on,
             timeout=timeout or Duration.minutes(30),
         )

@@ -17,7 +17,7 @@ from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayou
 from ultracluster_catalog.places.cluster_subnet import (
     FILE_SYSTEM_ADDRESSES,
     NODE_SERVICES,
-    check_free_addresses,
+    check_available_addresses,
     cluster_addresses,
 )
 from ultracluster_rules.findings import Finding, FindingsError
@@ -48,7 +48,7 @@ class ClusterNetwork(Construct):
         node_count: int,
         nic_layout: NicLayout = "batch",
         cidr: str = "10.0.0.0/16",
-        prefix: int | None = None,
+        subnet_prefix: int | None = None,
         nat_gateway: bool = False,
     ) -> None:
         """Define the network.
@@ -62,7 +62,7 @@ class ClusterNetwork(Construct):
             nic_layout: Network interface layout of the nodes: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
                 themselves. Default: ``batch``, one address per node and one per multi-node task.
             cidr: Addresses of the VPC, /16 to /28. Default: ``10.0.0.0/16``.
-            prefix: Prefix length of the subnet. Default: /20, or larger where the nodes need more addresses.
+            subnet_prefix: Prefix length of the subnet. Default: /20, or larger where the nodes need more addresses.
             nat_gateway: Whether the nodes reach the internet over HTTPS, through one NAT gateway in a public /28
                 at the end of the VPC. Default: they do not.
 
@@ -72,7 +72,7 @@ class ClusterNetwork(Construct):
         """
         machine = get_instance_type(instance_type)
         needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
-        nodes_cidr = subnet_cidr(cidr, needed, prefix, nat_gateway=nat_gateway)
+        nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
         self._zone_id = zone_id
         self._instance_type = machine
@@ -130,7 +130,7 @@ class ClusterNetwork(Construct):
         instance_type: str | InstanceType,
         node_count: int,
         nic_layout: NicLayout = "batch",
-        free_addresses: int | None = None,
+        available_addresses: int | None = None,
         file_system_interfaces: int = FILE_SYSTEM_ADDRESSES,
         security_group: ec2.ISecurityGroup | None = None,
         add_efa_rules: bool = False,
@@ -150,7 +150,7 @@ class ClusterNetwork(Construct):
             instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
             node_count: Most nodes at one time.
             nic_layout: Network interface layout of the nodes. Default: ``batch``.
-            free_addresses: AvailableIpAddressCount of the subnet, to be checked against the nodes, their tasks
+            available_addresses: AvailableIpAddressCount of the subnet, to be checked against the nodes, their tasks
                 and the file systems. Default: not checked.
             file_system_interfaces: Addresses to keep for file systems that are yet to come; 0 when there are
                 none. Default: 128.
@@ -163,11 +163,11 @@ class ClusterNetwork(Construct):
                 addresses are too few (UC3002).
         """
         machine = get_instance_type(instance_type)
-        findings = check_free_addresses(
+        findings = check_available_addresses(
             instance_type=machine,
             nodes=node_count,
             nic_layout=nic_layout,
-            free_addresses=sys.maxsize if free_addresses is None else free_addresses,
+            available_addresses=sys.maxsize if available_addresses is None else available_addresses,
             file_system_interfaces=file_system_interfaces,
         )
         if findings:

@@ -78,7 +78,7 @@ def subnet_cidr(cidr: str, needed: int, prefix: int | None, *, nat_gateway: bool
                     code="UC3105",
                     problem=f"the nodes' subnet {subnet} leaves no /{_PUBLIC_PREFIX} of {network} for the NAT gateway",
                     remedy="Give a larger cidr, or a smaller subnet",
-                    path="prefix",
+                    path="subnet_prefix",
                 )
             ]
         )

@@ -47,7 +47,7 @@ class ClusterBudget(Construct):
         forecast_percents: Sequence[float] = (100,),
         emails: Sequence[str] = (),
         topic: sns.ITopic | None = None,
-        closes: Sequence[TrainingQueue] = (),
+        queues_to_close: Sequence[TrainingQueue] = (),
         close_at_percent: float = 100,
         kms_key: kms.IKey | None = None,
     ) -> None:
@@ -65,7 +65,7 @@ class ClusterBudget(Construct):
             emails: Addresses that get every notification, up to 10. Default: none.
             topic: SNS topic for notifications; its policy must let ``budgets.amazonaws.com`` publish. Default: a new one;
                 subscribe somebody to it.
-            closes: Queues that take no new jobs any more at `close_at_percent`. What runs or waits goes on and writes
+            queues_to_close: Queues that take no new jobs any more at `close_at_percent`. What runs or waits goes on and writes
                 its checkpoints, and nothing opens them again but a person. Default: none, because a Capacity Block
                 is paid whether its queue is open or not.
             close_at_percent: When they are closed, in percent of the limit that was spent. Default: 100.
@@ -81,12 +81,12 @@ class ClusterBudget(Construct):
             monthly_usd=monthly_usd,
             actual_percents=actual_percents,
             forecast_percents=forecast_percents,
-            close_at_percent=close_at_percent if closes else None,
+            close_at_percent=close_at_percent if queues_to_close else None,
             emails=emails,
         )
-        if len(set(closes)) < len(closes):
+        if len(set(queues_to_close)) < len(queues_to_close):
             findings.append(
-                Finding(code="UC6363", problem="a queue is named twice", remedy="Name it once", path="closes")
+                Finding(code="UC6363", problem="a queue is named twice", remedy="Name it once", path="queues_to_close")
             )
         if findings:
             raise FindingsError(findings)
@@ -94,7 +94,7 @@ class ClusterBudget(Construct):
         self._kms_key = kms_key
         self._topic_key = None if topic else kms_key
         self._topic = topic or self._define_topic("Notices")
-        self._function = self._define_closing(closes) if closes else None
+        self._function = self._define_closing(queues_to_close) if queues_to_close else None
         told = {("ACTUAL", each): self._topic for each in actual_percents}
         told |= {("FORECASTED", each): self._topic for each in forecast_percents}
         if self._function is not None:

@@ -87,7 +87,7 @@ class TrainingQueue(Construct):
         _check(groups, behind, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
         self._log_group = log_group or RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
-        self._own_environments = tuple(
+        self._dedicated_environments = tuple(
             define_compute_environment(
                 self,
                 named("ComputeEnvironment", each.capacity),
@@ -96,7 +96,7 @@ class TrainingQueue(Construct):
             )
             for each in groups
         )
-        own = {each.nodes: each for each in self._own_environments}
+        own = {each.nodes: each for each in self._dedicated_environments}
         self._environments = (*(own[each] for each in used), *environments)
         policy = batch.CfnSchedulingPolicy(
             self, "SchedulingPolicy", fairshare_policy=(fair_share or FairShare()).policy
@@ -150,9 +150,9 @@ class TrainingQueue(Construct):
         return self._environments
 
     @property
-    def own_environments(self) -> tuple[ComputeEnvironment, ...]:
+    def dedicated_environments(self) -> tuple[ComputeEnvironment, ...]:
         """Compute environments that were defined with it, also those that only other queues use."""
-        return self._own_environments
+        return self._dedicated_environments
 
     @property
     def has_spot(self) -> bool:

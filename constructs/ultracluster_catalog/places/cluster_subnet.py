@@ -7,7 +7,7 @@ from ultracluster_catalog.machines.nic_layouts import NicLayout, addresses_per_n
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
 from ultracluster_rules.findings import Finding, quote
 
-__all__ = ["FILE_SYSTEM_ADDRESSES", "NODE_SERVICES", "check_free_addresses", "cluster_addresses"]
+__all__ = ["FILE_SYSTEM_ADDRESSES", "NODE_SERVICES", "check_available_addresses", "cluster_addresses"]
 
 NODE_SERVICES: Final = (
     "ecr.api",
@@ -52,12 +52,12 @@ def cluster_addresses(*, instance_type: InstanceType, nodes: int, nic_layout: Ni
     )
 
 
-def check_free_addresses(
+def check_available_addresses(
     *,
     instance_type: InstanceType,
     nodes: int,
     nic_layout: NicLayout,
-    free_addresses: int,
+    available_addresses: int,
     file_system_interfaces: int = FILE_SYSTEM_ADDRESSES,
 ) -> list[Finding]:
     """Find out whether an existing subnet still has the addresses that a cluster takes from it.
@@ -66,7 +66,7 @@ def check_free_addresses(
         instance_type: Type of the nodes.
         nodes: Most nodes at one time, with one task of a multi-node job on each.
         nic_layout: Their layout of network interfaces.
-        free_addresses: What EC2 calls AvailableIpAddressCount, which AWS's own addresses are no part of.
+        available_addresses: What EC2 calls AvailableIpAddressCount, which AWS's own addresses are no part of.
         file_system_interfaces: Addresses to keep for file systems that are yet to come. Default: 128, enough
             for 100 object servers.
 
@@ -83,14 +83,14 @@ def check_free_addresses(
         )
         - RESERVED_PER_SUBNET
     )
-    if needed <= free_addresses:
+    if needed <= available_addresses:
         return []
     return [
         Finding(
             code="UC3002",
-            path="free_addresses",
+            path="available_addresses",
             problem=f"{nodes} nodes with {per_node} addresses and a task each, and {file_system_interfaces} "
-            f"addresses for file systems, need {needed}; got {quote(free_addresses)}",
+            f"addresses for file systems, need {needed}; got {quote(available_addresses)}",
             allowed=f"{needed} or more free addresses",
             remedy="Use a larger subnet, fewer nodes, or the layout batch, which takes one address a node",
         )

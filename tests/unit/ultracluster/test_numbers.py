@@ -102,7 +102,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
     place = {"zone_id": ZONE, "instance_type": TYPE, "node_count": 4}
     cache = {"compile_cache": cluster.compile_cache}
     arn = "arn:aws:resource-groups:us-east-2:123456789012:group/training"
-    budget = {"monthly_usd": 5, "tag_value": "train", "closes": [cluster.queue]}
+    budget = {"monthly_usd": 5, "tag_value": "train", "queues_to_close": [cluster.queue]}
     role = {
         "trusted_by": iam.AccountRootPrincipal(),
         "ledger": uc.CapacityLedger(stack, "Ledger"),
@@ -139,7 +139,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
         "ClusterNetwork.from_subnet": construct(
             uc.ClusterNetwork.from_subnet, vpc=vpc, subnet=subnet, **place
         ),
-        "Contestant": data(uc.Contestant, **of_queue),
+        "Candidate": data(uc.Candidate, **of_queue),
         "FabricGate": construct(uc.FabricGate, **of_queue),
         "FairShare": uc.FairShare,
         "InstanceType": data(InstanceType, **machine),

@@ -1,7 +1,7 @@
 import pytest
 
 from ultracluster_catalog.machines.instance_types import get_instance_type
-from ultracluster_catalog.places.cluster_subnet import check_free_addresses, cluster_addresses
+from ultracluster_catalog.places.cluster_subnet import check_available_addresses, cluster_addresses
 from ultracluster_rules.findings import FindingsError
 
 TRN2 = get_instance_type("trn2.48xlarge")
@@ -28,11 +28,11 @@ def test_a_subnet_has_just_enough_free_addresses_or_one_too_few(
     layout: str, file_systems: int, needed: int
 ) -> None:
     def codes(free: int) -> list[str]:
-        findings = check_free_addresses(
+        findings = check_available_addresses(
             instance_type=TRN2,
             nodes=4,
             nic_layout=layout,
-            free_addresses=free,
+            available_addresses=free,
             file_system_interfaces=file_systems,
         )
         return [finding.code for finding in findings]

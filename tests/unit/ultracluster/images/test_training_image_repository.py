@@ -6,7 +6,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from tests.unit.ultracluster.builders import new_stack, of_type, only
 
-from ultracluster import PublicGalleryCache, TrainingImageRepository
+from ultracluster import PullThroughCache, TrainingImageRepository
 from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.neuron.neuron_containers import container_of_reference, neuron_container
 from ultracluster_rules.findings import FindingsError
@@ -67,7 +67,7 @@ def test_an_image_is_named_by_its_tag(stack: cdk.Stack) -> None:
 
 
 def test_the_cache_holds_the_gallery_and_names_its_images(stack: cdk.Stack) -> None:
-    cache = PublicGalleryCache(stack, "Gallery")
+    cache = PullThroughCache(stack, "Gallery")
     container = neuron_container("jax", get_instance_type("trn2.48xlarge"))
     reference = cache.image(container).reference
     assert only(stack, "AWS::ECR::PullThroughCacheRule") == {
@@ -79,7 +79,7 @@ def test_the_cache_holds_the_gallery_and_names_its_images(stack: cdk.Stack) -> N
 
 
 def test_only_who_fills_the_cache_may_make_repositories(stack: cdk.Stack) -> None:
-    cache = PublicGalleryCache(stack, "Gallery", prefix="gallery")
+    cache = PullThroughCache(stack, "Gallery", prefix="gallery")
     assert cache.prefix == "gallery"
     cache.grant_pull(iam.User(stack, "Node"))
     cache.grant_fill(iam.User(stack, "Builder"))
@@ -97,12 +97,12 @@ def test_only_who_fills_the_cache_may_make_repositories(stack: cdk.Stack) -> Non
 @pytest.mark.parametrize("prefix", ["a", "a" * 31, "Gallery", "a//b", "/a", "a-", ""])
 def test_refuses_a_prefix_that_ecr_would_refuse(prefix: str) -> None:
     with pytest.raises(FindingsError, match=r"UC6339: prefix: got "):
-        PublicGalleryCache(new_stack(), "Gallery", prefix=prefix)
+        PullThroughCache(new_stack(), "Gallery", prefix=prefix)
 
 
 @pytest.mark.parametrize("prefix", ["ab", "a" * 30, "a/b-c_d.e"])
 def test_takes_a_prefix_that_ecr_takes(prefix: str) -> None:
-    PublicGalleryCache(new_stack(), "Gallery", prefix=prefix)
+    PullThroughCache(new_stack(), "Gallery", prefix=prefix)
 
 
 def test_refuses_to_remove_images_at_once() -> None:

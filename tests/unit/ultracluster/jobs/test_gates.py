@@ -57,8 +57,8 @@ def test_a_fabric_gate_holds_the_bounds_that_are_given(stack: cdk.Stack) -> None
         "Gate",
         queue=queue(stack),
         image=IMAGE,
-        least_bandwidth=40.5,
-        most_latency=1000,
+        min_bandwidth=40.5,
+        max_latency=1000,
         patience=waits,
     )
     assert arguments(stack)[-6:] == [
@@ -86,13 +86,13 @@ def test_gates_follow_the_logical_neuroncores_of_the_job(stack: cdk.Stack) -> No
 def test_the_paid_job_waits_for_both_gates(stack: cdk.Stack) -> None:
     training = queue(stack)
     fabric = FabricGate(stack, "Fabric", queue=training, image=IMAGE)
-    smoke = SmokeTrain(stack, "Smoke", queue=training, image=IMAGE, after=[fabric])
-    MultiNodeJob(stack, "Pretrain", queue=training, image=IMAGE, command=["train.py"], after=[smoke])
+    smoke = SmokeTrain(stack, "Smoke", queue=training, image=IMAGE, depends_on=[fabric])
+    MultiNodeJob(stack, "Pretrain", queue=training, image=IMAGE, command=["train.py"], depends_on=[smoke])
     tags = [each["Properties"].get("Tags") for each in of_type(stack, "AWS::Batch::JobDefinition")]
     assert tags == [None, {"ultracluster:after": "Fabric"}, {"ultracluster:after": "Smoke"}]
 
 
-@pytest.mark.parametrize("name", ["least_bandwidth", "most_latency"])
+@pytest.mark.parametrize("name", ["min_bandwidth", "max_latency"])
 def test_a_bound_is_above_zero(stack: cdk.Stack, name: str) -> None:
     training = queue(stack)
     FabricGate(stack, "Least", queue=training, image=IMAGE, **{name: 0.001})

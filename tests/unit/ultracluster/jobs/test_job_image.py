@@ -10,7 +10,7 @@ from tests.unit.ultracluster.builders import of_type, queue
 from ultracluster import (
     ContainerImage,
     MultiNodeJob,
-    PublicGalleryCache,
+    PullThroughCache,
     SingleNodeJob,
     TrainingImageRepository,
 )
@@ -47,7 +47,7 @@ def _imported(stack: cdk.Stack) -> ContainerImage:
 
 
 def _cached(stack: cdk.Stack) -> ContainerImage:
-    return PublicGalleryCache(stack, "Gallery").image(
+    return PullThroughCache(stack, "Gallery").image(
         neuron_container("jax", get_instance_type("trn2.48xlarge"))
     )
 

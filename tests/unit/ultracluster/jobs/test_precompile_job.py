@@ -93,7 +93,7 @@ def test_leaves_the_target_to_the_chips_that_it_is_for(stack: cdk.Stack) -> None
 
 
 def trainer(stack: cdk.Stack, queue: uc.TrainingQueue, before: uc.PrecompileJob, **changes: Any) -> None:
-    given: dict[str, Any] = {"queue": queue, "image": IMAGE, "command": ["train.py"], "after": [before]}
+    given: dict[str, Any] = {"queue": queue, "image": IMAGE, "command": ["train.py"], "depends_on": [before]}
     uc.MultiNodeJob(stack, "Train", **given | changes)
 
 

@@ -110,8 +110,8 @@ def test_warnings_of_the_settings_are_shown_and_stop_nothing(stack: cdk.Stack) -
 def test_names_the_jobs_that_come_before_it_for_the_submission(stack: cdk.Stack) -> None:
     training = queue(stack)
     before = [job(stack, name, queue=training) for name in ("Fetch", "Clean")]
-    made = job(stack, queue=training, after=before)
-    assert made.after == tuple(before)
+    made = job(stack, queue=training, depends_on=before)
+    assert made.depends_on == tuple(before)
     template = cdk.assertions.Template.from_stack(stack)
     template.has_resource_properties(
         "AWS::Batch::JobDefinition", {"Tags": {"ultracluster:after": "Fetch Clean"}}
@@ -121,17 +121,17 @@ def test_names_the_jobs_that_come_before_it_for_the_submission(stack: cdk.Stack)
 def test_refuses_to_wait_for_more_jobs_than_aws_batch_takes(stack: cdk.Stack) -> None:
     training = queue(stack)
     before = [job(stack, f"J{index}", queue=training) for index in range(21)]
-    with pytest.raises(FindingsError, match=r"UC6113: after: got 21 jobs"):
-        job(stack, queue=training, after=before)
+    with pytest.raises(FindingsError, match=r"UC6113: depends_on: got 21 jobs"):
+        job(stack, queue=training, depends_on=before)
     with pytest.raises(FindingsError, match="UC6113"):
-        job(stack, "Again", queue=training, after=[before[0], before[0]])
-    assert len(job(stack, "Last", queue=training, after=before[:20]).after) == 20
+        job(stack, "Again", queue=training, depends_on=[before[0], before[0]])
+    assert len(job(stack, "Last", queue=training, depends_on=before[:20]).depends_on) == 20
 
 
 def test_refuses_names_that_one_tag_cannot_hold(stack: cdk.Stack) -> None:
     training = queue(stack)
     before = [job(stack, letter * 127, queue=training) for letter in "AB"]
     third = job(stack, "C" * 10, queue=training)
-    assert job(stack, "Fits", queue=training, after=before).after  # 255 of 256 characters
+    assert job(stack, "Fits", queue=training, depends_on=before).depends_on  # 255 of 256 characters
     with pytest.raises(FindingsError, match="UC6113"):
-        job(stack, "Long", queue=training, after=[*before, third])
+        job(stack, "Long", queue=training, depends_on=[*before, third])

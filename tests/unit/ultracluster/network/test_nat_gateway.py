@@ -57,7 +57,7 @@ def test_refuses_a_vpc_without_room_for_the_public_subnet(
     stack: cdk.Stack, cidr: str, prefix: int | None
 ) -> None:
     with pytest.raises(FindingsError, match="UC3105"):
-        network(stack, nat_gateway=True, cidr=cidr, prefix=prefix)
+        network(stack, nat_gateway=True, cidr=cidr, subnet_prefix=prefix)
 
 
 @pytest.mark.deploy

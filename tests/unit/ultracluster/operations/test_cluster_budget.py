@@ -34,7 +34,7 @@ def stack() -> cdk.Stack:
         emails=["jane@example.com"],
         actual_percents=[50, 90],
         forecast_percents=[110],
-        closes=[cluster(stack).queue],
+        queues_to_close=[cluster(stack).queue],
         close_at_percent=90,
     )
     return stack
@@ -174,7 +174,7 @@ def test_refuses_a_queue_that_is_named_twice() -> None:
     queue = cluster(stack).queue
 
     with pytest.raises(FindingsError, match="UC6363"):
-        ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", closes=[queue, queue])
+        ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", queues_to_close=[queue, queue])
 
 
 @pytest.mark.parametrize(

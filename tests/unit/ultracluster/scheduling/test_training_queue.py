@@ -123,7 +123,7 @@ def test_uses_the_sources_that_it_is_told_in_their_order(stack: cdk.Stack) -> No
     ]
     queue = TrainingQueue(stack, "Queue", nodes=groups, sources=["three", "one"])
     assert [each.source_name for each in queue.environments] == ["three", "one"]
-    assert [each.source_name for each in queue.own_environments] == ["one", "two", "three"]
+    assert [each.source_name for each in queue.dedicated_environments] == ["one", "two", "three"]
     with pytest.raises(FindingsError, match="UC6312"):
         TrainingQueue(stack, "Other", nodes=groups, sources=["four"])
 
