@@ -62,7 +62,9 @@ class JobOptions(GateOptions, ProgramOptions, total=False):
     attempts: int
 
 
-def reject_unknown_options(options: Mapping[str, object], allowed: type[GateOptions | ProgramOptions]) -> None:
+def reject_unknown_options(
+    options: Mapping[str, object], allowed: type[GateOptions | ProgramOptions]
+) -> None:
     """Raise for a keyword argument that is not one of the allowed options, as Python does for explicit parameters.
 
     Args:

@@ -86,7 +86,12 @@ class ClusterBudget(Construct):
         )
         if len(set(queues_to_close)) < len(queues_to_close):
             findings.append(
-                Finding(code="UC6363", problem="a queue is named twice", remedy="Name it once", path="queues_to_close")
+                Finding(
+                    code="UC6363",
+                    problem="a queue is named twice",
+                    remedy="Name it once",
+                    path="queues_to_close",
+                )
             )
         if findings:
             raise FindingsError(findings)

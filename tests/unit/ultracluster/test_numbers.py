@@ -8,7 +8,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, get_args
+from typing import Any, Unpack, get_args, get_origin
 
 import aws_cdk as cdk
 import pytest
@@ -51,8 +51,13 @@ def _numbers(made: Made) -> dict[str, Any]:
     """The keywords of a callable whose annotation holds an int or a float, with the annotation."""
     # Of the constructor, because a class of jsii has a metaclass that takes anything.
     function = made.__init__ if inspect.isclass(made) else made  # type: ignore[misc] - mypy thinks of instances
-    parameters = inspect.signature(function).parameters.values()
-    return {each.name: each.annotation for each in parameters if {int, float} & set(_parts(each.annotation))}
+    annotations: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if get_origin(parameter.annotation) is Unpack:
+            annotations |= get_args(parameter.annotation)[0].__annotations__
+        else:
+            annotations[parameter.name] = parameter.annotation
+    return {name: each for name, each in annotations.items() if {int, float} & set(_parts(each))}
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
