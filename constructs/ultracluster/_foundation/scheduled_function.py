@@ -100,7 +100,7 @@ class ScheduledFunction(lambda_.Function):
         """Call the function every minute or at events.
 
         Args:
-            construct_id: Id of the rule in the other construct.
+            construct_id: ID of the rule in the other construct.
             description: Description of the rule.
             event_pattern: The events, in the JSON of Amazon EventBridge. Default: none, but every minute.
         """
@@ -141,7 +141,7 @@ class ScheduledFunction(lambda_.Function):
         The policy of an imported topic must let CloudWatch publish already.
 
         Args:
-            construct_id: Id of the alarm in the other construct.
+            construct_id: ID of the alarm in the other construct.
             description: What the alarm means.
             minutes: How many in a row.
             treat_missing_data: What a minute without a call counts as, ``breaching`` or ``notBreaching``.

@@ -32,8 +32,8 @@ class ClusterKey(Construct):
         """Define the key.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             removal_policy: What happens to it when it leaves the stack. What is encrypted with a key that is gone is lost.
                 Default: it is kept.
         """

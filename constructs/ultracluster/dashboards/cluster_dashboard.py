@@ -22,8 +22,8 @@ class ClusterDashboard(Construct):
         """Define the dashboard.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             cluster: The cluster; one with alarms, because its metrics come with them.
 
         Raises:

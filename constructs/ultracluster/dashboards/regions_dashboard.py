@@ -32,8 +32,8 @@ class RegionsDashboard(Construct):
         """Define the dashboard.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             clusters: Name in its metrics and Region of each cluster, 1 to 100, in the order of the rows.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The role of the instance that EC2 Image Builder makes an AMI from, with no action by wildcard."""
+"""The instance role of EC2 Image Builder builds, without wildcard actions."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ from ultracluster.images.neuron_ami_checks import private_image
 
 __all__ = ["define_build_role"]
 
-# What AWS Systems Manager needs to run the steps of Image Builder on the instance. Of the managed policies that the
-# guide attaches, this leaves out reading every parameter and what only container builds need. These take no resource, or are reads
-# of documents, which are AWS's own under ARNs that differ.
+# Permissions of AWS Systems Manager for the steps of Image Builder on the instance. Compared with the managed policies of
+# the guide, these omit reading all parameters and permissions for container builds. The actions have no resource level, or
+# read documents of AWS, whose ARNs vary.
 _RUN_COMMAND_ACTIONS = [
     "ec2messages:AcknowledgeMessage",
     "ec2messages:DeleteMessage",
@@ -37,11 +37,11 @@ _MANAGED_INSTANCE_ACTIONS = [
 
 
 def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.Role:
-    """Define the role: the steps of Image Builder, its logs, and the pull of container images.
+    """Define the role, with permissions to run the steps, write logs and pull container images.
 
     Args:
-        scope: The construct; the role is its child ``Role``.
-        container_images: Images that are pulled; those that are tokens are granted elsewhere.
+        scope: Parent construct; the role is its child ``Role``.
+        container_images: Images to pull; tokens are granted elsewhere.
     """
     role = iam.Role(
         scope,

@@ -1,4 +1,4 @@
-"""An image of a registry that the app knows, so that jobs get the right to pull it."""
+"""A container image together with the permission to pull it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,14 +14,13 @@ __all__ = ["ContainerImage"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContainerImage:
-    """A container image with what lets a job pull it; jobs take it wherever they take the text of a reference.
+    """A container image that grants jobs permission to pull it; jobs accept it in place of a reference.
 
-    A reference alone does not always say which repository it is in: while the app runs, that of a new repository is a
-    placeholder.
+    A plain reference does not always identify its repository: that of a new repository is a token while the app runs.
 
     Attributes:
         reference: Reference with a tag or digest.
-        grant_pull: Lets somebody pull it.
+        grant_pull: Function that grants a principal permission to pull the image.
     """
 
     reference: str
@@ -29,11 +28,11 @@ class ContainerImage:
 
     @classmethod
     def from_repository(cls, repository: "ecr.IRepository", tag: str) -> "ContainerImage":
-        """Give an image of any repository of Amazon ECR, a new or an imported one.
+        """Return an image of an Amazon ECR repository, new or imported.
 
         Args:
-            repository: The repository.
-            tag: Its tag, or its digest, which begins with ``sha256:``.
+            repository: Repository.
+            tag: Tag, or digest, which begins with ``sha256:``.
         """
         return cls(
             reference=repository.repository_uri_for_tag_or_digest(tag), grant_pull=repository.grant_pull

@@ -1,4 +1,4 @@
-"""What lets AWS Batch pull a job's image: the actions of Amazon ECR, on the image's own repository."""
+"""Permissions to pull the image of a job from Amazon ECR, limited to its repository."""
 
 import re
 
@@ -12,11 +12,11 @@ __all__ = ["pull_image"]
 
 
 def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
-    """Return the statements with which a role pulls an image of Amazon ECR; warn of an image that is or may be elsewhere.
+    """Return the statements to pull an image from Amazon ECR, and warn about an image that is or may be elsewhere.
 
     Args:
-        scope: The job, for the warning.
-        image: The image.
+        scope: Job to annotate with the warning.
+        image: Image reference.
     """
     if Token.is_unresolved(image):
         Annotations.of(scope).add_warning_v2(

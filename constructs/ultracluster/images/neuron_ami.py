@@ -60,8 +60,8 @@ class NeuronAmi(Construct):
         """Define the pipeline.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             name: Its name, once in an account and Region: 3 to 64 letters, digits and hyphens.
             parent: AMI to start from, on Amazon Linux 2023.
             container_images: Images in private repositories of Amazon ECR, with a tag or digest, whose layers the AMI

@@ -41,8 +41,8 @@ class TrainingImageRepository(Construct):
         """Define the repository.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             untagged_days: Days until an image without a tag is removed, 1 or more. Default: 14.
             encryption_key: KMS key. Default: the key of Amazon ECR in the account.
             removal_policy: What happens to it when it leaves the stack. Default: it is kept.
@@ -120,8 +120,8 @@ class PullThroughCache(Construct):
         """Define the rule.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             prefix: What the repositories of the cache begin with. One account has one rule of a prefix in a Region.
                 Default: ``ecr-public``.
 

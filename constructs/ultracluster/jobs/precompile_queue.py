@@ -20,7 +20,7 @@ def precompile_queue(
     """Give the queue of the node, and define it if there is none of its type yet.
 
     Args:
-        scope: Where to add it.
+        scope: Parent construct.
         cluster: Nodes of the cluster: network, AMI, file system and chips are theirs.
         instance_type: Type of the node. None for the smallest with the same chips in the zone.
 

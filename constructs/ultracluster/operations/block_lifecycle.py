@@ -70,8 +70,8 @@ class BlockLifecycle(Construct):
         """Define what looks after the block.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             block: The block. Its start and end are not needed here; EC2 knows them.
             queue: Queue with the compute environment that launches into the block. It is closed with the
                 environment, unless another one of its environments can still run jobs.

@@ -46,8 +46,8 @@ class ClusterAlarms(Construct):
         """Define the alarms.
 
         Args:
-            scope: Where to add them.
-            construct_id: Their id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             metrics: The metrics of the cluster.
             file_system: Its file system. Default: none is watched.
             topic: SNS topic to tell. Its policy must let CloudWatch publish. Default: a new one.

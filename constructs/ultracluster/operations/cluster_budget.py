@@ -54,8 +54,8 @@ class ClusterBudget(Construct):
         """Define the budget.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             monthly_usd: Limit of a month in US dollars, above 0.
             tag_value: Value of the tag on what is counted, such as the name of the cluster.
             tag_key: Key of that tag. Default: ``ultracluster:cluster``, which clusters of rollout files have.

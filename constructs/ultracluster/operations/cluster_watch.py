@@ -42,8 +42,8 @@ class ClusterWatch(Construct):
         """Define the function.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             metrics: The metrics of the cluster; gives its name.
             queue: The queue; `watch` adds more.
             node_groups: The nodes of the cluster, of all sources of capacity.

@@ -37,8 +37,8 @@ class SageMakerTrainingQueue(Construct):
         """Define the queue.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             instances: Most instances of each SageMaker type at one time, such as ``{"ml.trn2.48xlarge": 4}``. A job
                 of another type waits for ever.
             shares: Quota of each team. Default: one share ``default`` with all instances.
