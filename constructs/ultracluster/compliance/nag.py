@@ -1,4 +1,4 @@
-"""Answers to cdk-nag: where our constructs break its rules, and why."""
+"""Acknowledgments of cdk-nag findings on our constructs, with reasons."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,14 @@ __all__ = ["acknowledge_nag", "answers_in"]
 
 
 def acknowledge_nag(scope: Construct) -> None:
-    """Answer cdk-nag's AwsSolutions and Serverless packs for the constructs of this package in a scope.
+    """Acknowledge findings of cdk-nag's AwsSolutions and Serverless packs on the constructs of this package in a scope.
 
-    Each answer is for one rule at one resource, with its reason, and is in the report of the validation among what is suppressed.
-    Nothing else is answered: what you add yourself, also to our roles, stays yours to answer. A wildcard in a policy is answered
-    only while every statement that has it is one of ours. cdk-nag is no dependency of this package.
+    Each acknowledgment is for one rule at one resource and has a reason; the validation report lists it as suppressed. Findings
+    on your own resources, and on statements that you add to our roles, are not acknowledged: a wildcard in a policy is
+    acknowledged only while every statement with it is one of ours. This package does not depend on cdk-nag.
 
     Args:
-        scope: The app, or a part of it. Answers are given when it is synthesized, so it may be filled afterwards.
+        scope: App or construct. Acknowledgments are added at synthesis, so constructs can be added afterwards.
 
     Example::
 
@@ -35,7 +35,7 @@ def acknowledge_nag(scope: Construct) -> None:
 
 @jsii.implements(IValidation)
 class _Answers:
-    """Runs after references between stacks are resolved, which the ids of answers on policies contain, and before plug-ins."""
+    """A validation that runs after references between stacks are resolved, which are part of policy findings, and before plug-ins."""
 
     def __init__(self, scope: Construct) -> None:
         self._scope = scope
@@ -47,10 +47,10 @@ class _Answers:
 
 
 def answers_in(scope: Construct) -> Iterator[tuple[IConstruct, cdk.Acknowledgment]]:
-    """Give the answers for the constructs of this package in a scope, each with its resource.
+    """Yield the acknowledgments for the constructs of this package in a scope, each with its resource.
 
     Args:
-        scope: The scope, with all references in it resolved.
+        scope: Scope in which all references are resolved.
     """
     for construct in scope.node.find_all():
         for kind, answers in ANSWERS.items():
@@ -78,12 +78,12 @@ def _wildcard_answers(
 
 
 def _acknowledgment(rule: str, reason: str) -> cdk.Acknowledgment:
-    # With its pack before it, an answer is in the report of the validation; without, it would silence and leave no trace.
+    # With the pack as prefix, the report lists the acknowledgment; without it, the finding would vanish without a trace.
     return cdk.Acknowledgment(id=f"{rule.partition('-')[0]}::{rule}", reason=reason)
 
 
 def _below(construct: IConstruct, path: str) -> list[IConstruct]:
-    """The resources at a path below a construct; a star stands for the id of any subscription."""
+    """Return the resources at a path below a construct; a star matches the ID of any subscription."""
     found = [construct]
     for name in path.split("/"):
         if name == "*":
@@ -94,7 +94,7 @@ def _below(construct: IConstruct, path: str) -> list[IConstruct]:
 
 
 def _wildcards(policy: IConstruct, reasons: Mapping[str | frozenset[str], str]) -> Iterator[tuple[str, str]]:
-    """Resources with a wildcard of which every statement has a reason, and the reasons."""
+    """Yield resources with a wildcard of which every statement has a reason, and the reasons."""
     found: dict[str, list[str | None]] = defaultdict(list)
     for statement in _statements(policy):
         for resource in _listed(statement["Resource"]):
@@ -129,7 +129,7 @@ def _statements(policy: IConstruct) -> Iterator[Mapping[str, Any]]:
 
 
 def _text(value: Any) -> str:
-    """A value with references as cdk-nag writes it into the ids of its findings."""
+    """Return a value with references as cdk-nag writes it in the IDs of its findings."""
     match value:
         case str():
             return value.replace("${", "<").replace("}", ">")

@@ -1,4 +1,4 @@
-"""Why our constructs are as they are where cdk-nag's AwsSolutions and Serverless packs ask: by construct, resource and rule."""
+"""Reasons for deviations of our constructs from cdk-nag's AwsSolutions and Serverless packs, by construct, resource and rule."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -89,11 +89,11 @@ ANSWERS: Final[Mapping[type[Construct], Answers]] = {
     },
     TrainingQueue: {"Blocked/Resource": {"Serverless-EventBusDLQ": _STILL_TOLD}},
 }
-"""By construct, path of the resource below it (a star is the id of a subscription), and rule: why it is as it is."""
+"""Reasons by construct, path of the resource below it (a star stands for the ID of a subscription), and rule."""
 
 _POLICY = "DefaultPolicy/Resource"
 
-# Statements that our grants add have no Sid; they are known by the actions that they have at most.
+# Statements of our grants have no Sid; they are identified by a superset of their actions.
 _ITS_OBJECTS = "The objects of one bucket, below its prefix where it has one; no action is a wildcard, and nothing may be deleted."
 _OBJECTS: _Reasons = {frozenset({"s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"}): _ITS_OBJECTS}
 _TOKENS: _Reasons = {frozenset({"ecr:GetAuthorizationToken"}): _LOGIN}
@@ -160,4 +160,4 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAnswers]] = {
         }
     },
 }
-"""By construct, path of a role or policy below it, and Sid or actions of a statement: why there is a wildcard in its resources."""
+"""Reasons for wildcards in resources, by construct, path of a role or policy below it, and Sid or actions of the statement."""

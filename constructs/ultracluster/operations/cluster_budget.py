@@ -1,4 +1,4 @@
-"""A budget for one cluster: people are told, and at a threshold its queues take no new jobs."""
+"""A budget for one cluster that sends notifications and can close its job queues at a threshold."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -27,11 +27,11 @@ _TIMEOUT = 60
 
 
 class ClusterBudget(Construct):
-    """A monthly budget of AWS Budgets over everything in the Region that carries one tag.
+    """A monthly AWS budget for all resources of the Region with one tag.
 
-    AWS looks at the bill a few times a day, so that a threshold is noticed hours after it was crossed: this ends a mistake of
-    days, not of minutes. The tag must be a cost allocation tag of the account that pays; until somebody activates it in the
-    billing console, the budget stays at 0. What a Capacity Block costs is on the bill of the month in which it was bought.
+    AWS updates billing data a few times a day, so notifications arrive hours after a threshold is crossed: a budget limits
+    mistakes of days, not of minutes. The tag must be activated as a cost allocation tag in the billing console of the paying
+    account; until then the budget stays at 0. A Capacity Block is billed in the month of its purchase.
     """
 
     @takes_plain_numbers
@@ -56,26 +56,26 @@ class ClusterBudget(Construct):
         Args:
             scope: Parent construct.
             construct_id: Construct ID.
-            monthly_usd: Limit of a month in US dollars, above 0.
-            tag_value: Value of the tag on what is counted, such as the name of the cluster.
-            tag_key: Key of that tag. Default: ``ultracluster:cluster``, which clusters of rollout files have.
-            actual_percents: When people are told of what was spent, in percent of the limit. Default: 50, 80 and 100.
-            forecast_percents: When people are told of what AWS forecasts for the end of the month. Default: 100. AWS
-                forecasts after about five weeks of use.
-            emails: Addresses that get every notification, up to 10. Default: none.
-            topic: SNS topic for notifications; its policy must let ``budgets.amazonaws.com`` publish. Default: a new one;
-                subscribe somebody to it.
-            queues_to_close: Queues that take no new jobs any more at `close_at_percent`. What runs or waits goes on and writes
-                its checkpoints, and nothing opens them again but a person. Default: none, because a Capacity Block
-                is paid whether its queue is open or not.
-            close_at_percent: When they are closed, in percent of the limit that was spent. Default: 100.
-            kms_key: Key of your own for new topics and the log; its policy must let AWS Budgets, CloudWatch and its Logs use it.
-                Default: none for the topics, and the keys of CloudWatch Logs.
+            monthly_usd: Monthly limit in US dollars, above 0.
+            tag_value: Tag value of the resources to count, such as the name of the cluster.
+            tag_key: Tag key. Default: ``ultracluster:cluster``, which clusters of rollout files have.
+            actual_percents: Thresholds of notifications about actual cost, in percent of the limit. Default: 50, 80 and 100.
+            forecast_percents: Thresholds of notifications about the forecast for the month, in percent of the limit. AWS
+                needs about five weeks of usage for a forecast. Default: 100.
+            emails: Addresses that receive every notification, up to 10. Default: none.
+            topic: SNS topic for notifications; its policy must allow ``budgets.amazonaws.com`` to publish. Default: a new one
+                without subscriptions.
+            queues_to_close: Queues to disable for new jobs at `close_at_percent`. Running and waiting jobs continue, and the
+                queues must be enabled again by hand. Default: none, because a Capacity Block is billed whether its queue is
+                enabled or not.
+            close_at_percent: Threshold of actual cost for closing the queues, in percent of the limit. Default: 100.
+            kms_key: KMS key for new topics and the log group; its policy must allow AWS Budgets, CloudWatch and CloudWatch
+                Logs to use it. Default: none for the topics, and encryption by CloudWatch Logs.
 
         Raises:
-            FindingsError: If the limit is not above 0 (UC6360), a threshold is out of bounds or given twice, or there are
-                none or more than 10 of them (UC6361), there are more than 10 addresses or one is none (UC6362), or a
-                queue is named twice (UC6363).
+            FindingsError: If the limit is not above 0 (UC6360), a threshold is out of range or duplicate, or there are none
+                or more than 10 (UC6361), there are more than 10 addresses or one is malformed (UC6362), or a queue is listed
+                twice (UC6363).
         """
         findings = check_budget(
             monthly_usd=monthly_usd,
@@ -103,7 +103,7 @@ class ClusterBudget(Construct):
         told = {("ACTUAL", each): self._topic for each in actual_percents}
         told |= {("FORECASTED", each): self._topic for each in forecast_percents}
         if self._function is not None:
-            # A notification has one topic; the function tells the others when it has closed the queues.
+            # A notification has one SNS topic; the function notifies the other one when it has closed the queues.
             closing = self._define_topic("Closing")
             sns.CfnSubscription(
                 self,
@@ -129,7 +129,7 @@ class ClusterBudget(Construct):
                     "TagKeyValue": [f"user:{tag_key}${tag_value}"],
                     "Region": [Stack.of(self).region],
                 },
-                # Credits and refunds would hide what was used.
+                # Credits and refunds would hide usage.
                 cost_types=budgets.CfnBudget.CostTypesProperty(include_credit=False, include_refund=False),
             ),
             notifications_with_subscribers=[
@@ -152,7 +152,7 @@ class ClusterBudget(Construct):
             ],
         )
         for to in {each.topic_arn: each for each in told.values()}.values():
-            # Its policy must be there before AWS Budgets looks.
+            # AWS Budgets checks the policy of the topic when the budget is created.
             if policy := to.node.try_find_child("Policy"):
                 self._budget.node.add_dependency(policy)
 
@@ -197,12 +197,12 @@ class ClusterBudget(Construct):
 
     @property
     def budget_name(self) -> str:
-        """Name that CloudFormation gives to the budget."""
+        """Generated name of the budget."""
         return self._budget.ref
 
     @property
     def function(self) -> lambda_.IFunction | None:
-        """The function that closes the queues; None where none is closed."""
+        """Function that closes the queues; None without queues."""
         return self._function
 
     @property
@@ -212,7 +212,7 @@ class ClusterBudget(Construct):
 
 
 def _source() -> str:
-    # Found, not imported: synthesis needs no boto3.
+    # Located instead of imported, because the import needs boto3.
     spec = find_spec("ultracluster_runtime")
     if spec is None or spec.origin is None:
         raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
