@@ -66,11 +66,14 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
                 path="name",
             )
         )
-    most = source.max_nodes
-    if most is not None and not Token.is_unresolved(most) and not 1 <= most <= MOST_NODES:
+    max_nodes = source.max_nodes
+    if max_nodes is not None and not Token.is_unresolved(max_nodes) and not 1 <= max_nodes <= MOST_NODES:
         findings.append(
             Finding(
-                code="UC4101", problem=f"got {quote(most)}", allowed=f"1 to {MOST_NODES}", path="max_nodes"
+                code="UC4101",
+                problem=f"got {quote(max_nodes)}",
+                allowed=f"1 to {MOST_NODES}",
+                path="max_nodes",
             )
         )
     return findings

@@ -8,7 +8,7 @@ from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityRese
 from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
-__all__ = ["check_names", "check_own_queue", "named", "sources_of", "used_by_queue"]
+__all__ = ["check_main_queue", "check_names", "named", "sources_of", "used_by_queue"]
 
 
 def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity | None, ...]:
@@ -79,7 +79,7 @@ def used_by_queue(
     return tuple(named_sources[each] for each in names)
 
 
-def check_own_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
+def check_main_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
     """Raise if the main queue of a cluster leaves out a Capacity Block, whose life cycle opens and closes that queue.
 
     Args:

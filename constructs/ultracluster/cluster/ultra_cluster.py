@@ -9,7 +9,7 @@ from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster.capacity.capacity import Capacity, CapacityBlock
-from ultracluster.capacity.sources import check_own_queue, named, sources_of, used_by_queue
+from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import GateOptions, JobOptions
 from ultracluster.jobs.multi_node_job import MultiNodeJob
@@ -125,7 +125,7 @@ class UltraCluster(Construct):
                 out a Capacity Block (UC6314), or a part rejects its arguments.
         """
         sources = sources_of(capacity)
-        check_own_queue(sources, queue_sources)
+        check_main_queue(sources, queue_sources)
         zone = (
             zone_id
             or next((source.zone_id for source in sources if source and source.zone_id), None)

@@ -45,9 +45,9 @@ class ClusterKey(Construct):
             removal_policy=removal_policy,
         )
         region = Stack.of(self).region
-        own = {"aws:SourceAccount": Aws.ACCOUNT_ID}
+        source_account = {"aws:SourceAccount": Aws.ACCOUNT_ID}
         caller = {"kms:CallerAccount": Aws.ACCOUNT_ID}
-        everybody = iam.AnyPrincipal()  # limited to the account by the conditions
+        any_principal = iam.AnyPrincipal()  # limited to the account by the conditions
         for statement in (
             # CloudWatch Logs User Guide, "Encrypt log data in CloudWatch Logs", read 2026-11-22.
             _allow(
@@ -64,13 +64,13 @@ class ClusterKey(Construct):
             # service-linked roles of AWS Batch cannot be named, since KMS rejects key policies with principals that do not exist.
             _allow(
                 "Volumes",
-                everybody,
+                any_principal,
                 _USE,
                 {"StringEquals": caller | {"kms:ViaService": f"ec2.{region}.amazonaws.com"}},
             ),
             _allow(
                 "GrantForVolumes",
-                everybody,
+                any_principal,
                 ["kms:CreateGrant"],
                 {
                     "StringEquals": caller | {"kms:ViaService": f"ec2.{region}.amazonaws.com"},
@@ -79,7 +79,7 @@ class ClusterKey(Construct):
             ),
             _allow(
                 "JoinedBuckets",
-                everybody,
+                any_principal,
                 _USE,
                 {
                     "StringEquals": caller | {"kms:ViaService": f"s3.{region}.amazonaws.com"},
@@ -89,9 +89,17 @@ class ClusterKey(Construct):
                 },
             ),
             _allow(
-                "Alarms", iam.ServicePrincipal("cloudwatch.amazonaws.com"), _PUBLISH, {"StringEquals": own}
+                "Alarms",
+                iam.ServicePrincipal("cloudwatch.amazonaws.com"),
+                _PUBLISH,
+                {"StringEquals": source_account},
             ),
-            _allow("Budgets", iam.ServicePrincipal("budgets.amazonaws.com"), _PUBLISH, {"StringEquals": own}),
+            _allow(
+                "Budgets",
+                iam.ServicePrincipal("budgets.amazonaws.com"),
+                _PUBLISH,
+                {"StringEquals": source_account},
+            ),
             # As in capacity_guard.py: EventBridge does not pass on for whom it publishes to a topic.
             _allow("Events", iam.ServicePrincipal("events.amazonaws.com"), _PUBLISH, None),
         ):

@@ -21,11 +21,11 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.dataset_bucket import DatasetBucket
 
-__all__ = ["ANSWERS", "WILDCARDS", "Answers", "WildcardAnswers"]
+__all__ = ["ACKNOWLEDGMENTS", "WILDCARDS", "Acknowledgments", "WildcardAcknowledgments"]
 
-Answers = Mapping[str, Mapping[str, str]]
+Acknowledgments = Mapping[str, Mapping[str, str]]
 _Reasons = Mapping[str | frozenset[str], str]
-WildcardAnswers = Mapping[str, _Reasons]
+WildcardAcknowledgments = Mapping[str, _Reasons]
 
 _NO_RESOURCE = "These calls take no resource (Service Authorization Reference, read 2026-11)."
 _READS = "These calls only read, and most of them take no resource (Service Authorization Reference, read 2026-11)."
@@ -54,7 +54,7 @@ _EACH_MINUTE = {
     "Role/Resource": {"Serverless-LambdaStarPermissions": _READS},
 }
 
-ANSWERS: Final[Mapping[type[Construct], Answers]] = {
+ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
     CheckpointBucket: _BUCKET,
     CompileCache: _BUCKET,
     DatasetBucket: _BUCKET,
@@ -106,7 +106,7 @@ _COPIES: _Reasons = {
     ): "The objects of a bucket for copies below the prefix of the cache.",
 }
 
-WILDCARDS: Final[Mapping[type[Construct], WildcardAnswers]] = {
+WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
     NodeGroup: {
         "Role/Resource": {
             "EcsAgent": "AWS Batch names the ECS cluster of a compute environment only after it has made it; other Regions and "

@@ -105,7 +105,7 @@ class ClusterDashboard(Construct):
             title=title,
             left=[
                 self._metrics.metric(name, statistic=statistic)
-                for name, _, statistic in (each.partition(":") for each in names)
+                for name, _, statistic in (series.partition(":") for series in names)
             ],
             left_y_axis=cloudwatch.YAxisProps(min=0),
             width=_WIDTH,

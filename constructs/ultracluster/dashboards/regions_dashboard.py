@@ -85,7 +85,7 @@ def _graph(title: str, names: Sequence[str], cluster: str, region: str) -> cloud
                 period=Duration.minutes(1),
                 region=region,
             )
-            for name, _, statistic in (each.partition(":") for each in names)
+            for name, _, statistic in (series.partition(":") for series in names)
         ],
         left_y_axis=cloudwatch.YAxisProps(min=0),
         width=6,

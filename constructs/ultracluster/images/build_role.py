@@ -49,9 +49,9 @@ def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.
         assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
         description="The instance that EC2 Image Builder makes an AMI from",
     )
-    own = f"arn:{Aws.PARTITION}:imagebuilder:{Aws.REGION}:{Aws.ACCOUNT_ID}:component/*"
+    components = f"arn:{Aws.PARTITION}:imagebuilder:{Aws.REGION}:{Aws.ACCOUNT_ID}:component/*"
     role.add_to_policy(
-        iam.PolicyStatement(sid="Component", actions=["imagebuilder:GetComponent"], resources=[own])
+        iam.PolicyStatement(sid="Component", actions=["imagebuilder:GetComponent"], resources=[components])
     )
     role.add_to_policy(
         iam.PolicyStatement(
@@ -86,8 +86,8 @@ def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.
         role.add_to_policy(
             iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"])
         )
-    places = [match for image in container_images if (match := private_image(image))]
-    if places:
+    repositories = [match for image in container_images if (match := private_image(image))]
+    if repositories:
         role.add_to_policy(
             iam.PolicyStatement(
                 sid="Pull",
@@ -98,8 +98,8 @@ def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.
                 ],
                 resources=sorted(
                     {
-                        f"arn:{Aws.PARTITION}:ecr:{one['region']}:{one['account']}:repository/{one['repository']}"
-                        for one in places
+                        f"arn:{Aws.PARTITION}:ecr:{repository['region']}:{repository['account']}:repository/{repository['repository']}"
+                        for repository in repositories
                     }
                 ),
             )

@@ -33,12 +33,12 @@ def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
             "cannot pull it; copy it to a private repository, or grant its pull to execution_role",
         )
         return []
-    place = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
+    resource = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
     return [
         iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
         iam.PolicyStatement(
             sid="Pull",
             actions=["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
-            resources=[f"arn:{Aws.PARTITION}:ecr:{place}"],
+            resources=[f"arn:{Aws.PARTITION}:ecr:{resource}"],
         ),
     ]

@@ -23,8 +23,8 @@ _LEAST_DISK_GIB = 30  # the size of the ECS Neuron AMI
 
 def private_image(image: str) -> re.Match[str] | None:
     """Return account, region and repository of a private image with a tag or digest; None for others and tokens."""
-    found = None if Token.is_unresolved(image) else re.fullmatch(ECR_IMAGE, image)
-    return found if found and (found["tag"] or found["digest"]) else None
+    match = None if Token.is_unresolved(image) else re.fullmatch(ECR_IMAGE, image)
+    return match if match and (match["tag"] or match["digest"]) else None
 
 
 def check_sources(
@@ -83,8 +83,8 @@ def check_place(
 ) -> list[Finding]:
     """Check the name, the network, the size and the Regions of an AMI."""
 
-    def wrong(path: str, got: object, allowed: str) -> Finding:
-        return Finding(code="UC4054", problem=f"got {quote(got)}", allowed=allowed, path=path)
+    def wrong(path: str, value: object, allowed: str) -> Finding:
+        return Finding(code="UC4054", problem=f"got {quote(value)}", allowed=allowed, path=path)
 
     findings = []
     if not _NAME.fullmatch(name):

@@ -96,10 +96,10 @@ def _check_credentials(
     scope: Construct, environment: Mapping[str, str], command: Sequence[str]
 ) -> Iterator[Finding]:
     """Check for credentials, which every principal that may describe the job definition could read."""
-    places = [(f"environment.{name}", name, value) for name, value in environment.items()]
-    places += [(f"command[{index}]", "", value) for index, value in enumerate(command)]
-    for path, name, value in places:
-        text = _written(scope, value)
+    texts = [(f"environment.{name}", name, value) for name, value in environment.items()]
+    texts += [(f"command[{index}]", "", value) for index, value in enumerate(command)]
+    for path, name, value in texts:
+        text = _template_text(scope, value)
         if kind := credential_kind(text):
             problem = f"this looks like {kind}"
         elif _READS_SECRET.search(text):
@@ -117,7 +117,7 @@ def _check_credentials(
         )
 
 
-def _written(scope: Construct, value: str) -> str:
+def _template_text(scope: Construct, value: str) -> str:
     """Return a value as it will appear in the template, as far as it is known at synthesis."""
     # Tested in Python, because resolving every variable through jsii would take longer than the rest of the job.
     if "${Token[" not in value:

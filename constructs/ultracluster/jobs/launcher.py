@@ -39,8 +39,8 @@ def check_launcher(launcher: str, processes_per_node: int | None, command: Seque
         command: Program and arguments.
     """
     if launcher not in get_args(Launcher):
-        known = ", ".join(get_args(Launcher))
-        return [Finding(code="UC6141", problem=f"got {quote(launcher)}", allowed=known, path="launcher")]
+        launchers = ", ".join(get_args(Launcher))
+        return [Finding(code="UC6141", problem=f"got {quote(launcher)}", allowed=launchers, path="launcher")]
     findings = []
     if not command:
         findings.append(

@@ -1,4 +1,4 @@
-"""A queue over one on-demand node beside the nodes of a cluster, for its precompile jobs."""
+"""A queue with one On-Demand node outside the capacity of a cluster, for its precompile jobs."""
 
 from aws_cdk import Tags, Token
 from constructs import Construct
@@ -17,24 +17,24 @@ __all__ = ["precompile_queue"]
 def precompile_queue(
     scope: Construct, *, cluster: NodeGroup, instance_type: str | InstanceType | None
 ) -> TrainingQueue:
-    """Give the queue of the node, and define it if there is none of its type yet.
+    """Return the queue for precompile jobs on an instance type, and create it on first use.
 
     Args:
         scope: Parent construct.
-        cluster: Nodes of the cluster: network, AMI, file system and chips are theirs.
-        instance_type: Type of the node. None for the smallest with the same chips in the zone.
+        cluster: Nodes of the cluster, whose network, AMI and file system the queue uses.
+        instance_type: Instance type. None for the smallest with the same chips in the zone.
 
     Raises:
-        FindingsError: If no type is given and none is known to be offered (UC6116).
+        FindingsError: If `instance_type` is None and no type is known to be offered (UC6116).
     """
     machine = _machine(cluster, instance_type)
-    inner = scope.node.try_find_child(f"Precompile-{machine.name}")
-    queue = inner.node.try_find_child("Queue") if inner else None
+    parent = scope.node.try_find_child(f"Precompile-{machine.name}")
+    queue = parent.node.try_find_child("Queue") if parent else None
     if isinstance(queue, TrainingQueue):
         return queue
-    inner = Construct(scope, f"Precompile-{machine.name}")
+    parent = Construct(scope, f"Precompile-{machine.name}")
     nodes = NodeGroup(
-        inner,
+        parent,
         "Nodes",
         network=cluster.network,
         instance_type=machine,
@@ -42,10 +42,10 @@ def precompile_queue(
         file_system=cluster.file_system,
         kms_key=cluster.kms_key,
     )
-    made = TrainingQueue(inner, "Queue", nodes=nodes, max_nodes=1, kms_key=cluster.kms_key)
+    queue = TrainingQueue(parent, "Queue", nodes=nodes, max_nodes=1, kms_key=cluster.kms_key)
     name = f"precompile-{machine.name}"
-    Tags.of(made).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
-    return made
+    Tags.of(queue).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
+    return queue
 
 
 def _machine(cluster: NodeGroup, instance_type: str | InstanceType | None) -> InstanceType:
@@ -54,9 +54,11 @@ def _machine(cluster: NodeGroup, instance_type: str | InstanceType | None) -> In
     if instance_type is not None:
         return get_instance_type(instance_type)
     machine, zone = cluster.instance_type, cluster.network.zone_id
-    known = [] if zone is None or Token.is_unresolved(zone) else smaller_compile_types(machine, zone_id=zone)
-    if known:
-        return known[0]
+    candidates = (
+        [] if zone is None or Token.is_unresolved(zone) else smaller_compile_types(machine, zone_id=zone)
+    )
+    if candidates:
+        return candidates[0]
     raise FindingsError(
         [
             Finding(

@@ -72,7 +72,7 @@ class ClusterPlacement(Construct):
 def placement_of(
     scope: Construct,
     source: Capacity | None,
-    wanted: ClusterPlacement | Literal["auto", "none"],
+    placement: ClusterPlacement | Literal["auto", "none"],
     *,
     alone: bool,
 ) -> ClusterPlacement | None:
@@ -81,15 +81,15 @@ def placement_of(
     Args:
         scope: The cluster.
         source: Capacity source; None is On-Demand.
-        wanted: `placement` of the cluster: ``auto``, ``none``, or a group for the sources that can use one.
-        alone: Whether the source is the only one of the cluster; `wanted` then always applies to it.
+        placement: `placement` of the cluster: ``auto``, ``none``, or a group for the sources that can use one.
+        alone: Whether the source is the only one of the cluster; `placement` then always applies to it.
     """
-    if wanted == "none":
+    if placement == "none":
         return None
-    if isinstance(wanted, ClusterPlacement):
+    if isinstance(placement, ClusterPlacement):
         own_group = (
             isinstance(source, (CapacityReservation, ReservationGroup)) and source.placement_group_name
         )
         if alone or not (own_group or isinstance(source, (CapacityBlock, SpotCapacity))):
-            return wanted
+            return placement
     return ClusterPlacement.for_capacity(scope, named("Placement", source), source)

@@ -50,12 +50,12 @@ def check_nodes(
     group = None
     if isinstance(capacity, (CapacityReservation, ReservationGroup)):
         group = capacity.placement_group_name
-    given = placement.placement_group_name if placement else None
-    if group is not None and group != given and not any(map(Token.is_unresolved, (group, given))):
+    name = placement.placement_group_name if placement else None
+    if group is not None and group != name and not any(map(Token.is_unresolved, (group, name))):
         findings.append(
             Finding(
                 code="UC4023",
-                problem=f"the reservation was made inside the placement group {quote(group)}, got {quote(given)}",
+                problem=f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
                 remedy="Give that group as placement; ClusterPlacement.for_capacity does",
                 path="placement",
             )
@@ -70,13 +70,13 @@ def check_nodes(
                 path="image_id",
             )
         )
-    least, most = _ROOT_VOLUME_GIB
-    if not (least <= root_volume_gib <= most or Token.is_unresolved(root_volume_gib)):
+    minimum, maximum = _ROOT_VOLUME_GIB
+    if not (minimum <= root_volume_gib <= maximum or Token.is_unresolved(root_volume_gib)):
         findings.append(
             Finding(
                 code="UC2252",
                 problem=f"got {quote(root_volume_gib)} GiB",
-                allowed=f"{least} to {most:,}, and not less than the AMI has",
+                allowed=f"{minimum} to {maximum:,}, and not less than the AMI has",
                 path="root_volume_gib",
             )
         )

@@ -132,7 +132,7 @@ class NodeGroup(Construct):
             launch_template_data=ec2.CfnLaunchTemplate.LaunchTemplateDataProperty(
                 image_id=image_id,
                 instance_type=machine.name,
-                network_interfaces=[_interface_property(each, group_id) for each in interfaces],
+                network_interfaces=[_interface_property(interface, group_id) for interface in interfaces],
                 instance_market_options=capacity.market_options if capacity else None,
                 capacity_reservation_specification=capacity.reservation_specification if capacity else None,
                 # Hop limit 1: containers get their credentials from another address and must not reach those of the node.

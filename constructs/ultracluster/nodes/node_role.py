@@ -38,8 +38,8 @@ def define_node_role(scope: Construct) -> iam.Role:
     """
     # Restricted to this account and Region: with `*`, stolen credentials could register nodes in other Regions.
     partition = Aws.PARTITION
-    place = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
-    ecs = f"arn:{partition}:ecs:{place}"
+    scope_arn = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    ecs = f"arn:{partition}:ecs:{scope_arn}"
     statements = [
         iam.PolicyStatement(sid="EcsAgent", actions=_ECS_AGENT_ACTIONS, resources=[f"{ecs}:*"]),
         # The agent tags the container instance when it registers it.
@@ -54,8 +54,8 @@ def define_node_role(scope: Construct) -> iam.Role:
             sid="SystemsManager",
             actions=["ssm:UpdateInstanceInformation"],
             resources=[
-                f"arn:{partition}:ec2:{place}:instance/*",
-                f"arn:{partition}:ssm:{place}:managed-instance/*",
+                f"arn:{partition}:ec2:{scope_arn}:instance/*",
+                f"arn:{partition}:ssm:{scope_arn}:managed-instance/*",
             ],
         ),
         iam.PolicyStatement(sid="Connections", actions=_CONNECTION_ACTIONS, resources=["*"]),

@@ -134,14 +134,14 @@ class BlockLifecycle(Construct):
 
     def _statements(self) -> list[iam.PolicyStatement]:
         partition, region = Aws.PARTITION, Aws.REGION
-        here = f"{region}:{Aws.ACCOUNT_ID}"
+        scope = f"{region}:{Aws.ACCOUNT_ID}"
         return [
             iam.PolicyStatement(sid="Look", actions=list(_LOOK), resources=["*"]),
             iam.PolicyStatement(
                 sid="FindNodesOfJobs",
                 actions=["ecs:DescribeContainerInstances"],
                 # AWS Batch generates the name of the ECS cluster of a compute environment when it creates it.
-                resources=[f"arn:{partition}:ecs:{here}:container-instance/*/*"],
+                resources=[f"arn:{partition}:ecs:{scope}:container-instance/*/*"],
             ),
             iam.PolicyStatement(
                 sid="OpenAndCloseEnvironment",
@@ -157,7 +157,7 @@ class BlockLifecycle(Construct):
                 sid="EndJobs",
                 actions=["batch:TerminateJob"],
                 # Job IDs are unknown before submission, and jobs only have the tags of their submission.
-                resources=[f"arn:{partition}:batch:{here}:job/*"],
+                resources=[f"arn:{partition}:batch:{scope}:job/*"],
             ),
             iam.PolicyStatement(
                 sid="RunShellScript",
@@ -167,7 +167,7 @@ class BlockLifecycle(Construct):
             iam.PolicyStatement(
                 sid="OnNodesOfTheBlock",
                 actions=["ssm:SendCommand"],
-                resources=[f"arn:{partition}:ec2:{here}:instance/*"],
+                resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
                 conditions={
                     "StringEquals": {f"ssm:resourceTag/{RESERVATION_TAG}": self._block.reservation_id}
                 },
@@ -175,7 +175,7 @@ class BlockLifecycle(Construct):
             iam.PolicyStatement(
                 sid="Remember",
                 actions=["ssm:GetParameter", "ssm:PutParameter"],
-                resources=[f"arn:{partition}:ssm:{here}:parameter/{self._memory.parameter_name}"],
+                resources=[f"arn:{partition}:ssm:{scope}:parameter/{self._memory.parameter_name}"],
             ),
             *publish_statements("Notify", self._topic, self._topic_key),
         ]
@@ -224,19 +224,21 @@ class BlockLifecycle(Construct):
 def _environment_of(
     block: CapacityBlock, *, queue: TrainingQueue, lead: Duration | None
 ) -> ComputeEnvironment:
-    found = next((each for each in queue.environments if each.nodes.capacity == block), None)
+    match = next(
+        (environment for environment in queue.environments if environment.nodes.capacity == block), None
+    )
     findings = []
-    if found is None:
-        into = [
-            each.nodes.capacity.reservation_id
-            for each in queue.environments
-            if isinstance(each.nodes.capacity, (CapacityBlock, CapacityReservation))
+    if match is None:
+        reservations = [
+            environment.nodes.capacity.reservation_id
+            for environment in queue.environments
+            if isinstance(environment.nodes.capacity, (CapacityBlock, CapacityReservation))
         ]
-        got = ", ".join(map(quote, into)) or "no reservation"
+        targets = ", ".join(map(quote, reservations)) or "no reservation"
         findings.append(
             Finding(
                 code="UC4116",
-                problem=f"the nodes of the queue are launched into {got}, the block is {quote(block.reservation_id)}",
+                problem=f"the nodes of the queue are launched into {targets}, the block is {quote(block.reservation_id)}",
                 remedy="Give the queue whose nodes have this block as their capacity",
                 path="queue",
             )
@@ -250,6 +252,6 @@ def _environment_of(
                 path="checkpoint_lead",
             )
         )
-    if findings or found is None:
+    if findings or match is None:
         raise FindingsError(findings)
-    return found
+    return match

@@ -72,8 +72,8 @@ class ClusterAlarms(Construct):
             alarm_description=f"Something is wrong in cluster {metrics.cluster_name}; the alarms in its rule say what",
             alarm_rule=cloudwatch.AlarmRule.any_of(
                 *(
-                    cloudwatch.AlarmRule.from_alarm(each, cloudwatch.AlarmState.ALARM)
-                    for each in self._alarms.values()
+                    cloudwatch.AlarmRule.from_alarm(alarm, cloudwatch.AlarmState.ALARM)
+                    for alarm in self._alarms.values()
                 )
             ),
         )

@@ -100,8 +100,8 @@ class ClusterBudget(Construct):
         self._topic_key = None if topic else kms_key
         self._topic = topic or self._define_topic("Notices")
         self._function = self._define_closing(queues_to_close) if queues_to_close else None
-        told = {("ACTUAL", each): self._topic for each in actual_percents}
-        told |= {("FORECASTED", each): self._topic for each in forecast_percents}
+        topics = {("ACTUAL", percent): self._topic for percent in actual_percents}
+        topics |= {("FORECASTED", percent): self._topic for percent in forecast_percents}
         if self._function is not None:
             # A notification has one SNS topic; the function notifies the other one when it has closed the queues.
             closing = self._define_topic("Closing")
@@ -117,7 +117,7 @@ class ClusterBudget(Construct):
                 principal=iam.ServicePrincipal("sns.amazonaws.com"),
                 source_arn=closing.topic_arn,
             )
-            told["ACTUAL", close_at_percent] = closing
+            topics["ACTUAL", close_at_percent] = closing
         self._budget = budgets.CfnBudget(
             self,
             "Resource",
@@ -141,19 +141,21 @@ class ClusterBudget(Construct):
                         threshold_type="PERCENTAGE",
                     ),
                     subscribers=[
-                        budgets.CfnBudget.SubscriberProperty(subscription_type="SNS", address=to.topic_arn),
+                        budgets.CfnBudget.SubscriberProperty(
+                            subscription_type="SNS", address=subscribed.topic_arn
+                        ),
                         *(
                             budgets.CfnBudget.SubscriberProperty(subscription_type="EMAIL", address=email)
                             for email in emails
                         ),
                     ],
                 )
-                for (kind, percent), to in sorted(told.items(), key=lambda each: each[0])
+                for (kind, percent), subscribed in sorted(topics.items(), key=lambda entry: entry[0])
             ],
         )
-        for to in {each.topic_arn: each for each in told.values()}.values():
+        for subscribed in {topic.topic_arn: topic for topic in topics.values()}.values():
             # AWS Budgets checks the policy of the topic when the budget is created.
-            if policy := to.node.try_find_child("Policy"):
+            if policy := subscribed.node.try_find_child("Policy"):
                 self._budget.node.add_dependency(policy)
 
     def _define_topic(self, construct_id: str) -> sns.Topic:
@@ -163,7 +165,7 @@ class ClusterBudget(Construct):
         return topic
 
     def _define_closing(self, queues: Sequence[TrainingQueue]) -> ScheduledFunction:
-        arns = [each.job_queue_arn for each in queues]
+        arns = [queue.job_queue_arn for queue in queues]
         function = ScheduledFunction(
             self,
             log_group=RetainedLogGroup(self, kms_key=self._kms_key),

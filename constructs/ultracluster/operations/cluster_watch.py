@@ -52,8 +52,10 @@ class ClusterWatch(Construct):
         """
         super().__init__(scope, construct_id)
         self._queues = [queue.job_queue_arn]
-        capacities = [each.capacity for each in node_groups]
-        reserved = [each for each in capacities if isinstance(each, (CapacityBlock, CapacityReservation))]
+        capacities = [group.capacity for group in node_groups]
+        reserved = [
+            capacity for capacity in capacities if isinstance(capacity, (CapacityBlock, CapacityReservation))
+        ]
         self._function = ScheduledFunction(
             self,
             log_group=RetainedLogGroup(self, kms_key=kms_key),
@@ -77,8 +79,8 @@ class ClusterWatch(Construct):
             environment={
                 "UC_CLUSTER": metrics.cluster_name,
                 "UC_JOB_QUEUES": queue.job_queue_arn,
-                "UC_RESERVATIONS": ",".join(each.reservation_id for each in reserved),
-                "UC_INSTANCE_PROFILES": ",".join(each.instance_profile_arn for each in node_groups),
+                "UC_RESERVATIONS": ",".join(reservation.reservation_id for reservation in reserved),
+                "UC_INSTANCE_PROFILES": ",".join(group.instance_profile_arn for group in node_groups),
                 "UC_WITHOUT_RESERVATION": "no" if len(reserved) == len(capacities) else "yes",
             },
             timeout=Duration.seconds(_TIMEOUT),

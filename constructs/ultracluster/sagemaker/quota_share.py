@@ -133,8 +133,8 @@ def check_plan(arn: str | None, instances: Mapping[str, int], region: str) -> li
     """
     if arn is None or Token.is_unresolved(arn):
         return []
-    found = re.fullmatch(TRAINING_PLAN_ARN, arn)
-    if found is None or not (Token.is_unresolved(region) or found["region"] == region):
+    match = re.fullmatch(TRAINING_PLAN_ARN, arn)
+    if match is None or not (Token.is_unresolved(region) or match["region"] == region):
         where = "this Region" if Token.is_unresolved(region) else region
         return [
             Finding(

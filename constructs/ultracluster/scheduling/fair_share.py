@@ -48,8 +48,8 @@ class FairShare:
                     path="compute_reservation_percent",
                 )
             )
-        least, most = SHARE_DECAY_SECONDS
-        if not least <= self.decay.to_seconds() <= most:
+        minimum, maximum = SHARE_DECAY_SECONDS
+        if not minimum <= self.decay.to_seconds() <= maximum:
             findings.append(
                 Finding(
                     code="UC6313",

@@ -78,21 +78,21 @@ class TrainingQueue(Construct):
         """
         groups = [nodes] if isinstance(nodes, NodeGroup) else list(nodes)
         used = _used(groups, sources)
-        behind = [*used, *(each.nodes for each in environments)]
-        _check(groups, behind, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
+        all_nodes = [*used, *(environment.nodes for environment in environments)]
+        _check(groups, all_nodes, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
         self._log_group = log_group or RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
         self._dedicated_environments = tuple(
             define_compute_environment(
                 self,
-                named("ComputeEnvironment", each.capacity),
-                nodes=each,
-                max_nodes=_most_nodes(each, max_nodes),
+                named("ComputeEnvironment", group.capacity),
+                nodes=group,
+                max_nodes=_most_nodes(group, max_nodes),
             )
-            for each in groups
+            for group in groups
         )
-        own = {each.nodes: each for each in self._dedicated_environments}
-        self._environments = (*(own[each] for each in used), *environments)
+        created = {environment.nodes: environment for environment in self._dedicated_environments}
+        self._environments = (*(created[group] for group in used), *environments)
         policy = batch.CfnSchedulingPolicy(
             self, "SchedulingPolicy", fairshare_policy=(fair_share or FairShare()).policy
         )
@@ -152,7 +152,7 @@ class TrainingQueue(Construct):
     @property
     def has_spot(self) -> bool:
         """Whether a compute environment launches Spot nodes, on which multi-node jobs cannot run."""
-        return any(each.is_spot for each in self._environments)
+        return any(environment.is_spot for environment in self._environments)
 
     @property
     def job_queue_arn(self) -> str:
@@ -177,7 +177,7 @@ class TrainingQueue(Construct):
     @property
     def max_nodes(self) -> int:
         """Maximum number of nodes of a job, that of the largest compute environment; a job never spans two."""
-        return max(each.max_nodes for each in self._environments)
+        return max(environment.max_nodes for environment in self._environments)
 
     @property
     def nodes(self) -> NodeGroup:
@@ -188,18 +188,18 @@ class TrainingQueue(Construct):
 def _used(groups: Sequence[NodeGroup], sources: Sequence[str | None] | None) -> list[NodeGroup]:
     if sources is None:
         return list(groups)
-    used = used_by_queue([each.capacity for each in groups], sources, path="sources")
-    return [each for source in used for each in groups if each.capacity is source]
+    used = used_by_queue([group.capacity for group in groups], sources, path="sources")
+    return [group for source in used for group in groups if group.capacity is source]
 
 
 def _most_nodes(nodes: NodeGroup, max_nodes: int | None) -> int:
-    own = nodes.capacity.max_nodes if nodes.capacity else None
-    return own or max_nodes or 0
+    source_max = nodes.capacity.max_nodes if nodes.capacity else None
+    return source_max or max_nodes or 0
 
 
 def _check(
     groups: Sequence[NodeGroup],
-    behind: Sequence[NodeGroup],
+    all_nodes: Sequence[NodeGroup],
     *,
     max_nodes: int | None,
     priority: int,
@@ -207,8 +207,8 @@ def _check(
 ) -> None:
     findings = [
         *_check_nodes(groups, max_nodes),
-        *_check_environments(groups, behind),
-        *(wait_limits.check([each.capacity for each in behind]) if wait_limits else ()),
+        *_check_environments(groups, all_nodes),
+        *(wait_limits.check([group.capacity for group in all_nodes]) if wait_limits else ()),
     ]
     if not 0 <= priority <= MOST_PRIORITY:
         findings.append(
@@ -224,34 +224,34 @@ def _check(
 
 
 def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:
-    given = [max_nodes] if max_nodes is not None else [_most_nodes(each, None) for each in groups]
+    limits = [max_nodes] if max_nodes is not None else [_most_nodes(group, None) for group in groups]
     return [
         Finding(
             code="UC4101",
-            problem=f"got {quote(each)}" if each else "nothing says how many nodes there are at most",
+            problem=f"got {quote(limit)}" if limit else "nothing says how many nodes there are at most",
             allowed=f"1 to {MOST_NODES}",
             path="max_nodes",
         )
-        for each in dict.fromkeys(given)
-        if not 1 <= each <= MOST_NODES
+        for limit in dict.fromkeys(limits)
+        if not 1 <= limit <= MOST_NODES
     ]
 
 
-def _check_environments(groups: Sequence[NodeGroup], behind: Sequence[NodeGroup]) -> list[Finding]:
+def _check_environments(groups: Sequence[NodeGroup], all_nodes: Sequence[NodeGroup]) -> list[Finding]:
     findings = []
-    if not 1 <= len(behind) <= MOST_ENVIRONMENTS:
+    if not 1 <= len(all_nodes) <= MOST_ENVIRONMENTS:
         findings.append(
             Finding(
                 code="UC4120",
-                problem=f"got {len(behind)} compute environments",
+                problem=f"got {len(all_nodes)} compute environments",
                 allowed=f"1 to {MOST_ENVIRONMENTS}",
                 remedy="Put the other sources behind a queue of their own",
                 path="nodes",
             )
         )
-    names = [each.capacity.name if each.capacity else None for each in groups]
+    names = [group.capacity.name if group.capacity else None for group in groups]
     findings += check_names(names, path="nodes")
-    kinds = {(each.instance_type.name, each.efa_devices, each.file_system) for each in behind}
+    kinds = {(group.instance_type.name, group.efa_devices, group.file_system) for group in all_nodes}
     if len(kinds) > 1:
         findings.append(
             Finding(

@@ -31,7 +31,7 @@ class WaitLimits:
     exceeds_nodes: Duration | None = None
 
     def __post_init__(self) -> None:
-        least, most = WAIT_LIMIT_SECONDS
+        minimum, maximum = WAIT_LIMIT_SECONDS
         findings = [
             Finding(
                 code="UC6306",
@@ -39,13 +39,13 @@ class WaitLimits:
                 allowed="10 minutes to 24 hours",
                 path=name,
             )
-            for name, limit in self._given()
-            if not least <= limit.to_seconds() <= most
+            for name, limit in self._limits()
+            if not minimum <= limit.to_seconds() <= maximum
         ]
         if findings:
             raise FindingsError(findings)
 
-    def _given(self) -> list[tuple[str, Duration]]:
+    def _limits(self) -> list[tuple[str, Duration]]:
         return [(name, limit) for name in WAIT_LIMIT_REASONS if (limit := getattr(self, name)) is not None]
 
     def check(self, sources: Sequence[Capacity | None]) -> list[Finding]:
@@ -55,9 +55,9 @@ class WaitLimits:
             sources: Capacity sources behind the queue; None is On-Demand.
         """
         return check_wait_limits(
-            [name for name, _ in self._given()],
-            block=any(isinstance(each, CapacityBlock) for each in sources),
-            reserved=any(isinstance(each, (CapacityReservation, ReservationGroup)) for each in sources),
+            [name for name, _ in self._limits()],
+            block=any(isinstance(source, CapacityBlock) for source in sources),
+            reserved=any(isinstance(source, (CapacityReservation, ReservationGroup)) for source in sources),
             path="wait_limits",
         )
 
@@ -71,5 +71,5 @@ class WaitLimits:
                 reason=WAIT_LIMIT_REASONS[name],
                 max_time_seconds=limit.to_seconds(),
             )
-            for name, limit in self._given()
+            for name, limit in self._limits()
         ] or None

@@ -64,10 +64,13 @@ def check_new_file_system(
     stand_ins: dict[str, Any] = {
         name: value
         for name, value in _STAND_INS.items()
-        if (given := getattr(settings, name)) is not None and Token.is_unresolved(given)
+        if (setting := getattr(settings, name)) is not None and Token.is_unresolved(setting)
     }
-    judged = replace(settings, **stand_ins)
-    findings = [*check_file_system(judged), *check_associations(associations, settings=judged)]
+    known_settings = replace(settings, **stand_ins)
+    findings = [
+        *check_file_system(known_settings),
+        *check_associations(associations, settings=known_settings),
+    ]
     if kms_key is not None and settings.deployment_type != "PERSISTENT_2":
         findings.append(
             Finding(
@@ -83,9 +86,9 @@ def check_new_file_system(
         raise FindingsError(findings)
 
 
-def _check_efa_clients(given: str | InstanceType) -> list[Finding]:
+def _check_efa_clients(instance_type: str | InstanceType) -> list[Finding]:
     try:
-        machine = get_instance_type(given)
+        machine = get_instance_type(instance_type)
     except FindingsError as error:
         return [replace(finding, path="efa_clients") for finding in error.findings]
     if can_mount_over_efa(machine):

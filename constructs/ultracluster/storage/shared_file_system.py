@@ -119,15 +119,20 @@ class SharedFileSystem(Construct):
             backup_start_time=backup_start_time,
             copy_tags_to_backups=copy_tags_to_backups,
         ).with_defaults()
-        joined = [(f"Association{each.file_system_path}", each) for each in associations]
+        named_associations = [
+            (f"Association{association.file_system_path}", association) for association in associations
+        ]
         if checkpoint_bucket is not None:
             checkpoints = DataRepositoryAssociation(
                 file_system_path=checkpoint_path,
                 data_repository_path=f"s3://{checkpoint_bucket.bucket_name}",
             )
-            joined.insert(0, ("Checkpoints", checkpoints))
+            named_associations.insert(0, ("Checkpoints", checkpoints))
         check_new_file_system(
-            settings, [each for _, each in joined], kms_key=kms_key, efa_clients=efa_clients
+            settings,
+            [association for _, association in named_associations],
+            kms_key=kms_key,
+            efa_clients=efa_clients,
         )
         super().__init__(scope, construct_id)
         self._mount_path = mount_path
@@ -165,7 +170,7 @@ class SharedFileSystem(Construct):
         self._file_system_id = file_system.ref
         self._dns_name = file_system.attr_dns_name
         self._mount_name = file_system.attr_lustre_mount_name
-        for association_id, association in joined:
+        for association_id, association in named_associations:
             resource = define_association(
                 self, association_id, file_system_id=self._file_system_id, association=association
             )
