@@ -34,6 +34,6 @@ def function_code() -> lambda_.Code:
     # Located instead of imported, because the import needs boto3.
     spec = find_spec("ultracluster_runtime")
     if spec is None or spec.origin is None:
-        raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
+        raise ImportError("the package ultracluster_runtime is not installed")
     root = Path(spec.origin).parents[1]
     return lambda_.Code.from_asset(str(root), exclude=_EXCLUDE, ignore_mode=IgnoreMode.GIT)

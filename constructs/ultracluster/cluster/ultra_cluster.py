@@ -136,15 +136,15 @@ class UltraCluster(Construct):
                 [
                     Finding(
                         code="UC4022",
-                        problem="nothing says in which Availability Zone the nodes are",
-                        remedy='Give capacity, network, or zone_id such as "use2-az3"',
+                        problem="the Availability Zone of the nodes is not set",
+                        remedy='Set capacity, network, or zone_id, such as "use2-az3"',
                         path="zone_id",
                     )
                 ]
             )
         if network is not None and nic_layout is not None:
-            problem = "the layout of network interfaces is that of the given network, which was sized for it"
-            remedy = "Give nic_layout to the network"
+            problem = "the network defines the layout of network interfaces, for which it was sized"
+            remedy = "Set nic_layout of the network"
             raise FindingsError([Finding(code="UC3110", problem=problem, remedy=remedy, path="nic_layout")])
         super().__init__(scope, construct_id)
         for finding in check_whole_ultraservers(get_instance_type(instance_type), node_count):
@@ -386,8 +386,10 @@ class UltraCluster(Construct):
         Raises:
             FindingsError: If no instance type is known to be offered (UC6116), or `PrecompileJob` rejects an argument.
         """
-        from ultracluster.jobs.precompile_job import PrecompileJob  # noqa: PLC0415 - not used by every cluster
-        from ultracluster.jobs.precompile_queue import precompile_queue  # noqa: PLC0415 - likewise
+        from ultracluster.jobs.precompile_job import (  # noqa: PLC0415 - not used by every cluster
+            PrecompileJob,
+            precompile_queue,
+        )
 
         job = PrecompileJob(
             self,

@@ -35,7 +35,7 @@ class ClusterDashboard(Construct):
                     Finding(
                         code="UC6443",
                         problem="the cluster publishes no metrics",
-                        remedy="Give it alarms=AlarmSettings(...)",
+                        remedy="Set alarms=AlarmSettings(...) on the cluster",
                         path="cluster",
                     )
                 ]

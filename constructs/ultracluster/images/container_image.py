@@ -1,15 +1,20 @@
-"""A container image together with the permission to pull it."""
+"""Container images of jobs, and the permissions to pull them."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aws_cdk import Annotations, Aws, Token
 from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 
 if TYPE_CHECKING:
     from aws_cdk import aws_ecr as ecr
 
-__all__ = ["ContainerImage"]
+__all__ = ["ContainerImage", "pull_image"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,3 +42,36 @@ class ContainerImage:
         return cls(
             reference=repository.repository_uri_for_tag_or_digest(tag), grant_pull=repository.grant_pull
         )
+
+
+def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
+    """Return the statements to pull an image from Amazon ECR, and warn about an image that is or may be elsewhere.
+
+    Args:
+        scope: Job to annotate with the warning.
+        image: Image reference.
+    """
+    if Token.is_unresolved(image):
+        Annotations.of(scope).add_warning_v2(
+            "ultracluster:imageNotKnown",
+            "the repository of the image is unknown until deployment, so the job gets no permission to pull it; pass a "
+            "ContainerImage, for example from TrainingImageRepository.image, or grant the permission to execution_role",
+        )
+        return []
+    repository = re.fullmatch(ECR_IMAGE, image)
+    if repository is None:
+        Annotations.of(scope).add_warning_v2(
+            "ultracluster:imageNotInEcr",
+            f"the image {image} is not in Amazon ECR: nodes without internet access "
+            "cannot pull it; copy it to a private repository, or grant the permission to execution_role",
+        )
+        return []
+    resource = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
+    return [
+        iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
+        iam.PolicyStatement(
+            sid="Pull",
+            actions=["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+            resources=[f"arn:{Aws.PARTITION}:ecr:{resource}"],
+        ),
+    ]

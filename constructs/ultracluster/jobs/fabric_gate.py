@@ -91,7 +91,7 @@ def _check(queue: TrainingQueue, *, min_bandwidth: float | None, max_latency: fl
         findings.append(
             Finding(
                 code="UC6150",
-                problem=f"{queue.nodes.instance_type.name} has no EFA, so there is no fabric to look at",
+                problem=f"{queue.nodes.instance_type.name} has no EFA, so there is no fabric to test",
                 remedy="Leave the gate out, or choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge",
                 path="queue",
             )

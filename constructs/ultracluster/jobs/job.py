@@ -11,8 +11,7 @@ from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
-from ultracluster.images.container_image import ContainerImage
-from ultracluster.images.image_pull import pull_image
+from ultracluster.images.container_image import ContainerImage, pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_container import job_container
 from ultracluster.jobs.job_environment import job_environment

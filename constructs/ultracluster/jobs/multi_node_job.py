@@ -106,8 +106,8 @@ def _check_nodes(queue: TrainingQueue, nodes: int, *, without_efa: bool) -> list
             Finding(
                 code="UC6308",
                 problem="the queue has Spot nodes, on which AWS Batch runs no multi-node jobs: one that comes to them "
-                "waits for ever, at the head of all others",
-                remedy="Give the job to a queue without them; the Spot nodes can have a queue of their own",
+                "waits forever and blocks all others",
+                remedy="Use a queue without Spot nodes; they can have another queue",
                 path="queue",
             )
         )
@@ -115,7 +115,7 @@ def _check_nodes(queue: TrainingQueue, nodes: int, *, without_efa: bool) -> list
         findings.append(
             Finding(
                 code="UC6101",
-                problem=f"got {quote(nodes)} nodes for a queue of {queue.max_nodes}; the job would wait for ever",
+                problem=f"got {quote(nodes)} nodes for a queue of {queue.max_nodes}; the job would wait forever",
                 allowed=f"1 to {queue.max_nodes}",
                 path="node_count",
             )
@@ -124,8 +124,8 @@ def _check_nodes(queue: TrainingQueue, nodes: int, *, without_efa: bool) -> list
         findings.append(
             Finding(
                 code="UC6102",
-                problem=f"{queue.nodes.instance_type.name} has no EFA, which nodes of one job need among themselves",
-                remedy="Choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge, or one node; or say without_efa=True",
+                problem=f"{queue.nodes.instance_type.name} has no EFA, which nodes of a job need to communicate",
+                remedy="Choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge, or one node; or set without_efa=True",
                 path="node_count",
             )
         )

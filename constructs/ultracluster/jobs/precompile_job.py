@@ -1,29 +1,33 @@
-"""Compile the graphs of a training job before its paid nodes start."""
+"""Jobs that compile the graphs of a training job before its paid nodes start, and their queues."""
 
 from collections.abc import Sequence
 from typing import Literal, Unpack
 
+from aws_cdk import Tags, Token
 from constructs import Construct
 
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
 from ultracluster.jobs.launcher import Launcher, launch_command
+from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
+from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
 from ultracluster_catalog.neuron.neuron import (
     TORCHNEURON_CACHE_VARIABLE,
     XLA_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
 )
 from ultracluster_catalog.neuron.neuron_settings import compile_target
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.plain_numbers import takes_plain_numbers
 
-__all__ = ["PrecompileJob"]
+__all__ = ["PrecompileJob", "precompile_queue"]
 
 _TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
 _RETRIES = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
@@ -127,14 +131,14 @@ class PrecompileJob(Job):
         """Warn once (UC6115), with all differences, if the dependent job would need other graphs."""
         machine = dependent.queue.nodes.instance_type
         differences = [
-            f"{name} is another one"
+            f"{name} differs"
             for name in _GRAPH_VARIABLES
             if self.environment.get(name) != dependent.environment.get(name)
         ]
         if not machine.is_neuron or compile_target(machine) != self._target:
             differences.append(f"it compiles for {self._target}, not for {machine.name}")
         if self.image != dependent.image:
-            differences.append("the image is another one, and with it perhaps the compiler")
+            differences.append("the image differs, and with it perhaps the compiler")
         if self._collects and self.workers != dependent.workers:
             differences.append(
                 f"it has {self.workers} workers, not {dependent.workers}: graphs with collectives over all differ"
@@ -144,11 +148,69 @@ class PrecompileJob(Job):
         return [
             Finding(
                 code="UC6115",
-                problem=f"{self.node.id} compiles what {dependent.node.id} will not find: {'; '.join(differences)}",
-                remedy="Give both the same settings, or see PrecompileJob for graphs of many workers",
+                problem=f"{self.node.id} compiles graphs that {dependent.node.id} cannot use: {'; '.join(differences)}",
+                remedy="Use the same settings for both, or see PrecompileJob for graphs of many workers",
                 path="depends_on",
             )
         ]
+
+
+def precompile_queue(
+    scope: Construct, *, cluster: NodeGroup, instance_type: str | InstanceType | None
+) -> TrainingQueue:
+    """Return the queue for precompile jobs on an instance type, and create it on first use.
+
+    Args:
+        scope: Parent construct.
+        cluster: Nodes of the cluster, whose network, AMI and file system the queue uses.
+        instance_type: Instance type. None for the smallest with the same chips in the zone.
+
+    Raises:
+        FindingsError: If `instance_type` is None and no type is known to be offered (UC6116).
+    """
+    machine = _compile_machine(cluster, instance_type)
+    parent = scope.node.try_find_child(f"Precompile-{machine.name}")
+    queue = parent.node.try_find_child("Queue") if parent else None
+    if isinstance(queue, TrainingQueue):
+        return queue
+    parent = Construct(scope, f"Precompile-{machine.name}")
+    nodes = NodeGroup(
+        parent,
+        "Nodes",
+        network=cluster.network,
+        instance_type=machine,
+        image_id=cluster.image_id,
+        file_system=cluster.file_system,
+        kms_key=cluster.kms_key,
+    )
+    queue = TrainingQueue(parent, "Queue", nodes=nodes, max_nodes=1, kms_key=cluster.kms_key)
+    name = f"precompile-{machine.name}"
+    Tags.of(queue).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
+    return queue
+
+
+def _compile_machine(cluster: NodeGroup, instance_type: str | InstanceType | None) -> InstanceType:
+    if isinstance(instance_type, InstanceType):
+        return instance_type
+    if instance_type is not None:
+        return get_instance_type(instance_type)
+    machine, zone = cluster.instance_type, cluster.network.zone_id
+    candidates = (
+        [] if zone is None or Token.is_unresolved(zone) else smaller_compile_types(machine, zone_id=zone)
+    )
+    if candidates:
+        return candidates[0]
+    raise FindingsError(
+        [
+            Finding(
+                code="UC6116",
+                problem=f"no smaller type with the chips of {machine.name} is known to be offered in the zone",
+                remedy="Set instance_type; or queue=cluster.queue, which compiles on a node of the cluster; or a "
+                'node of another family with phase="compile"',
+                path="instance_type",
+            )
+        ]
+    )
 
 
 def _command(command: Sequence[str], launcher: Launcher, *, method: str, phase: str) -> list[str]:
@@ -161,7 +223,7 @@ def _command(command: Sequence[str], launcher: Launcher, *, method: str, phase: 
 def _check_method(method: str, phase: str) -> list[Finding]:
     if method == "neuron-parallel-compile" or phase == "all":
         return []
-    problem = "the first steps of the program compile what they collect"
+    problem = "first-steps compiles graphs as it collects them"
     return [Finding(code="UC6112", problem=problem, remedy='Leave it out, or set it to "all"', path="phase")]
 
 

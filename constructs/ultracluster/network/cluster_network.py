@@ -308,9 +308,9 @@ class _ExistingNetwork(ClusterNetwork):
             return
         finding = Finding(
             code="UC3106",
-            problem="the rules of the given security group are not known here; without all traffic from and to the "
-            "group itself, EFA fails, and jobs hang or fall back to TCP",
-            remedy="Make sure that it has both rules, or give add_efa_rules=True",
+            problem="the rules of the imported security group are unknown; unless it allows all traffic from and to "
+            "itself, EFA fails, and jobs hang or fall back to TCP",
+            remedy="Make sure that it has both rules, or set add_efa_rules=True",
             path="security_group",
         )
         Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))

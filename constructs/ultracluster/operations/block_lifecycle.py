@@ -239,7 +239,7 @@ def _environment_of(
             Finding(
                 code="UC4116",
                 problem=f"the nodes of the queue are launched into {targets}, the block is {quote(block.reservation_id)}",
-                remedy="Give the queue whose nodes have this block as their capacity",
+                remedy="Use a queue whose nodes have this block as their capacity",
                 path="queue",
             )
         )

@@ -88,8 +88,8 @@ class ClusterBudget(Construct):
             findings.append(
                 Finding(
                     code="UC6363",
-                    problem="a queue is named twice",
-                    remedy="Name it once",
+                    problem="a queue is listed twice",
+                    remedy="List it once",
                     path="queues_to_close",
                 )
             )
@@ -217,5 +217,5 @@ def _source() -> str:
     # Located instead of imported, because the import needs boto3.
     spec = find_spec("ultracluster_runtime")
     if spec is None or spec.origin is None:
-        raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
+        raise ImportError("the package ultracluster_runtime is not installed")
     return Path(spec.origin).with_name("functions").joinpath("close_queues.py").read_text("utf-8")

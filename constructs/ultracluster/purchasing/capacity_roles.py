@@ -228,7 +228,7 @@ def _check_principal(principal: iam.IPrincipal) -> list[Finding]:
         Finding(
             code="UC7204",
             path="trusted_by",
-            problem="everybody on AWS could assume the role",
+            problem="anyone could assume the role",
             allowed="a role, a user, an account, or an organization with its condition",
         )
     ]

@@ -228,7 +228,7 @@ def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Fin
     return [
         Finding(
             code="UC4101",
-            problem=f"got {quote(limit)}" if limit else "nothing says how many nodes there are at most",
+            problem=f"got {quote(limit)}" if limit else "the maximum number of nodes is not set",
             allowed=f"1 to {MOST_NODES}",
             path="max_nodes",
         )
@@ -245,7 +245,7 @@ def _check_environments(groups: Sequence[NodeGroup], all_nodes: Sequence[NodeGro
                 code="UC4120",
                 problem=f"got {len(all_nodes)} compute environments",
                 allowed=f"1 to {MOST_ENVIRONMENTS}",
-                remedy="Put the other sources behind a queue of their own",
+                remedy="Use another queue for the other sources",
                 path="nodes",
             )
         )
@@ -258,7 +258,7 @@ def _check_environments(groups: Sequence[NodeGroup], all_nodes: Sequence[NodeGro
                 code="UC4122",
                 problem="the nodes differ in their type, their EFA devices or their file system, and a job is defined "
                 "for one kind of node",
-                remedy="Give each kind a queue of its own",
+                remedy="Use one queue for each kind of node",
                 path="nodes",
             )
         )

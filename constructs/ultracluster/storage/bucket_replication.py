@@ -28,12 +28,12 @@ def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
         name = bucket.bucket_name
         if not Token.is_unresolved(name):
             if name in seen:
-                problem = f"{quote(name)} is a destination already"
-                findings.append(Finding(code="UC5140", problem=problem, remedy="Name it once", path=path))
+                problem = f"{quote(name)} is a duplicate destination"
+                findings.append(Finding(code="UC5140", problem=problem, remedy="List it once", path=path))
             seen.add(name)
         if bucket.encryption_key is not None:
-            problem = f"{quote(name)} has a key of its own"
-            remedy = "Use a bucket that is encrypted with the keys of S3, as that of a CompileCache is"
+            problem = f"{quote(name)} has a customer managed key"
+            remedy = "Use a bucket with S3 managed keys, such as that of a CompileCache"
             findings.append(Finding(code="UC5141", problem=problem, remedy=remedy, path=path))
     if findings:
         raise FindingsError(findings)

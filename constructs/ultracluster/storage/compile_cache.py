@@ -201,8 +201,8 @@ class CompileCache(Construct):
 
     def _metric(self, name: str, label: str) -> cloudwatch.Metric:
         if self._metrics_id is None:
-            problem = "S3 does not count the requests of this cache"
-            remedy = "Define it with request_metrics=True"
+            problem = "request metrics are not enabled for this cache"
+            remedy = "Set request_metrics=True"
             raise FindingsError([Finding(code="UC6015", problem=problem, remedy=remedy)])
         return cloudwatch.Metric(
             namespace="AWS/S3",
@@ -232,7 +232,7 @@ def _compiler_folder(version: str) -> str:
 def _check_key(kms_key: kms.IKey | None, replicate_to: Sequence[s3.IBucket]) -> None:
     if kms_key is None or not replicate_to:
         return
-    problem = "entries that are copied are encrypted with a key of your own"
+    problem = "replicated entries would be encrypted with a customer managed key"
     remedy = "Leave out kms_key or replicate_to"
     raise FindingsError([Finding(code="UC5250", problem=problem, remedy=remedy, path="kms_key")])
 

@@ -242,7 +242,7 @@ def test_a_queue_refuses_nodes_that_a_job_cannot_take_for_each_other(stack: cdk.
 
 
 def test_a_queue_needs_to_know_the_most_nodes(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC4101.*nothing says"):
+    with pytest.raises(FindingsError, match=r"UC4101.*maximum number of nodes is not set"):
         TrainingQueue(stack, "Queue", nodes=nodes(stack))
 
 

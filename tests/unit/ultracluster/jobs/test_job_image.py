@@ -87,5 +87,5 @@ def test_a_reference_that_only_the_deployment_knows_is_not_taken_for_a_public_on
     )
 
     (found,) = assertions.Annotations.from_stack(stack).find_warning("*", assertions.Match.any_value())
-    assert "give a ContainerImage" in str(found.entry.data)
-    assert "is not an address in Amazon ECR" not in str(found.entry.data)
+    assert "pass a ContainerImage" in str(found.entry.data)
+    assert "is not in Amazon ECR" not in str(found.entry.data)

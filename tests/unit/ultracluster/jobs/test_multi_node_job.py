@@ -239,7 +239,7 @@ def test_warns_of_an_image_that_private_nodes_cannot_pull(stack: cdk.Stack) -> N
     job(stack, image="public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0")
     assertions.Annotations.from_stack(stack).has_warning(
         "/Test/Pretrain",
-        assertions.Match.string_like_regexp(r"imageNotInEcr|is not an address in Amazon ECR"),
+        assertions.Match.string_like_regexp(r"imageNotInEcr|is not in Amazon ECR"),
     )
 
 

@@ -121,9 +121,9 @@ def test_what_was_only_compiled_here_has_the_workers_of_where_it_was_collected(s
     ("changes", "said"),
     [
         ({"node_count": 2, "processes_per_node": 32}, "2 workers, not 64"),
-        ({"neuron": NeuronSettings(optlevel=1)}, "NEURON_CC_FLAGS is another one"),
-        ({"compile_cache": None}, "NEURON_COMPILE_CACHE_URL is another one"),
-        ({"image": f"{IMAGE}-2"}, "the image is another one"),
+        ({"neuron": NeuronSettings(optlevel=1)}, "NEURON_CC_FLAGS differs"),
+        ({"compile_cache": None}, "NEURON_COMPILE_CACHE_URL differs"),
+        ({"image": f"{IMAGE}-2"}, "the image differs"),
     ],
 )
 def test_warns_of_graphs_that_the_job_will_not_find(
