@@ -180,7 +180,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
 
 
 @pytest.mark.parametrize("name", sorted(TAKES_NUMBERS))
-def test_refuses_numbers_that_jsii_cannot_carry(
+def test_rejects_numbers_that_jsii_cannot_carry(
     stack: cdk.Stack, makers: Mapping[str, Made], name: str
 ) -> None:
     makers[name]()  # what is good is taken

@@ -127,7 +127,7 @@ def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
         ({"figures": ["tokens/s"]}, r"UC6161: figures"),
     ],
 )
-def test_refuses_what_makes_no_table(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:
+def test_rejects_arguments_that_make_no_table(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:
     with pytest.raises(FindingsError, match=code):
         bake_off(stack, **changes)
 
@@ -138,7 +138,7 @@ def test_every_candidate_starts_by_the_same_launcher(stack: cdk.Stack) -> None:
         assert "torchrun" not in container["Command"][2]
 
 
-def test_a_metric_is_of_a_minute_unless_another_time_is_wanted(stack: cdk.Stack) -> None:
+def test_the_period_of_a_metric_is_one_minute_by_default(stack: cdk.Stack) -> None:
     made = bake_off(stack)
     assert made.metric("loss", candidate="p5").period.to_seconds() == 60
     assert made.metric("loss", candidate="p5", period=cdk.Duration.hours(1)).period.to_seconds() == 3600

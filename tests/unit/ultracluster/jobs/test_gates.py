@@ -31,7 +31,7 @@ def timeout(stack: cdk.Stack) -> int:
     ("instance_type", "interfaces", "ranks"),
     [("trn2.48xlarge", "16", "64"), ("trn1.32xlarge", "8", "32"), ("p5.48xlarge", "32", "0")],
 )
-def test_a_fabric_gate_expects_what_the_type_has(
+def test_a_fabric_gate_expects_the_devices_of_the_instance_type(
     stack: cdk.Stack, instance_type: str, interfaces: str, ranks: str
 ) -> None:
     FabricGate(stack, "Gate", queue=queue(stack, instance_type=instance_type), image=IMAGE)
@@ -41,7 +41,7 @@ def test_a_fabric_gate_expects_what_the_type_has(
     assert timeout(stack) == 3 * 900
 
 
-def test_a_fabric_gate_looks_from_where_the_training_will(stack: cdk.Stack) -> None:
+def test_a_fabric_gate_runs_in_the_image_of_the_job(stack: cdk.Stack) -> None:
     FabricGate(stack, "Gate", queue=queue(stack), image=IMAGE, node_count=2)
     assert container(stack)["Image"] == IMAGE
     assert len(container(stack)["LinuxParameters"]["Devices"]) == 32
@@ -50,7 +50,7 @@ def test_a_fabric_gate_looks_from_where_the_training_will(stack: cdk.Stack) -> N
     assert "NODE_RANK" in container(stack)["Command"][2]  # the raw launcher
 
 
-def test_a_fabric_gate_holds_the_bounds_that_are_given(stack: cdk.Stack) -> None:
+def test_a_fabric_gate_applies_its_limits(stack: cdk.Stack) -> None:
     waits = cdk.Duration.minutes(5)
     FabricGate(
         stack,

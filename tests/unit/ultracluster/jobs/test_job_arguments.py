@@ -158,7 +158,7 @@ def made() -> Made:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_job_of_a_cluster_is_what_its_construct_makes_of_the_same_arguments(made: Made, kind: str) -> None:
+def test_a_job_of_a_cluster_equals_its_construct_with_the_same_arguments(made: Made, kind: str) -> None:
     assert made.definition(kind, "of the cluster") == made.definition(kind, "alone")
 
 
@@ -169,7 +169,7 @@ def test_each_argument_changes_the_definition(made: Made, kind: str, argument: s
     assert made.definition(kind, "alone") != made.definition(kind, "without", argument)
 
 
-def test_a_job_of_another_queue_says_which(made: Made) -> None:
+def test_a_job_of_another_queue_has_a_tag_with_the_queue(made: Made) -> None:
     for kind in KINDS:
         job = made.jobs[kind, "of the cluster"]
         assert job.queue is made.jobs[kind, "alone"].queue
@@ -178,7 +178,7 @@ def test_a_job_of_another_queue_says_which(made: Made) -> None:
         assert tags[QUEUE_TAG] == made.stack.resolve(job.queue.job_queue_arn)
 
 
-def test_several_nodes_without_efa_are_refused_unless_they_are_meant(stack: cdk.Stack) -> None:
+def test_several_nodes_without_efa_are_rejected_by_default(stack: cdk.Stack) -> None:
     whole = UltraCluster(
         stack,
         "Cluster",

@@ -76,7 +76,7 @@ def test_a_job_may_pull_an_image_of_the_app_and_nothing_else(
     assert isinstance(job.image, str)
 
 
-def test_a_reference_that_only_the_deployment_knows_is_not_taken_for_a_public_one(stack: cdk.Stack) -> None:
+def test_a_reference_that_is_a_token_is_not_treated_as_public(stack: cdk.Stack) -> None:
     repository = ecr.Repository(stack, "Images")
     MultiNodeJob(
         stack,
