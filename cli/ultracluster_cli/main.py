@@ -1,4 +1,4 @@
-"""The entry point of the command line: load the command that is named, and turn findings into an exit code."""
+"""Entry point: import the requested command, run it, and convert findings to an exit code."""
 
 import gc
 import importlib
@@ -20,7 +20,7 @@ class Command(NamedTuple):
     """A command, or a group of commands.
 
     Attributes:
-        module: Module with a `typer.Typer` called `app`, imported when the command is named.
+        module: Module with a `typer.Typer` called `app`, imported when the command runs.
         help: One line for the list of commands; the first paragraph of the command's own help.
     """
 
@@ -40,7 +40,7 @@ COMMANDS = {
         "Check CloudFormation templates for waste, data loss and open access.",
     ),
     "cost": Command(
-        "ultracluster_cli.cost.command", "Estimate what clusters will cost, or show what they did cost."
+        "ultracluster_cli.cost.command", "Estimate the costs of clusters, or show their actual costs."
     ),
     "dashboard": Command(
         "ultracluster_cli.metrics.dashboard",
@@ -124,7 +124,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="ultracluster",
     cls=_Commands,
-    help="AWS Trainium UltraClusters: validate a rollout, deploy it to a real account or to a local AWS.",
+    help="Plan, buy, deploy and operate AWS Trainium UltraClusters.",
     no_args_is_help=True,
     rich_markup_mode=None,  # rich doubles the time of the help
     pretty_exceptions_enable=False,
@@ -132,9 +132,9 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version  # noqa: PLC0415 - a sixth of what the help takes
+def _show_version(requested: bool) -> None:
+    if requested:
+        from importlib.metadata import version  # noqa: PLC0415 - takes a sixth of the time of --help
 
         typer.echo(version("ultracluster"))
         raise typer.Exit
@@ -148,32 +148,31 @@ def _options(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
-    del version  # its callback has done the work
+    del version  # handled by its callback
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: The arguments after the program's name. Default: those of this process.
+        arguments: Command-line arguments. Default: `sys.argv[1:]`.
 
     Returns:
-        The exit code; see `ExitCode`.
+        An `ExitCode`.
     """
-    # What a command imports and reads lives until it ends; repeated garbage collections take a fifth of the time of a
-    # deployment to a local AWS.
+    # Almost nothing is freed before a command ends, and garbage collection would take a fifth of a local deployment.
     gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
-    # An installed plugin of pydantic could change the models; looking for one takes 5 ms.
+    # Pydantic plugins could change the models; discovering them takes 5 ms.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         app(arguments, prog_name="ultracluster")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else ExitCode.DONE
+    except SystemExit as exit_request:
+        return exit_request.code if isinstance(exit_request.code, int) else ExitCode.DONE
     except FindingsError as error:
         sys.stdout.flush()
         sys.stderr.write(f"{error}\n")
-        if sys.stderr.isatty():  # programs that read findings get nothing else
-            sys.stderr.write(f"`ultracluster rules {error.findings[0].code}` explains a rule.\n")
+        if sys.stderr.isatty():  # keep piped output to findings only
+            sys.stderr.write(f"Run `ultracluster rules {error.findings[0].code}` for an explanation.\n")
         return exit_code_of(error.findings)
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

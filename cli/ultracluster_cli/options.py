@@ -1,4 +1,4 @@
-"""Options shared by several commands, so that the same option has the same name and help everywhere."""
+"""Options shared by several commands, so that they have the same name and help everywhere."""
 
 from pathlib import Path
 from typing import Annotated
@@ -33,65 +33,65 @@ __all__ = [
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
 
-RolloutArgument = Annotated[Path, typer.Argument(metavar="ROLLOUT", help="The rollout file.")]
+RolloutArgument = Annotated[Path, typer.Argument(metavar="ROLLOUT", help="Rollout file.")]
 OptionalRolloutArgument = Annotated[
     Path | None,
-    typer.Argument(
-        metavar="ROLLOUT", help="The rollout file. Default: the context value `rollout` of cdk.json."
-    ),
+    typer.Argument(metavar="ROLLOUT", help="Rollout file. Default: the `rollout` context value in cdk.json."),
 ]
-WaveOption = Annotated[str | None, typer.Option(help="Only the clusters of this wave. Default: all.")]
-ClusterOption = Annotated[str | None, typer.Option(help="Only this cluster. Default: all.")]
+WaveOption = Annotated[str | None, typer.Option(help="Limit to the clusters of this wave. Default: all.")]
+ClusterOption = Annotated[str | None, typer.Option(help="Limit to this cluster. Default: all.")]
 ClustersOption = Annotated[
-    list[str] | None, typer.Option(help="Only this cluster; may be repeated. Default: all.")
+    list[str] | None, typer.Option(help="Limit to this cluster; repeatable. Default: all.")
 ]
 AllowOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WHAT",
-        help="Allow one change that stops the plan, as `plan` names it, such as "
-        "replace:STACK/LOGICAL_ID; may be repeated.",
+        help="Allow a dangerous change, as named by `plan`, such as replace:STACK/LOGICAL_ID; repeatable.",
     ),
 ]
 SkipOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="CODE", help="Skip this preflight check; may be repeated."),
+    typer.Option(metavar="CODE", help="Skip this preflight check; repeatable."),
 ]
-ProfileOption = Annotated[str | None, typer.Option(help="AWS profile. Default: that of the shell.")]
+ProfileOption = Annotated[
+    str | None, typer.Option(help="AWS profile. Default: AWS_PROFILE or the default profile.")
+]
 RolloutProfileOption = Annotated[
     str | None,
     typer.Option(
         "--profile",
-        help="AWS profile. Default: that of the cluster, else that of the shell.",
+        help="AWS profile. Default: the cluster's `profile`, else AWS_PROFILE or the default profile.",
     ),
 ]
 LedgerOption = Annotated[
-    str | None, typer.Option(help="DynamoDB table of the ledger.", envvar=LEDGER_VARIABLE, show_envvar=True)
+    str | None,
+    typer.Option(help="DynamoDB table of the capacity ledger.", envvar=LEDGER_VARIABLE, show_envvar=True),
 ]
 LedgerRegionOption = Annotated[
     str | None,
-    typer.Option(help="Region of the ledger.", envvar=LEDGER_REGION_VARIABLE, show_envvar=True),
+    typer.Option(help="Region of the capacity ledger.", envvar=LEDGER_REGION_VARIABLE, show_envvar=True),
 ]
 RecordingOption = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FILE", help="Read the metrics from this recording of a cluster."),
+    typer.Option("--from", metavar="FILE", help="Read metrics from this recording."),
 ]
 MetricsClusterOption = Annotated[
     str | None, typer.Option("--cluster", help="Read the metrics of this cluster from CloudWatch.")
 ]
-LookBackOption = Annotated[float, typer.Option("--hours", help="Hours to look back in CloudWatch.")]
+LookBackOption = Annotated[float, typer.Option("--hours", help="Hours of CloudWatch metrics to read.")]
 FileSystemOption = Annotated[
-    str | None, typer.Option(metavar="fs-…", help="File system whose free space to include.")
+    str | None, typer.Option(metavar="fs-…", help="Include the free space of this file system.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FallbackRegionOption = Annotated[
     str | None,
-    typer.Option(metavar="REGION", help="Use the price of this Region where the cluster's own is unknown."),
+    typer.Option(metavar="REGION", help="Use prices of this Region where the cluster's Region has none."),
 ]
 LocalOption = Annotated[
-    bool, typer.Option("--local", help="Use a local AWS on this machine: no account, no cost.")
+    bool, typer.Option("--local", help="Use a local AWS on this machine instead of an account.")
 ]
 WriteOption = Annotated[
-    bool, typer.Option("--write", help="Write the result into the rollout. Default: only show it.")
+    bool, typer.Option("--write", help="Update the rollout file. Default: only show the result.")
 ]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before a real account is changed.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Skip confirmation prompts.")]

@@ -35,8 +35,8 @@ def print_table(*, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], ti
     """Print rows to stdout as a table with a column for each key of `columns`.
 
     Args:
-        columns: Keys of the rows, in the order of the columns; they are the headings too.
-        rows: What to show; numbers are set to the right, and None is an empty cell.
+        columns: Keys of the rows in column order, which are also the headings.
+        rows: Rows to print; numbers are right-aligned, and None is an empty cell.
         title: Line above the table. Default: none.
     """
     table = Table(title=title or None, title_justify="left", header_style="bold")
@@ -46,7 +46,7 @@ def print_table(*, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], ti
         table.add_column(column.replace("_", " "), justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         table.add_row(*("" if cell is None else _text(cell) for cell in row))
-    # A pipe or a log has no width of its own; 80 columns would break ids in two.
+    # Pipes and logs have no width; the default of 80 columns would break IDs.
     console = Console() if sys.stdout.isatty() else Console(width=200)
     console.print(table)
 

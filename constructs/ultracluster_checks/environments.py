@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, WAIT_LIMIT_REASONS, check_wait_limits
+from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, WAIT_LIMIT_REASONS
 from ultracluster_checks.machines import (
     COMPUTE_ENVIRONMENT,
     compute_environments,
@@ -17,6 +17,7 @@ from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
+from ultracluster_rules.queues import check_wait_limits
 
 __all__ = [
     "QUEUE",

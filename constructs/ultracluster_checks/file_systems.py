@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS, LustreSettings
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation, check_associations
+from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_checks.machines import COMPUTE_ENVIRONMENT, LAUNCH_TEMPLATE, template_types
@@ -14,7 +14,7 @@ from ultracluster_checks.security_groups import SECURITY_GROUP, group_rules
 from ultracluster_checks.subnets import zone_of
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.lustre_checks import check_file_system
+from ultracluster_rules.lustre import check_associations, check_file_system
 
 __all__ = [
     "ASSOCIATION",

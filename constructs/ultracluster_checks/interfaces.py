@@ -5,11 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.nic_layouts import (
-    NetworkInterface,
-    check_network_interfaces,
-    check_task_interface,
-)
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_checks.machines import (
     COMPUTE_ENVIRONMENT,
     LAUNCH_TEMPLATE,
@@ -21,6 +17,7 @@ from ultracluster_checks.machines import (
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
+from ultracluster_rules.network import check_network_interfaces, check_task_interface
 
 __all__ = [
     "SUBNET",

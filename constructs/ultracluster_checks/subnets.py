@@ -20,7 +20,7 @@ from ultracluster_checks.machines import (
 )
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.findings import quote
 
 __all__ = [
     "efa_nodes_are_in_one_subnet",
@@ -61,7 +61,7 @@ def _region_of(at: Property) -> str | None:
         return found[1] if found[1] in REGIONS else None
     try:
         return region_of_zone_id(text)
-    except FindingsError:
+    except ValueError:
         return None
 
 

@@ -1,11 +1,11 @@
-"""Recognizing credentials where none belong, so that they are refused and never shown again."""
+"""Detect and redact credentials in places where they do not belong."""
 
 import re
 from typing import Final
 
 __all__ = ["credential_kind", "hide_credentials", "names_credential"]
 
-# The documented or well-known forms of each issuer; the same ones that public secret scanners look for.
+# Documented or well-known formats of each issuer, as public secret scanners use them.
 _KINDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("an AWS access key id", re.compile(r"(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Z0-9])")),
     ("a private key", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")),
@@ -25,17 +25,17 @@ _NAMES: Final = re.compile(
 
 
 def credential_kind(text: str) -> str | None:
-    """Say what kind of credential a text holds, such as ``an AWS access key id``; None when it holds none."""
+    """Return the kind of credential in a text, such as ``an AWS access key id``; None if there is none."""
     return next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
 
 
 def names_credential(name: str) -> bool:
-    """Whether the value of an environment variable of this name is a credential."""
+    """Whether the name of an environment variable implies that its value is a credential."""
     return _NAMES.search(name) is not None
 
 
 def hide_credentials(text: str) -> str:
-    """Replace every credential in a text, so that the text can be shown."""
+    """Redact every credential in a text."""
     for kind, pattern in _KINDS:
         text = pattern.sub(f"({kind}, not shown)", text)
     return text

@@ -1,4 +1,4 @@
-"""Reading files that somebody gave, whatever they are: never waiting, never more than is good, never deeper than Python goes."""
+"""Read untrusted files with limits on size, type and nesting."""
 
 import json
 import os
@@ -10,34 +10,34 @@ __all__ = [
     "LARGEST_JSON_FILE",
     "NotRegularError",
     "TooLargeError",
-    "parse_given_json",
-    "read_given_file",
-    "read_given_json",
+    "parse_untrusted_json",
+    "read_untrusted_file",
+    "read_untrusted_json",
 ]
 
 LARGEST_JSON_FILE: Final = 64 * 1024 * 1024
-"""The largest file of JSON that is read: a year of a cluster's metrics takes 40 MB."""
+"""Largest JSON file in bytes; a year of a cluster's metrics takes 40 MB."""
 
 
 class NotRegularError(ValueError):
-    """A path leads to something that is no regular file."""
+    """A path does not refer to a regular file."""
 
 
 class TooLargeError(ValueError):
-    """A file is larger than what is read."""
+    """A file exceeds the size limit."""
 
 
-def read_given_file(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
-    """Read a file.
+def read_untrusted_file(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
+    """Read a regular file.
 
     Args:
-        path: A regular file, or a link to one.
-        most_bytes: Its largest size.
+        path: Regular file, or a link to one.
+        most_bytes: Maximum size in bytes.
 
     Raises:
-        OSError: It cannot be opened or read.
-        NotRegularError: It is a device, a named pipe, a folder or something else that is no regular file.
-        TooLargeError: It is larger.
+        OSError: If the file cannot be opened or read.
+        NotRegularError: If it is a device, a named pipe, a directory or another special file.
+        TooLargeError: If it is larger.
     """
     # O_NONBLOCK, so that a named pipe without a writer is refused rather than waited for.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
@@ -49,45 +49,45 @@ def read_given_file(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
     return content
 
 
-def read_given_json(path: str | os.PathLike[str], *, most_bytes: int = LARGEST_JSON_FILE) -> Any:
-    """Read a file of JSON in UTF-8.
+def read_untrusted_json(path: str | os.PathLike[str], *, most_bytes: int = LARGEST_JSON_FILE) -> Any:
+    """Read a JSON file in UTF-8.
 
     Args:
-        path: A regular file, or a link to one.
-        most_bytes: Its largest size. Default: 64 MiB.
+        path: Regular file, or a link to one.
+        most_bytes: Maximum size in bytes. Default: 64 MiB.
 
     Raises:
-        OSError: It cannot be opened or read.
-        ValueError: What `read_given_file` and `parse_given_json` refuse.
+        OSError: If the file cannot be opened or read.
+        ValueError: What `read_untrusted_file` and `parse_untrusted_json` reject.
     """
-    return parse_given_json(read_given_file(path, most_bytes=most_bytes))
+    return parse_untrusted_json(read_untrusted_file(path, most_bytes=most_bytes))
 
 
-def parse_given_json(text: str | bytes) -> Any:
-    """Parse JSON as its specification says: no NaN, no infinity, and each key of an object once.
+def parse_untrusted_json(text: str | bytes) -> Any:
+    """Parse strict JSON: without NaN, infinity or duplicate keys.
 
     Args:
-        text: The text; bytes are UTF-8, with or without a byte order mark.
+        text: JSON text; bytes are UTF-8, with or without a byte order mark.
 
     Raises:
-        ValueError: It is something else, or nested so deeply that Python gives up.
+        ValueError: If the text is not strict JSON, or is nested too deeply.
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+        return json.loads(text, parse_constant=_reject_constant, object_pairs_hook=_reject_duplicates)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
 
-def _refuse(name: str) -> Any:
+def _reject_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _reject_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"the key {twice[:80]!a} stands twice")
-    return found
+    return mapping

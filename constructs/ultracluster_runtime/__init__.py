@@ -1,3 +1,3 @@
-"""What needs AWS at run time: finding, buying and checking capacity."""
+"""Runtime library: buying and checking capacity, jobs, preflight, rollouts, and code that runs in Lambda and training jobs."""
 
 __all__: list[str] = []

@@ -1,6 +1,6 @@
-"""Checkpoints that resume right: a signal asks for one, and a marker that is written last makes it count.
+"""Write checkpoints that can be resumed: request them by signal, and mark them complete last.
 
-For training code. It needs the standard library of Python 3.10 only: copy this one file into an image, or install
+For training code. It needs only the standard library of Python 3.10: copy this one file into an image, or install
 the package there with ``pip install --no-deps ultracluster``.
 """
 
@@ -18,61 +18,61 @@ from typing import BinaryIO
 __all__ = [
     "CheckpointSignal",
     "begin_checkpoint",
+    "checkpoint_step",
     "complete_checkpoint",
     "latest_complete_checkpoint",
-    "step_of",
     "write_file",
 ]
 
 _MARKER = "COMPLETE"
-_UNFINISHED = ".part"
-_FOLDER = re.compile(r"step-(\d{12})")
+_PARTIAL_SUFFIX = ".part"
+_FOLDER_NAME = re.compile(r"step-(\d{12})")
 
 
 class CheckpointSignal:
-    """Notes that a checkpoint was asked for, by SIGUSR1.
+    """Records checkpoint requests that arrive as a signal.
 
-    The launcher of the job sends the signal before a Capacity Block ends and when somebody stops the job. It reaches
-    the processes seconds apart, so they must agree on the step: save if `asked` is true in any of them.
+    The launcher of the job sends the signal before a Capacity Block ends and when a user stops the job. It reaches the
+    processes seconds apart, so they must agree on the step: save if `requested` is true in any of them.
     """
 
     def __init__(self, number: signal.Signals = signal.SIGUSR1, *, settle_seconds: float = 60) -> None:
-        """Handle the signal from now on.
+        """Install the signal handler.
 
         Args:
-            number: The signal. Default: SIGUSR1, which the launcher sends.
-            settle_seconds: How long after a checkpoint a further signal counts as the same request, which reached
-                this process later than others. Default: a minute.
+            number: Signal to handle. Default: SIGUSR1, which the launcher sends.
+            settle_seconds: Time after a checkpoint, in seconds, in which another signal counts as the same request that
+                reached this process late. Default: 60 seconds.
         """
-        self._asked = False
+        self._requested = False
         self._settle_seconds = settle_seconds
-        self._deaf_until = -math.inf
-        signal.signal(number, self._note)
+        self._ignore_until = -math.inf
+        signal.signal(number, self._on_signal)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the form of a handler
-        if time.monotonic() >= self._deaf_until:
-            self._asked = True
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - signature of a signal handler
+        if time.monotonic() >= self._ignore_until:
+            self._requested = True
 
     @property
-    def asked(self) -> bool:
-        """Whether this process was asked for a checkpoint that it has not written."""
-        return self._asked
+    def requested(self) -> bool:
+        """Whether a checkpoint was requested and not written yet."""
+        return self._requested
 
-    def answered(self) -> None:
-        """Note that the checkpoint is written; call it in every process."""
-        self._deaf_until = time.monotonic() + self._settle_seconds
-        self._asked = False
+    def acknowledge(self) -> None:
+        """Clear the request after the checkpoint is written; call it in every process."""
+        self._ignore_until = time.monotonic() + self._settle_seconds
+        self._requested = False
 
 
 def begin_checkpoint(root: str | Path, step: int) -> Path:
-    """Give the folder for the checkpoint of a step; every process may call it.
+    """Create and return the folder for the checkpoint of a step; every process may call it.
 
     Args:
         root: Folder of all checkpoints of the run, on the shared file system.
-        step: Steps that are done, 0 or more.
+        step: Number of completed steps, 0 or more.
 
     Raises:
-        FileExistsError: If the step has a complete checkpoint, which would be torn by writing it again.
+        FileExistsError: If the step has a complete checkpoint, which writing again would corrupt.
     """
     folder = Path(root) / f"step-{step:012d}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,13 +82,13 @@ def begin_checkpoint(root: str | Path, step: int) -> Path:
 
 
 def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file of a checkpoint so that after a loss of this node it is there in full, or not at all.
+    """Write a file of a checkpoint atomically: after a node failure it exists in full or not at all.
 
     Args:
-        path: The file, in the folder that `begin_checkpoint` gave.
+        path: File in the folder that `begin_checkpoint` returned.
         write: Writes to the open file, such as ``lambda file: torch.save(state, file)``.
     """
-    unfinished = path.with_name(path.name + _UNFINISHED)
+    unfinished = path.with_name(path.name + _PARTIAL_SUFFIX)
     with unfinished.open("wb") as file:
         write(file)
         file.flush()
@@ -98,14 +98,14 @@ def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def complete_checkpoint(folder: Path, files: Iterable[str] | None = None) -> None:
-    """Mark a checkpoint as complete; one process does it, after a barrier behind every process's last file.
+    """Mark a checkpoint as complete. Call it in one process, after a barrier behind the last file of every process.
 
     Args:
-        folder: What `begin_checkpoint` gave.
-        files: Names in the folder that belong to the checkpoint. Default: all that are there.
+        folder: Folder that `begin_checkpoint` returned.
+        files: Names of the files that belong to the checkpoint. Default: all files in the folder.
 
     Raises:
-        FileNotFoundError: If one of them is missing, or there is none at all. The checkpoint then stays torn.
+        FileNotFoundError: If a file is missing, or the folder is empty. The checkpoint then stays incomplete.
     """
     names = _files_in(folder) if files is None else sorted(files)
     if not names:
@@ -116,9 +116,9 @@ def complete_checkpoint(folder: Path, files: Iterable[str] | None = None) -> Non
 
 
 def latest_complete_checkpoint(root: str | Path) -> Path | None:
-    """Give the folder of the last complete checkpoint, or None; torn ones are passed over.
+    """Return the folder of the latest complete checkpoint, or None. Incomplete checkpoints are skipped.
 
-    Complete is a folder with the marker in which each file that the marker names has the size it had then.
+    A checkpoint is complete if its marker exists and every file that the marker lists has the recorded size.
 
     Args:
         root: Folder of all checkpoints of the run. It need not exist.
@@ -126,20 +126,20 @@ def latest_complete_checkpoint(root: str | Path) -> Path | None:
     root = Path(root)
     if not root.is_dir():
         return None
-    steps = sorted((each for each in root.iterdir() if _FOLDER.fullmatch(each.name)), reverse=True)
+    steps = sorted((folder for folder in root.iterdir() if _FOLDER_NAME.fullmatch(folder.name)), reverse=True)
     return next(filter(_is_complete, steps), None)
 
 
-def step_of(folder: Path) -> int:
-    """Give the step of a checkpoint's folder.
+def checkpoint_step(folder: Path) -> int:
+    """Return the step of a checkpoint folder.
 
     Raises:
-        ValueError: If the folder is not one that `begin_checkpoint` gave.
+        ValueError: If `begin_checkpoint` did not create the folder.
     """
-    found = _FOLDER.fullmatch(folder.name)
-    if found is None:
-        raise ValueError(f"{folder} is not the folder of a checkpoint")
-    return int(found[1])
+    match = _FOLDER_NAME.fullmatch(folder.name)
+    if match is None:
+        raise ValueError(f"{folder} is not a checkpoint folder")
+    return int(match[1])
 
 
 def _is_complete(folder: Path) -> bool:
@@ -147,14 +147,14 @@ def _is_complete(folder: Path) -> bool:
         sizes = json.loads((folder / _MARKER).read_bytes())["files"]
         return bool(sizes) and all((folder / name).stat().st_size == size for name, size in sizes.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False  # no marker, a marker that is not ours, or a file is missing
+        return False  # no marker, a foreign marker, or a missing file
 
 
 def _files_in(folder: Path) -> list[str]:
     return sorted(
-        each.relative_to(folder).as_posix()
-        for each in folder.rglob("*")
-        if each.is_file() and each.name != _MARKER and not each.name.endswith(_UNFINISHED)
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != _MARKER and not path.name.endswith(_PARTIAL_SUFFIX)
     )
 
 

@@ -1,7 +1,7 @@
-"""The request that submits a SageMaker training job to a `SageMakerTrainingQueue`.
+"""Build the request that submits a SageMaker training job to a `SageMakerTrainingQueue`.
 
-AWS Batch passes the payload on without looking at it, so that a mistake shows only after the job has waited for its
-instances. It is checked here against botocore's model of CreateTrainingJob instead.
+AWS Batch does not validate the payload, so a mistake would show only after the job has waited for its instances. The
+request is validated here against botocore's model of CreateTrainingJob instead.
 """
 
 import json
@@ -35,21 +35,21 @@ def training_job(
     max_runtime_seconds: int = 86_400,
     volume_gib: int = 500,
 ) -> dict[str, Any]:
-    """Give the parameters of CreateTrainingJob.
+    """Return the parameters of CreateTrainingJob.
 
     Args:
-        name: Name of the job; SageMaker calls it ``AWSBatch`` and more, as the role of AWS Batch demands.
-        image: Container image in the Amazon ECR of the Region.
+        name: Name of the job. SageMaker's name starts with ``AWSBatch``, as the service role of AWS Batch requires.
+        image: Container image in Amazon ECR, in the Region of the job.
         command: Program and arguments.
         role_arn: Execution role: `SageMakerTrainingQueue.execution_role`.
-        instance_type: Such as ``ml.trn2.48xlarge``.
-        instance_count: Instances of the job.
-        output_s3_url: Where SageMaker puts what the job leaves in ``/opt/ml/model``.
-        checkpoint_s3_url: Where it keeps ``/opt/ml/checkpoints``, and brings it back from. Default: nowhere.
+        instance_type: Instance type, such as ``ml.trn2.48xlarge``.
+        instance_count: Number of instances.
+        output_s3_url: S3 URL where SageMaker stores what the job writes to ``/opt/ml/model``.
+        checkpoint_s3_url: S3 URL with which SageMaker synchronizes ``/opt/ml/checkpoints``. Default: none.
         environment: Environment variables. Default: none.
-        training_plan_arn: Training plan to run in. Default: none, at on-demand prices.
-        max_runtime_seconds: When SageMaker ends the job. Default: after one day.
-        volume_gib: Disk of each instance in GiB. Default: 500.
+        training_plan_arn: Training plan to run in. Default: none, at On-Demand prices.
+        max_runtime_seconds: Time after which SageMaker stops the job, in seconds. Default: 86,400, one day.
+        volume_gib: Volume size of each instance in GiB. Default: 500.
     """
     resources: dict[str, Any] = {
         "InstanceType": instance_type,
@@ -85,19 +85,19 @@ def training_job_submission(
     attempts: int = 1,
     priority: int | None = None,
 ) -> dict[str, Any]:
-    """Give the parameters of SubmitServiceJob.
+    """Return the parameters of SubmitServiceJob.
 
     Args:
         request: Parameters of CreateTrainingJob, such as those of `training_job`.
-        name: Name of the job at AWS Batch.
+        name: Name of the job in AWS Batch.
         job_queue: Name or ARN of the queue.
         share: Name of the quota share.
-        attempts: How often the job is started, 1 to 10. Default: once.
+        attempts: Maximum number of attempts, 1 to 10. Default: 1.
         priority: Priority within the share, 0 to 9999. Default: none.
 
     Raises:
-        FindingsError: UC6338 if SageMaker or AWS Batch would refuse it: an unknown or missing parameter, a value of
-            the wrong type or out of range, a type that does not exist, or a request larger than AWS Batch carries.
+        FindingsError: UC6338 if SageMaker or AWS Batch would reject the request: an unknown or missing parameter, a
+            value of the wrong type or out of range, an unknown instance type, or a payload over the size limit.
     """
     payload = json.dumps(request, separators=(",", ":"), sort_keys=True)
     submission: dict[str, Any] = {
@@ -112,18 +112,22 @@ def training_job_submission(
         submission["schedulingPriority"] = priority
     problems = _problems("sagemaker", "CreateTrainingJob", request)
     problems += _problems("batch", "SubmitServiceJob", submission)
-    # botocore's model has no bounds here; these are those of the API reference.
+    # botocore's model has no bounds for these; they are from the API reference of SubmitServiceJob.
     if attempts not in range(1, _MOST_ATTEMPTS + 1):
-        problems.append(f"got {quote(attempts)} attempts, outside 1 to {_MOST_ATTEMPTS}")
+        problems.append(f"got {quote(attempts)} attempts; allowed are 1 to {_MOST_ATTEMPTS}")
     if priority is not None and priority not in range(_HIGHEST_PRIORITY + 1):
-        problems.append(f"got priority {quote(priority)}, outside 0 to {_HIGHEST_PRIORITY}")
+        problems.append(f"got priority {quote(priority)}; allowed are 0 to {_HIGHEST_PRIORITY}")
     if len(payload.encode()) > MOST_SERVICE_PAYLOAD_BYTES:
-        problems.append(f"{len(payload.encode()):,} bytes, more than {MOST_SERVICE_PAYLOAD_BYTES:,}")
+        problems.append(
+            f"payload of {len(payload.encode()):,} bytes exceeds {MOST_SERVICE_PAYLOAD_BYTES:,} bytes"
+        )
     if problems:
         raise FindingsError(
             [
                 Finding(
-                    code="UC6338", problem=problem, remedy="Correct it; a job that waits cannot be changed"
+                    code="UC6338",
+                    problem=problem,
+                    remedy="Correct the request; a queued job cannot be changed",
                 )
                 for problem in problems
             ]
@@ -135,9 +139,9 @@ def _problems(service: str, operation: str, request: Mapping[str, Any]) -> list[
     model = botocore.session.get_session().get_service_model(service).operation_model(operation)
     report = ParamValidator().validate(request, model.input_shape).generate_report()
     problems = [line for line in report.splitlines() if line]
-    if service == "sagemaker":  # ParamValidator looks at no enumerations
+    if service == "sagemaker":  # ParamValidator does not check enumerations
         types = model.input_shape.members["ResourceConfig"].members["InstanceType"].enum
-        given = (request.get("ResourceConfig") or {}).get("InstanceType")
-        if given is not None and given not in types:
-            problems.append(f"SageMaker has no instance type {quote(given)}")
+        instance_type = (request.get("ResourceConfig") or {}).get("InstanceType")
+        if instance_type is not None and instance_type not in types:
+            problems.append(f"SageMaker has no instance type {quote(instance_type)}")
     return problems

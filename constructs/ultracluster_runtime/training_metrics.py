@@ -1,7 +1,7 @@
-"""Metrics of a training run: lines on standard output from which CloudWatch Logs makes metrics, without permission or call.
+"""Report metrics of a training run as log lines from which CloudWatch extracts them; no permissions or API calls.
 
-For training code. It needs the standard library of Python 3.10 only: copy this one file into an image, or install
-the package there with ``pip install --no-deps ultracluster``. The lines are in docs/training-metrics.md.
+For training code. It needs only the standard library of Python 3.10: copy this one file into an image, or install
+the package there with ``pip install --no-deps ultracluster``. The format is described in docs/training-metrics.md.
 """
 
 import json
@@ -29,52 +29,56 @@ _UNITS = {
 }
 _PRECISIONS = ("fp8", "bf16", "fp16", "tf32", "fp32")
 
-# How launchers tell a process which of all it is.
+# Variables in which launchers pass the rank of a process.
 _RANKS = ("RANK", "JAX_PROCESS_ID", "NODE_RANK")
 
 
 class TrainingMetrics:
-    """Collects the figures of a run, and prints them in the first process of the job only.
+    """Collects metrics of a run and prints them in the first process of the job.
 
     Call it in every process; the others print nothing. Outside the jobs of a cluster nothing is printed either, so that
-    the calls may stay in the program. A value that is no finite number of 0 or more is left out: no figure ends a run.
-    Only the loss may be negative.
+    the calls can stay in the program. Values that are negative, infinite or NaN are dropped instead of failing the run;
+    only the loss may be negative.
     """
 
     def __init__(
-        self, *, flops_per_token: float | None = None, precision: str = "bf16", least_seconds: float = 10
+        self,
+        *,
+        flops_per_token: float | None = None,
+        precision: str = "bf16",
+        min_interval_seconds: float = 10,
     ) -> None:
-        """Begin with nothing collected.
+        """Create a collector.
 
         Args:
-            flops_per_token: Operations that the model needs for one token, forwards and backwards; about 6 times its
-                parameters for a dense transformer. Default: not known, and no utilisation (Mfu) is reported.
-            precision: What the matrices are multiplied in: ``fp8``, ``bf16``, ``fp16``, ``tf32`` or ``fp32``. Decides
-                which peak the utilisation is a share of. Default: ``bf16``.
-            least_seconds: The least time between two lines about steps; one line sums up the steps since the last.
-                0 prints one for each step. Default: 10 seconds.
+            flops_per_token: Floating-point operations of the model per token, forward and backward; about 6 times the
+                number of parameters for a dense transformer. Default: unknown, and utilization (Mfu) is not reported.
+            precision: Precision of the matrix multiplications: ``fp8``, ``bf16``, ``fp16``, ``tf32`` or ``fp32``. It
+                selects the peak that utilization is a share of. Default: ``bf16``.
+            min_interval_seconds: Minimum time between two lines about steps, in seconds; a line summarizes the steps since
+                the last one. 0 prints a line for each step. Default: 10 seconds.
 
         Raises:
-            ValueError: If the precision is another one.
+            ValueError: If the precision is unknown.
         """
         if precision not in _PRECISIONS:
-            raise ValueError(f"got precision {precision!r}; one of {', '.join(_PRECISIONS)}")
+            raise ValueError(f"got precision {precision!r}; expected one of {', '.join(_PRECISIONS)}")
         self._cluster = os.environ.get("UC_CLUSTER", "")
         self._job = os.environ.get("UC_JOB", "")
         rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
-        self._prints = bool(self._cluster and self._job) and rank == "0"
+        self._enabled = bool(self._cluster and self._job) and rank == "0"
         self._flops_per_token = flops_per_token
         self._peak_flops = _peak_flops(precision)
-        self._least_seconds = least_seconds
+        self._min_interval_seconds = min_interval_seconds
         self._printed_at = time.monotonic()
-        self._done = 0
+        self._total_steps = 0
         self._clear()
 
     def _clear(self) -> None:
-        self._steps = self._timed = 0
+        self._steps = self._timed_steps = 0
         self._seconds = 0.0
         self._tokens = self._token_seconds = 0.0
-        self._collective = self._collective_of = 0.0
+        self._collective_seconds = self._collective_step_seconds = 0.0
         self._loss: float | None = None
 
     def step(
@@ -85,61 +89,61 @@ class TrainingMetrics:
         loss: float | None = None,
         collective_seconds: float | None = None,
     ) -> None:
-        """Note one step, and print a line if the last one is long enough ago.
+        """Record one step; print a line if the minimum interval has passed.
 
         Args:
-            seconds: How long it took.
-            tokens: Tokens of all processes in it. Default: not known.
-            loss: Its loss. Default: not known.
-            collective_seconds: How much of its time went into collectives that nothing overlapped. Default: not known.
+            seconds: Duration of the step in seconds.
+            tokens: Tokens processed by all processes. Default: unknown.
+            loss: Loss of the step. Default: unknown.
+            collective_seconds: Seconds spent in collectives that did not overlap with computation. Default: unknown.
         """
-        self._done += 1
+        self._total_steps += 1
         self._steps += 1
-        if _counts(seconds):
-            self._timed += 1
+        if _is_valid(seconds):
+            self._timed_steps += 1
             self._seconds += seconds
-            if _counts(tokens):
+            if _is_valid(tokens):
                 self._tokens += tokens
                 self._token_seconds += seconds
-            if _counts(collective_seconds):
-                self._collective += collective_seconds
-                self._collective_of += seconds
+            if _is_valid(collective_seconds):
+                self._collective_seconds += collective_seconds
+                self._collective_step_seconds += seconds
         if loss is not None and math.isfinite(loss):
             self._loss = float(loss)
-        if time.monotonic() - self._printed_at >= self._least_seconds:
+        if time.monotonic() - self._printed_at >= self._min_interval_seconds:
             self.flush()
 
     def compiled(self, seconds: float, *, cache_hits: int = 0, cache_misses: int = 0) -> None:
-        """Print what a compilation took.
+        """Print the duration of a compilation.
 
         Args:
-            seconds: How long the program waited for it.
-            cache_hits: Graphs that the compile cache had. Default: 0.
+            seconds: Seconds that the program waited for it.
+            cache_hits: Graphs found in the compile cache. Default: 0.
             cache_misses: Graphs that had to be compiled. Default: 0.
         """
         self._print({"CompileSeconds": seconds, "CacheHits": cache_hits, "CacheMisses": cache_misses})
 
     def checkpoint(self, seconds: float) -> None:
-        """Print how long a checkpoint held up the run.
+        """Print how long a checkpoint blocked the run.
 
         Args:
-            seconds: How long.
+            seconds: Duration in seconds.
         """
         self._print({"CheckpointSeconds": seconds})
 
     def flush(self) -> None:
-        """Print the steps since the last line, if there are any; call it at the end of the run."""
+        """Print the steps since the last line, if any; call it at the end of the run."""
         if not self._steps:
             return
         figures: dict[str, float | None] = {"Steps": self._steps, "Loss": self._loss}
-        if self._timed:
-            figures["StepSeconds"] = self._seconds / self._timed
+        if self._timed_steps:
+            figures["StepSeconds"] = self._seconds / self._timed_steps
         if self._token_seconds:
             speed = figures["TokensPerSecond"] = self._tokens / self._token_seconds
             if self._flops_per_token and self._peak_flops:
                 figures["Mfu"] = speed * self._flops_per_token / self._peak_flops
-        if self._collective_of:
-            figures["CollectiveShare"] = self._collective / self._collective_of
+        if self._collective_step_seconds:
+            figures["CollectiveShare"] = self._collective_seconds / self._collective_step_seconds
         self._clear()
         self._printed_at = time.monotonic()
         self._print(figures)
@@ -156,9 +160,9 @@ class TrainingMetrics:
         values = {
             name: float(value)
             for name, value in figures.items()
-            if _counts(value) or (name == "Loss" and value is not None)
+            if _is_valid(value) or (name == "Loss" and value is not None)
         }
-        if not (self._prints and values):
+        if not (self._enabled and values):
             return
         metrics = [{"Name": name, "Unit": unit} for name, unit in _UNITS.items() if name in values]
         line = {
@@ -174,23 +178,23 @@ class TrainingMetrics:
             },
             "Cluster": self._cluster,
             "Job": self._job,
-            # Searched for in the logs; as dimensions each run would be billed as metrics of its own.
+            # In the log only: as a dimension it would make every run a new, billed metric.
             "JobId": os.environ.get("AWS_BATCH_JOB_ID", ""),
-            "Step": self._done,
+            "Step": self._total_steps,
             **values,
         }
-        # One write of one line: what other processes print into the same pipe does not tear it.
+        # A single write, so that output of other processes in the same pipe does not tear the line.
         sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()
 
 
-def _counts(value: float | None) -> TypeGuard[float]:
+def _is_valid(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value) and value >= 0
 
 
 def _peak_flops(precision: str) -> float | None:
-    """Give the peak of all nodes of the job, from what the job definition says of one; None when it says nothing."""
-    figures = dict(each.partition(":")[::2] for each in os.environ.get("UC_PEAK_TFLOPS", "").split(","))
+    """Return the peak FLOPS of all nodes of the job, from the job definition; None if it is unknown."""
+    figures = dict(entry.partition(":")[::2] for entry in os.environ.get("UC_PEAK_TFLOPS", "").split(","))
     try:
         nodes = int(os.environ.get("AWS_BATCH_JOB_NUM_NODES", "1"))
         return float(figures[precision]) * 1e12 * nodes or None

@@ -8,9 +8,9 @@ import aws_cdk as cdk
 
 from ultracluster import (
     BakeOff,
+    Candidate,
     CapacityBlock,
     ClusterNetwork,
-    Candidate,
     NodeGroup,
     SharedFileSystem,
     TrainingImageRepository,

@@ -1,9 +1,25 @@
-"""A local AWS for tests and demos, based on moto.
+"""A local AWS for tests and demos, based on moto."""
 
-Importing this package is cheap: moto and boto3 are loaded when a local AWS starts.
-"""
+import os
+from typing import TYPE_CHECKING
 
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.server.local_aws import LocalAws
+from ultracluster_local.instance.environment import remove_profiles as _remove_profiles
+
+if TYPE_CHECKING:
+    from ultracluster_local.server.local_aws import LocalAws
 
 __all__ = ["ACCOUNT", "LocalAws"]
+
+
+def __getattr__(name: str) -> object:
+    if name != "LocalAws":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Importing moto takes a second, which commands that only look for a running local AWS do not need. It also opens a
+    # boto3 session, which fails if the user's AWS_PROFILE does not exist.
+    profiles = _remove_profiles()
+    try:
+        from ultracluster_local.server.local_aws import LocalAws  # noqa: PLC0415
+    finally:
+        os.environ.update(profiles)
+    return LocalAws

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import ultracluster_local
+
 if TYPE_CHECKING:
     from ultracluster_local.server.local_aws import LocalAws
 
@@ -16,9 +18,7 @@ __all__ = ["local_aws", "local_aws_server"]
 @pytest.fixture(scope="session")
 def local_aws_server() -> Iterator[LocalAws]:
     """Provide the local AWS of the session without a reset, for module-scoped fixtures that reset it themselves."""
-    from ultracluster_local.server.local_aws import LocalAws  # noqa: PLC0415 - moto costs a second; most runs need none
-
-    with LocalAws() as local:
+    with ultracluster_local.LocalAws() as local:
         yield local
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.grid.pairs import Row, rows
 
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.places.zones import region_of_zone_id
+from ultracluster_rules.machines import get_instance_type
 
 __all__ = ["DIMENSIONS", "REFUSED", "ROWS", "cluster", "name_of"]
 

@@ -78,7 +78,7 @@ def test_pins_each_cluster_to_the_newest_image_of_its_region(
     assert f'image_id: "{ids["us-east-1"]}" # old' in text
     clusters = load_rollout(rollout).config.waves[0].clusters
     assert {cluster.region: cluster.image_id for cluster in clusters} == ids
-    assert "warning: UC4058: ecs-neuron is not known to carry efa-driver, lustre-client" in answer.err
+    assert "warning: UC4058: ecs-neuron is not known to include efa-driver, lustre-client" in answer.err
 
 
 def test_takes_a_deep_learning_ami_and_a_parameter_of_ones_own(

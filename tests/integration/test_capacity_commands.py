@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.unit.runtime.purchasing.tables import TABLE, create_table
+from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 
 from ultracluster_cli.main import main
 from ultracluster_local import LocalAws

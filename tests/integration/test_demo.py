@@ -46,7 +46,8 @@ count(ec2_capacity_extensions.handlers.table, "PurchaseCapacityBlockExtension")
 """
 COMMAND_LINE = COUNTING + "from ultracluster_cli.main import main; sys.exit(main())"
 DAEMON = (
-    COUNTING + "from ultracluster_local import daemon; sys.exit(daemon._serve(pathlib.Path(sys.argv[1]), 0))"
+    COUNTING
+    + "from ultracluster_local.server import daemon; sys.exit(daemon._serve(pathlib.Path(sys.argv[1]), 0))"
 )
 
 

@@ -145,7 +145,7 @@ def test_a_job_never_starts_without_what_it_waits_for_unless_told(run: Any, clus
 
     assert run("submit", "jobs", "tune", "--alone", "--json")["after"] == []
     first = run("submit", "jobs", "precompile", "--json")["job"]
-    tune = run("submit", "jobs", "tune", "--alone", "--after", first, "--json")["job"]
+    tune = run("submit", "jobs", "tune", "--alone", "--depends-on", first, "--json")["job"]
     (shown,) = batch.describe_jobs(jobs=[tune])["jobs"]
     assert shown["dependsOn"] == [{"jobId": first}]
     array = run("submit", "jobs", "rate", "--alone", "--array-size", "2", "--json")["job"]

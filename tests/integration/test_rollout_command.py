@@ -136,7 +136,7 @@ def story(project: Project) -> Story:
         said = []
         for line in process.stderr:
             said.append(line)
-            if line.startswith(f"{CANARY}: alarms begins"):
+            if line.startswith(f"{CANARY}: alarms started"):
                 project.alarm("ALARM")
         stdout = process.communicate()[0]
     canary_failed = subprocess.CompletedProcess(process.args, process.returncode, stdout, "".join(said))
@@ -147,7 +147,7 @@ def story(project: Project) -> Story:
     with project.start("rollout", "--local", "--resume") as process:
         assert process.stderr is not None
         for line in process.stderr:
-            if line.startswith(f"{PRETRAIN}: deploy begins"):
+            if line.startswith(f"{PRETRAIN}: deploy started"):
                 break
         else:
             pytest.fail("production was never deployed")
@@ -176,7 +176,7 @@ def test_a_canary_with_an_alarm_stops_the_rollout_and_production_is_untouched(st
     assert story.canary_failed.returncode == 4
     assert f"UC9609: {CANARY}: alarms: alarm" in story.canary_failed.stderr
     assert "set by a test" in story.canary_failed.stderr
-    assert "Not touched: production." in story.canary_failed.stderr
+    assert "Not started: production." in story.canary_failed.stderr
     assert set(story.after_canary) == {f"{CANARY}-{part}" for part in ("Network", "Storage", "Cluster")}
 
 
@@ -204,7 +204,7 @@ def test_resuming_finishes_every_cluster(story: Story) -> None:
         (PRETRAIN, "done"),
         (FINETUNE, "done"),
     ]
-    assert f"{PRETRAIN}: deploy begins again, after an interruption" in story.said
+    assert f"{PRETRAIN}: deploy restarted after an interruption" in story.said
 
 
 def test_resuming_repeats_nothing(story: Story) -> None:

@@ -1,6 +1,7 @@
 """The library as users get it: two wheels, installed elsewhere, used by an app in another folder."""
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -131,6 +132,8 @@ def test_topics(local_aws):
             "-m",
             "pytest",
             "-q",
+            f"--config-file={os.devnull}",  # not that of the repository, in which temporary folders may be
+            f"--rootdir={tmp_path}",
             "-p",
             "no:cacheprovider",
             "-p",

@@ -38,12 +38,8 @@ PARTS: Final = {
                 "purchase",
                 "quotes",
                 "order_checks",
-                "term_checks",
                 "orders",
-                "order_states",
-                "records",
                 "ledger",
-                "ledger_items",
                 "evidence",
                 "reconcile",
                 "ec2_driver",
@@ -64,7 +60,7 @@ PARTS: Final = {
             "tests/unit/runtime/purchasing/test_quotes.py",
             "tests/unit/runtime/purchasing/test_reconcile.py",
         ),
-        slow_tests=("tests/unit/runtime/purchasing/test_sweep_ledger.py",),
+        slow_tests=("tests/unit/runtime/purchasing/test_ledger.py",),
     ),
     "plan": Part(
         files=("stacks/ultracluster_stacks/plan/*.py",),
@@ -86,7 +82,7 @@ PARTS: Final = {
     ),
     "drain": Part(
         files=(f"{_RUNTIME}/lifecycle/*.py",),
-        tests=("tests/unit/runtime/lifecycle/test_lifecycle.py",),
+        tests=("tests/unit/runtime/lifecycle/test_machine.py", "tests/unit/runtime/lifecycle/test_state.py"),
         slow_tests=("tests/unit/runtime/lifecycle/test_driver.py",),
     ),
     "checks": Part(
@@ -95,19 +91,29 @@ PARTS: Final = {
                 f"{_CATALOG}/{name}.py"
                 for name in (
                     "capacity/capacity_blocks",
-                    "limits/budgets",
-                    "limits/queues",
-                    "lustre/lustre_associations",
                     "lustre/lustre_tiers",
                     "machines/nic_layouts",
                     "neuron/compiler_flags",
                     "neuron/neuron_settings",
-                    "observability/alarms",
                     "places/addresses",
-                    "places/cluster_subnet",
                 )
             ),
-            *(f"{_RULES}/{name}.py" for name in ("credentials", "lustre_checks")),
+            *(
+                f"{_RULES}/{name}.py"
+                for name in (
+                    "alarms",
+                    "budgets",
+                    "capacity",
+                    "credentials",
+                    "images",
+                    "jobs",
+                    "lustre",
+                    "machines",
+                    "network",
+                    "numbers",
+                    "queues",
+                )
+            ),
         ),
         tests=("tests/unit/catalog", "tests/unit/rules"),
     ),

@@ -38,9 +38,9 @@ def main() -> None:
         if rank == 0:
             with (FOLDER / "losses").open("a") as file:
                 file.write(json.dumps({"step": step, "from": done, "loss": float(loss).hex()}) + "\n")
-        if multihost_utils.process_allgather(np.array(request.asked)).any():
+        if multihost_utils.process_allgather(np.array(request.requested)).any():
             save(weights, momentum, step + 1, rank)
-            request.answered()
+            request.acknowledge()
     jax.distributed.shutdown()
 
 
@@ -59,7 +59,7 @@ def restore() -> tuple[Any, Any, int]:
         first = np.random.default_rng(7).random((8, 16), dtype=np.float32) - 0.5
         return first, np.zeros_like(first), 0
     state = np.load(folder / "state.npz")
-    return state["weights"], state["momentum"], checkpoints.step_of(folder)
+    return state["weights"], state["momentum"], checkpoints.checkpoint_step(folder)
 
 
 def save(weights: Any, momentum: Any, step: int, rank: int) -> None:

@@ -31,11 +31,11 @@ def main() -> None:
         if rank == 0:
             with (FOLDER / "losses").open("a") as file:
                 file.write(json.dumps({"step": step, "from": done, "loss": loss.hex()}) + "\n")
-        anybody = torch.tensor(int(request.asked))
+        anybody = torch.tensor(int(request.requested))
         dist.all_reduce(anybody, op=dist.ReduceOp.MAX)
         if anybody:
             save(model, optimizer, step + 1, rank, world)
-            request.answered()
+            request.acknowledge()
     dist.destroy_process_group()
 
 
@@ -62,7 +62,7 @@ def restore(model: Any, optimizer: Any, rank: int) -> int:
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
     torch.set_rng_state(state["random"])
-    return checkpoints.step_of(folder)
+    return checkpoints.checkpoint_step(folder)
 
 
 def save(model: Any, optimizer: Any, step: int, rank: int, world: int) -> None:

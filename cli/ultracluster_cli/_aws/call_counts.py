@@ -21,11 +21,11 @@ class CallCounts:
         with self._lock:
             return dict(self._sent.most_common())
 
-    def counted(self, make: Callable[..., Any]) -> Callable[..., Any]:
-        """Count the requests of the clients that a function returns; it may return the same client again.
+    def wrap(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that creates clients whose requests are counted.
 
         Args:
-            make: Gives boto3 clients.
+            make: Returns boto3 clients, not necessarily new ones.
         """
 
         def counting(*arguments: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How commands get boto3 clients."""
+"""Type of functions that return boto3 clients."""
 
 from collections.abc import Callable
 from typing import Any

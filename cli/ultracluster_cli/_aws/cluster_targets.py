@@ -6,13 +6,13 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from ultracluster_cli._aws.targets import Target
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["ClusterTargets", "ProfileTarget", "one_target", "targets_by_profile"]
+__all__ = ["ClusterTargets", "ProfileTarget", "single_target", "targets_by_profile"]
 
 ProfileTarget = Callable[[str | None], AbstractContextManager[Target]]
-"""Gives the account of a profile; of the shell's credentials for None."""
+"""Opens the account of a profile, or of the default credentials for None."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,8 +20,8 @@ class ClusterTargets:
     """Where each cluster of a rollout is deployed.
 
     Attributes:
-        profiles: The profile of each cluster, by name and Region such as ``training-a-us-east-2``.
-        targets: Where each profile leads, in the order of the file.
+        profiles: Profile of each cluster, by stage name such as ``training-a-us-east-2``.
+        targets: Target of each profile, in the order of the file.
     """
 
     profiles: Mapping[str, str | None]
@@ -31,61 +31,63 @@ class ClusterTargets:
         """Return the target of a cluster.
 
         Args:
-            cluster: Its name and Region.
+            cluster: Stage name of the cluster.
 
         Raises:
-            FindingsError: If the file does not say so (UC9665).
+            FindingsError: If the rollout file does not define the cluster (UC9665).
         """
         if cluster in self.profiles:
             return self.targets[self.profiles[cluster]]
         if set(self.targets) == {None}:
             return self.targets[None]
-        problem = f"{cluster} is no longer in the rollout file, which names profiles"
-        remedy = "Put the cluster with its profile back into the file; its account is not guessed"
-        raise FindingsError([Finding(code="UC9665", problem=problem, remedy=remedy)])
+        problem = f"{cluster} is no longer in the rollout file, so its account is unknown"
+        remedy = "Restore the cluster and its profile in the rollout file"
+        raise FindingsError.of("UC9665", problem, remedy=remedy)
 
     def clusters(self, profile: str | None) -> tuple[str, ...]:
         """Return the names of the clusters of a profile."""
-        return tuple(name for name, one in self.profiles.items() if one == profile)
+        return tuple(name for name, cluster_profile in self.profiles.items() if cluster_profile == profile)
 
     def only(self, clusters: Iterable[str]) -> "ClusterTargets":
-        """Return only the targets of some clusters."""
+        """Return the targets restricted to some clusters."""
         profiles = dict.fromkeys(self.profiles.get(cluster) for cluster in clusters)
-        return replace(self, targets={one: self.targets[one] for one in profiles if one in self.targets})
+        return replace(
+            self, targets={profile: self.targets[profile] for profile in profiles if profile in self.targets}
+        )
 
     @property
     def name(self) -> str:
         """Description of the targets for messages."""
-        return "; ".join(dict.fromkeys(each.name for each in self.targets.values()))
+        return "; ".join(dict.fromkeys(target.name for target in self.targets.values()))
 
     @property
     def account(self) -> str:
-        """The accounts, or the local AWS, that a resumed rollout must use again."""
-        return ", ".join(dict.fromkeys(each.account or each.name for each in self.targets.values()))
+        """Account IDs or local AWS, which a resumed rollout must match."""
+        return ", ".join(dict.fromkeys(target.account or target.name for target in self.targets.values()))
 
     @property
     def calls(self) -> Mapping[str, int]:
-        """Number of requests sent to all targets by call, such as ``ec2:DescribeVpcs``, without those of the CDK CLI."""
-        return sum((Counter(each.calls.sent) for each in self.targets.values()), Counter())
+        """Number of requests by API call, such as ``ec2:DescribeVpcs``, excluding those of the CDK CLI."""
+        return sum((Counter(target.calls.sent) for target in self.targets.values()), Counter())
 
     @property
     def local(self) -> bool:
         """Whether every target is on this machine."""
-        return all(each.local for each in self.targets.values())
+        return all(target.local for target in self.targets.values())
 
 
 @contextmanager
 def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget) -> Iterator[ClusterTargets]:
-    """Connect to the account of every profile before anything is done in one of them.
+    """Open the accounts of all profiles before using any of them.
 
     Args:
         clusters: The clusters.
-        account: Gives the account of a profile.
+        account: Opens the account of a profile.
 
     Raises:
-        FindingsError: If a profile does not exist, or AWS does not accept its credentials (UC9009).
+        FindingsError: If a profile does not exist or its credentials are invalid (UC9009).
     """
-    profiles = {each.stage: each.profile for each in clusters}
+    profiles = {cluster.stage: cluster.profile for cluster in clusters}
     with ExitStack() as stack:
         yield ClusterTargets(
             profiles=profiles,
@@ -95,6 +97,6 @@ def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget
         )
 
 
-def one_target(target: Target) -> ClusterTargets:
-    """Deploy every cluster to one target, whatever its profile: a local AWS has one account."""
+def single_target(target: Target) -> ClusterTargets:
+    """Return targets that deploy every cluster to the same target, ignoring profiles."""
     return ClusterTargets(profiles={}, targets={None: target})

@@ -11,7 +11,7 @@ from ultracluster_stacks.plan import read_template
 __all__ = ["EMPTY_STATES", "DeployedTemplate", "read_deployed"]
 
 EMPTY_STATES = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE"})
-"""A stack of these states holds nothing: CloudFormation or the CDK CLI creates it anew."""
+"""States of stacks without resources, which deployments create again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,8 +19,8 @@ class DeployedTemplate:
     """A stack in CloudFormation.
 
     Attributes:
-        status: Its status. None if it is not there.
-        template: Its template. None if it holds nothing.
+        status: Stack status. None if the stack does not exist.
+        template: Template. None if the stack has no resources.
     """
 
     status: str | None
@@ -31,11 +31,11 @@ def read_deployed(stack_name: str, cloudformation: Any) -> DeployedTemplate:
     """Read a stack from CloudFormation.
 
     Args:
-        stack_name: Its name.
-        cloudformation: A client in its Region.
+        stack_name: Stack name.
+        cloudformation: CloudFormation client in the Region of the stack.
 
     Raises:
-        ClientError: If CloudFormation refuses.
+        ClientError: If CloudFormation rejects the request.
         ValueError: If the template cannot be read.
     """
     try:
@@ -45,7 +45,7 @@ def read_deployed(stack_name: str, cloudformation: Any) -> DeployedTemplate:
             return DeployedTemplate(status=status, template=None)
         body = cloudformation.get_template(StackName=stack_name, TemplateStage="Original")["TemplateBody"]
     except ClientError as error:
-        # Also when it is deleted between the two calls.
+        # The stack may also be deleted between the two calls.
         if error.response["Error"]["Code"] == "ValidationError" and "does not exist" in str(error):
             return DeployedTemplate(status=None, template=None)
         raise

@@ -1,4 +1,4 @@
-"""Errors of the distribution ultracluster-local as findings of the command line."""
+"""Convert errors of ultracluster-local to findings."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +13,14 @@ def local_aws_findings() -> Iterator[None]:
     """Raise errors of the local AWS as findings with the same code and text.
 
     Raises:
-        FindingsError: If ultracluster-local is not installed (UC8004) or raises an error of its own (UC8001 to UC8007).
+        FindingsError: If ultracluster-local is not installed (UC8004) or raises an error (UC8001 to UC8007).
     """
     try:
-        from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - an optional distribution
+        from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency
     except ModuleNotFoundError:
         problem = "Python module ultracluster_local is missing"
         remedy = "Install ultracluster[local]"
-        raise FindingsError([Finding(code="UC8004", problem=problem, remedy=remedy)]) from None
+        raise FindingsError.of("UC8004", problem, remedy=remedy) from None
     try:
         yield
     except LocalAwsError as error:

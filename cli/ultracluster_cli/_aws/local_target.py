@@ -1,4 +1,4 @@
-"""The local AWS as the target of a deployment; needs the distribution ultracluster-local."""
+"""The local AWS as a deployment target; requires ultracluster-local."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,16 +6,16 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import ultracluster_local
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._aws.targets import Target
-from ultracluster_cli._cdk.timing import timed
-from ultracluster_local import LocalAws
+from ultracluster_cli._cdk.timing import measure
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
 from ultracluster_local.server.daemon import status
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["local_aws", "running_local_aws"]
@@ -34,12 +34,12 @@ def local_aws(
 ) -> Iterator[Target]:
     """Open the running local AWS, or start one; see `targets.local_aws`."""
     with ExitStack() as stack:
-        with timed(steps, "starting the local AWS"):
+        with measure(steps, "starting the local AWS"):
             running = status(background)
             endpoint = (
                 running.endpoint
                 if running
-                else stack.enter_context(LocalAws(directory=temporary / "local")).endpoint
+                else stack.enter_context(ultracluster_local.LocalAws(directory=temporary / "local")).endpoint
             )
             seed(
                 endpoint=endpoint,
@@ -47,16 +47,19 @@ def local_aws(
                 images=[SeedImage(image_id=cluster.image_id, region=cluster.region) for cluster in clusters],
                 container_images={fake for cluster in clusters for fake in _container_images(cluster)},
                 reservations=[
-                    fake for cluster in clusters for fake in _fakes(cluster) if seed_blocks or not fake.block
+                    fake
+                    for cluster in clusters
+                    for fake in _fake_reservations(cluster)
+                    if seed_blocks or not fake.block
                 ],
             )
-        fakes = "the reservations and images" if seed_blocks else "the images"
+        seeded = "reservations and images" if seed_blocks else "images"
         calls = CallCounts()
         yield Target(
-            name=f"the local AWS at {endpoint}: a fake, with fakes of {fakes}",
+            name=f"the local AWS at {endpoint}, with fake {seeded}",
             local=True,
             environment=child_environment(endpoint=endpoint, region=clusters[0].region),
-            client=calls.counted(Clients(endpoint=endpoint).get),
+            client=calls.wrap(Clients(endpoint=endpoint).get),
             calls=calls,
         )
 
@@ -65,9 +68,9 @@ def running_local_aws(*, background: Path, region: str) -> Target:
     """Return the local AWS that runs in the background; see `targets.running_local_aws`."""
     running = status(background)
     if running is None:
-        remedy = "Start one with `ultracluster local up`, and deploy to it with `ultracluster deploy --local`"
-        problem = "no local AWS runs in the background here, so nothing is deployed in it"
-        raise FindingsError([Finding(code="UC9206", problem=problem, remedy=remedy)])
+        remedy = "Run `ultracluster local up`, then `ultracluster deploy --local`"
+        problem = "no local AWS is running here"
+        raise FindingsError.of("UC9206", problem, remedy=remedy)
     return Target(
         name=f"the local AWS at {running.endpoint}",
         local=True,
@@ -77,14 +80,14 @@ def running_local_aws(*, background: Path, region: str) -> Target:
 
 
 def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:
-    """Images of jobs that a tag names in a registry of the local account."""
+    """Return the tagged job images in a registry of the local account."""
     for job in cluster.jobs:
         image = re.fullmatch(ECR_IMAGE, job.image)
         if image and image["account"] == ACCOUNT and image["tag"] and not image["digest"]:
             yield SeedContainerImage(repository=image["repository"], tag=image["tag"], region=image["region"])
 
 
-def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
+def _fake_reservations(cluster: ClusterConfig) -> list[SeedReservation]:
     now = datetime.now(UTC)
     return [
         SeedReservation(
@@ -93,12 +96,12 @@ def _fakes(cluster: ClusterConfig) -> list[SeedReservation]:
             zone_id=cluster.zone_id,
             instance_type=cluster.instance_type,
             count=cluster.nodes_from(capacity),
-            # A rollout need not name the times; a block that is running now is what one deploys to.
+            # Default to a block that has started, since rollouts need not specify times.
             start=capacity.start or now,
-            end=capacity.end or (now + _FAKE_BLOCK if block else None),
-            block=block,
+            end=capacity.end or (now + _FAKE_BLOCK if is_block else None),
+            block=is_block,
         )
         for _, capacity in cluster.sources()
         if capacity.reservation_id is not None
-        for block in (capacity.market_type == "capacity-block",)
+        for is_block in (capacity.market_type == "capacity-block",)
     ]

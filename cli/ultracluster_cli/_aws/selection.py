@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig
 
-__all__ = ["called", "clusters_of"]
+__all__ = ["clusters_named", "clusters_of"]
 
 
 class _Named(Protocol):
@@ -26,17 +26,17 @@ def clusters_of(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
         wave: Name of the wave. None for all.
 
     Raises:
-        FindingsError: If the rollout has no such wave (UC9008).
+        FindingsError: If the wave does not exist (UC9008).
     """
-    names = [each.name for each in config.waves]
+    names = [wave_config.name for wave_config in config.waves]
     if wave is not None and wave not in names:
-        problem = f"got the wave {quote(wave)}, which the rollout does not have"
-        raise FindingsError([Finding(code="UC9008", problem=problem, allowed=", ".join(names))])
+        problem = f"unknown wave {quote(wave)}"
+        raise FindingsError.of("UC9008", problem, allowed=", ".join(names))
     return config.clusters(wave)
 
 
-def called(clusters: Sequence[_Cluster], names: Sequence[str], *, rollout: Path) -> list[_Cluster]:
-    """Return the clusters with some names; one name may occur in several Regions.
+def clusters_named(clusters: Sequence[_Cluster], names: Sequence[str], *, rollout: Path) -> list[_Cluster]:
+    """Return the clusters with the given names, which may occur in several Regions.
 
     Args:
         clusters: The clusters.
@@ -44,13 +44,13 @@ def called(clusters: Sequence[_Cluster], names: Sequence[str], *, rollout: Path)
         rollout: The rollout file.
 
     Raises:
-        FindingsError: For each name that no cluster has (UC2201).
+        FindingsError: For each unknown name (UC2201).
     """
-    known = dict.fromkeys(each.name for each in clusters)
+    known = dict.fromkeys(cluster.name for cluster in clusters)
     findings = [
         Finding(
             code="UC2201",
-            problem=f"got the cluster {quote(name)}, which the rollout does not have",
+            problem=f"unknown cluster {quote(name)}",
             allowed=", ".join(known),
             location=str(rollout),
         )
@@ -59,4 +59,4 @@ def called(clusters: Sequence[_Cluster], names: Sequence[str], *, rollout: Path)
     ]
     if findings:
         raise FindingsError(findings)
-    return [each for each in clusters if not names or each.name in names]
+    return [cluster for cluster in clusters if not names or cluster.name in names]

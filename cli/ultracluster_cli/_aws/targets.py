@@ -1,4 +1,4 @@
-"""Where a rollout is deployed: a real account, or the local AWS with the rollout's fakes in it."""
+"""Deployment targets: AWS accounts and the local AWS."""
 
 import os
 import threading
@@ -14,7 +14,7 @@ import botocore.exceptions
 from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.local_errors import local_aws_findings
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_stacks.config import ClusterConfig
 
@@ -23,16 +23,16 @@ __all__ = ["Target", "account", "local_aws", "running_local_aws"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
-    """Where to deploy.
+    """A deployment target.
 
     Attributes:
-        name: What to call it when speaking to people.
-        local: Whether it is a local AWS, where nothing is real and nobody is asked.
-        environment: Environment for the CDK CLI.
-        client: Gives boto3 clients.
-        account: Account of the credentials. None for a local AWS.
-        profile: Profile that the CDK CLI takes too. None for the credentials of the shell.
-        calls: What the clients send; not what the CDK CLI sends.
+        name: Name in messages.
+        local: Whether it is a local AWS, where no confirmation is needed.
+        environment: Environment variables for the CDK CLI.
+        client: Returns boto3 clients.
+        account: Account ID. None for a local AWS.
+        profile: AWS profile. None for the default credentials.
+        calls: Requests of the clients, excluding those of the CDK CLI.
     """
 
     name: str
@@ -45,35 +45,35 @@ class Target:
 
     @property
     def cdk_options(self) -> tuple[str, ...]:
-        """What the CDK CLI is told, so that it goes to the same place."""
+        """Options that make the CDK CLI use the same target."""
         options = ("--profile", self.profile) if self.profile else ()
-        return (*options, "--no-notices") if self.local else options  # notices come from outside this machine
+        return (*options, "--no-notices") if self.local else options  # notices need the network
 
 
 @contextmanager
 def account(profile: str | None = None) -> Iterator[Target]:
-    """Give the account of a profile or of the credentials, as boto3 and the CDK CLI find them.
+    """Open the account of a profile or of the default credentials.
 
     Args:
-        profile: Profile of the AWS configuration. Default: the credentials of the shell.
+        profile: AWS profile. Default: boto3's default credentials.
 
     Raises:
-        FindingsError: If there are no credentials, or AWS does not accept them (UC9009).
+        FindingsError: If credentials are missing or invalid (UC9009).
     """
     try:
         session = aws_session(profile)
         region = session.region_name or "us-east-1"
         identity = session.client("sts", region_name=region).get_caller_identity()
     except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
-        remedy = "Sign in (such as `aws sso login`), set AWS_PROFILE, or deploy to a local AWS with --local"
+        remedy = "Sign in (such as with `aws sso login`), set AWS_PROFILE, or use --local"
         problem = f"profile {profile}: {error}" if profile else str(error)
-        raise FindingsError([Finding(code="UC9009", problem=problem, remedy=remedy)]) from error
+        raise FindingsError.of("UC9009", problem, remedy=remedy) from error
     calls = CallCounts()
     yield Target(
         name=f"account {identity['Account']} as {identity['Arn']}",
         local=False,
         environment=os.environ,
-        client=calls.counted(_clients(session)),
+        client=calls.wrap(_clients(session)),
         calls=calls,
         account=identity["Account"],
         profile=profile,
@@ -81,13 +81,13 @@ def account(profile: str | None = None) -> Iterator[Target]:
 
 
 def _clients(session: Any) -> Client:
-    """Give the clients of a session; threads may ask, though boto3 makes no two clients of a session at a time."""
+    """Return a thread-safe function that creates clients, which boto3 sessions do not do concurrently."""
     lock = threading.Lock()
-    make = cache(lambda service, region: session.client(service, region_name=region))
+    cached_client = cache(lambda service, region: session.client(service, region_name=region))
 
     def client(service: str, region: str) -> Any:
         with lock:
-            return make(service, region)
+            return cached_client(service, region)
 
     return client
 
@@ -103,21 +103,21 @@ def local_aws(
 ) -> Iterator[Target]:
     """Open the local AWS, seeded with fakes of the clusters' reservations and images.
 
-    Uses the one that `ultracluster local up` has started, or starts one that ends with this context.
+    Use the one started by `ultracluster local up`, or start one for the duration of this context.
 
     Args:
         clusters: Clusters to deploy.
-        background: Directory of the one that may run in the background.
-        temporary: Directory for one that ends with this context.
-        steps: Receives the seconds that starting takes.
+        background: Directory of `ultracluster local up`.
+        temporary: Directory for one started here.
+        steps: Receives the seconds taken to start.
         seed_blocks: Whether to seed the clusters' Capacity Blocks too. Default: True.
 
     Raises:
-        FindingsError: If it is not installed (UC8004), cannot start (UC8002, UC8003), or does not take the
-            reservations (UC8006).
+        FindingsError: If it is not installed (UC8004), cannot start (UC8002, UC8003), or rejects the reservations
+            (UC8006).
     """
     with local_aws_findings():
-        from ultracluster_cli._aws import local_target  # noqa: PLC0415 - needs an optional distribution
+        from ultracluster_cli._aws import local_target  # noqa: PLC0415 - optional dependency
 
         with local_target.local_aws(
             clusters, background=background, temporary=temporary, steps=steps, seed_blocks=seed_blocks
@@ -126,16 +126,16 @@ def local_aws(
 
 
 def running_local_aws(*, background: Path, region: str) -> Target:
-    """Return the local AWS that `ultracluster local up` has started, as it is.
+    """Return the local AWS started by `ultracluster local up`, without seeding it.
 
     Args:
-        background: Its directory.
-        region: Region that its environment names.
+        background: Directory of `ultracluster local up`.
+        region: Region for its environment.
 
     Raises:
-        FindingsError: If it is not installed (UC8004), or none runs (UC9206).
+        FindingsError: If it is not installed (UC8004), or is not running (UC9206).
     """
     with local_aws_findings():
-        from ultracluster_cli._aws import local_target  # noqa: PLC0415 - needs an optional distribution
+        from ultracluster_cli._aws import local_target  # noqa: PLC0415 - optional dependency
 
         return local_target.running_local_aws(background=background, region=region)

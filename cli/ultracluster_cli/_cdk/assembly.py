@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ultracluster_rules.untrusted_files import read_given_json
+from ultracluster_rules.untrusted_files import read_untrusted_json
 
 __all__ = ["AssemblyStack", "artifacts", "inside", "read_assembly"]
 
@@ -16,8 +16,8 @@ class AssemblyStack:
 
     Attributes:
         cluster: Name of its stage, such as ``training-a-us-east-2``.
-        name: Its name in CloudFormation.
-        region: Its Region.
+        name: Stack name.
+        region: AWS Region.
     """
 
     cluster: str
@@ -29,10 +29,10 @@ def read_assembly(directory: Path) -> list[AssemblyStack]:
     """Return the stacks of all stages under `directory`, in the order of the manifests.
 
     Args:
-        directory: The cloud assembly, usually cdk.out.
+        directory: Cloud assembly, usually cdk.out.
 
     Raises:
-        OSError: If there is no cloud assembly.
+        OSError: If the directory is not a cloud assembly.
     """
     return [
         AssemblyStack(
@@ -48,30 +48,30 @@ def read_assembly(directory: Path) -> list[AssemblyStack]:
 
 
 def inside(directory: Path, name: str) -> Path:
-    """Return a path that an assembly names.
+    """Resolve a path from an assembly.
 
     Args:
-        directory: The folder that names it.
-        name: The path, from there.
+        directory: Folder that the path is relative to.
+        name: Relative path.
 
     Raises:
-        ValueError: If it leads out of the folder.
+        ValueError: If the path is outside of the folder.
     """
     path = directory / name
     if path.resolve().is_relative_to(directory.resolve()):
         return path
-    raise ValueError(f"{name[:80]!a} leads out of its folder")
+    raise ValueError(f"{name[:80]!a} is outside of its folder")
 
 
 def artifacts(directory: Path, *, kind: str) -> Iterator[tuple[str, Any]]:
-    """Return the artifacts of one kind by name, without those of stages.
+    """Return the artifacts of one kind by name, excluding those of stages.
 
     Args:
         directory: The cloud assembly, or the folder of a stage in one.
-        kind: Such as ``aws:cloudformation:stack``.
+        kind: Artifact type, such as ``aws:cloudformation:stack``.
 
     Raises:
-        OSError: If there is no cloud assembly.
+        OSError: If the directory is not a cloud assembly.
     """
-    manifest = read_given_json(directory / "manifest.json")
+    manifest = read_untrusted_json(directory / "manifest.json")
     return ((name, artifact) for name, artifact in manifest["artifacts"].items() if artifact["type"] == kind)

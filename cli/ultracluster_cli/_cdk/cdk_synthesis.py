@@ -1,13 +1,13 @@
-"""Run `cdk synth` into a separate folder, so that cdk.out stays what was last deployed."""
+"""Run `cdk synth` in a separate output folder, leaving cdk.out as last deployed."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.toolchain import Toolchain, with_own_folders
+from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
 from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 
 __all__ = ["synthesize_into"]
 
@@ -27,13 +27,13 @@ def synthesize_into(
     """Synthesize a rollout.
 
     Args:
-        output: Where to write the cloud assembly; it does not exist.
-        toolchain: What synthesizes.
+        output: New folder for the cloud assembly.
+        toolchain: CDK toolchain.
         directory: Folder of the CDK app.
-        rollout: The rollout file, which was checked already.
-        wave: Name of the one wave to synthesize. None for all.
+        rollout: Valid rollout file.
+        wave: Wave to synthesize. None for all.
         temporary: Folder for temporary files.
-        environment: Environment of the CDK CLI.
+        environment: Environment variables of the CDK CLI.
 
     Raises:
         FindingsError: If cdk synth fails (UC9201).
@@ -49,13 +49,13 @@ def synthesize_into(
     code = run_logged(
         command,
         directory=directory,
-        environment=with_own_folders(environment, toolchain=toolchain, state=state, temporary=temporary),
+        environment=with_project_folders(environment, toolchain=toolchain, state=state, temporary=temporary),
         log=log,
         on_line=lines.append,
     )
     if code:
         for line in lines[-_LINES_SHOWN:]:
             say(f"  | {line}")
-        problem = f"cdk synth ended with code {code}; the whole log is {log}"
-        remedy = "Repair the cause and run the command again"
-        raise FindingsError([Finding(code="UC9201", problem=problem, remedy=remedy)])
+        problem = f"cdk synth ended with code {code}; see {log}"
+        remedy = "Fix the error and run the command again"
+        raise FindingsError.of("UC9201", problem, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Run a long command as a child process that cannot outlive this one."""
+"""Run commands as child processes that cannot outlive this one."""
 
 import os
 import signal
@@ -25,25 +25,25 @@ def run_logged(
 ) -> int:
     """Run a non-interactive command in its own process group.
 
-    The group ends with this call: also when `on_line` raises, at Ctrl-C, and when this process is killed.
+    The group is killed when this call ends, including on exceptions, Ctrl-C and kill -9 of this process.
 
     Args:
         command: Program and arguments.
-        directory: Where it runs.
-        environment: Its whole environment.
-        log: File that receives all it prints; written anew.
-        on_line: Called with each line that it prints, without the line's end.
+        directory: Working directory.
+        environment: Environment variables.
+        log: File to overwrite with the output.
+        on_line: Called with each line of output, without the newline.
 
     Returns:
         The exit code; 128 + n if signal n ended it.
     """
     with (
         _watched_pipe() as watched,
-        log.open("w", encoding="utf-8") as written,
-        _started(command, watched, directory, environment, stderr=subprocess.STDOUT) as process,
+        log.open("w", encoding="utf-8") as log_file,
+        _start(command, watched, directory, environment, stderr=subprocess.STDOUT) as process,
     ):
         try:
-            _copy_lines(process.stdout, written, on_line)
+            _copy_lines(process.stdout, log_file, on_line)
             return process.wait()
         finally:
             _end_group(process)
@@ -54,19 +54,19 @@ def run_captured(
 ) -> subprocess.CompletedProcess[str]:
     """Run a short non-interactive command in its own process group, and capture its output.
 
-    The group ends with this call: also at Ctrl-C, and when this process is killed.
+    The group is killed when this call ends, including on Ctrl-C and kill -9 of this process.
 
     Args:
         command: Program and arguments.
-        directory: Where it runs.
-        environment: Its whole environment.
+        directory: Working directory.
+        environment: Environment variables.
 
     Returns:
         The exit code, 128 + n if signal n ended it, and both outputs.
     """
     with (
         _watched_pipe() as watched,
-        _started(command, watched, directory, environment, stderr=subprocess.PIPE) as process,
+        _start(command, watched, directory, environment, stderr=subprocess.PIPE) as process,
     ):
         try:
             stdout, stderr = process.communicate()
@@ -76,12 +76,12 @@ def run_captured(
 
 
 def run_in_terminal(command: Sequence[str], *, directory: Path, environment: Mapping[str, str]) -> int:
-    """Run an interactive command, which reads and prints at the terminal itself.
+    """Run an interactive command that uses the terminal.
 
     Args:
         command: Program and arguments.
-        directory: Where it runs.
-        environment: Its whole environment.
+        directory: Working directory.
+        environment: Environment variables.
 
     Returns:
         The exit code; 128 + n if signal n ended it.
@@ -96,12 +96,12 @@ def run_in_terminal(command: Sequence[str], *, directory: Path, environment: Map
             try:
                 return process.wait()
             except KeyboardInterrupt:
-                continue  # the terminal has sent it to the command too, which ends in its own way
+                continue  # the command receives Ctrl-C as well and exits by itself
 
 
 @contextmanager
 def _watched_pipe() -> Iterator[int]:
-    """Open the pipe whose end tells the supervisor that this process is gone."""
+    """Open a pipe whose end of file tells the supervisor that this process is gone."""
     watched, held = os.pipe()
     try:
         yield watched
@@ -110,7 +110,7 @@ def _watched_pipe() -> Iterator[int]:
         os.close(held)
 
 
-def _started(
+def _start(
     command: Sequence[str], watched: int, directory: Path, environment: Mapping[str, str], *, stderr: int
 ) -> subprocess.Popen[str]:
     return subprocess.Popen(
@@ -128,7 +128,7 @@ def _started(
 
 
 def _supervisor(watched: int) -> list[str]:
-    # -I and -S: it needs the standard library only, and starts in a hundredth of a second.
+    # -I and -S skip site packages, so that the supervisor starts in 10 ms.
     return [sys.executable, "-I", "-S", str(_SUPERVISOR), str(watched)]
 
 
@@ -140,11 +140,11 @@ def _copy_lines(source: IO[str] | None, log: IO[str], on_line: Callable[[str], N
 
 
 def _end_group(process: subprocess.Popen[str]) -> None:
-    # Asked first, so that the CDK CLI can remove its locks. The group may live on after its leader.
+    # SIGTERM first, so that the CDK CLI can remove its locks. The group may outlive its leader.
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
-        except (ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+        except (ProcessLookupError, PermissionError):  # macOS raises PermissionError for zombies
             return
         try:
             process.wait(timeout=_GRACE_SECONDS)

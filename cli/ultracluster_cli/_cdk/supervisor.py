@@ -1,8 +1,8 @@
 """Run a command, and kill it and everything it started when the parent process is gone.
 
-Started by `child_process` as its own program: ``python supervisor.py PIPE COMMAND...``. Nobody ever writes to the pipe; its
-end of file says that our parent has died, however that happened. This also works after kill -9 and on macOS, where a
-process cannot ask the kernel for a signal at its parent's death.
+Started by `child_process` as a separate program: ``python supervisor.py PIPE COMMAND...``. Nothing is ever written to
+the pipe; its end of file means that the parent is gone. This also works after kill -9, and on macOS, which cannot send
+a signal when a parent dies.
 """
 
 import os
@@ -13,19 +13,19 @@ import threading
 
 
 def _supervise(pipe: int, command: list[str]) -> int:
-    # These reach the command as well, being sent to the whole group; it decides what to do, and we wait for it.
+    # The whole group receives these signals; wait for the command to handle them.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     child = subprocess.Popen(command)
     threading.Thread(target=_kill_at_end_of, args=(pipe, child), daemon=True).start()
     code = child.wait()
-    return code if code >= 0 else 128 - code  # a death by signal, as shells report it
+    return code if code >= 0 else 128 - code  # killed by a signal; 128 + n, as in shells
 
 
 def _kill_at_end_of(pipe: int, child: subprocess.Popen[bytes]) -> None:
     os.read(pipe, 1)
     if os.getpgrp() == os.getpid():
-        os.killpg(0, signal.SIGKILL)  # the group is ours alone, and we are part of it
+        os.killpg(0, signal.SIGKILL)  # the group consists of this process and its children
     else:
         child.kill()
 

@@ -1,4 +1,4 @@
-"""Measure the steps of a command, and report them."""
+"""Measure and report the steps of a command."""
 
 import time
 from collections.abc import Iterator
@@ -6,22 +6,22 @@ from contextlib import contextmanager
 
 from ultracluster_cli.output import say
 
-__all__ = ["timed", "told"]
+__all__ = ["measure", "measure_and_report"]
 
 
 @contextmanager
-def timed(steps: dict[str, float], step: str) -> Iterator[None]:
-    """Add the seconds of the body to those of `step`, unless it fails."""
-    began = time.monotonic()
+def measure(steps: dict[str, float], step: str) -> Iterator[None]:
+    """Add the duration of the body to `step`, unless it fails."""
+    start = time.monotonic()
     yield
-    steps[step] = steps.get(step, 0.0) + time.monotonic() - began
+    steps[step] = steps.get(step, 0.0) + time.monotonic() - start
 
 
 @contextmanager
-def told(steps: dict[str, float], step: str) -> Iterator[list[str]]:
-    """Measure the body as `timed` does, then print the lines it appended and its seconds."""
-    came_of_it: list[str] = []
-    began = time.monotonic()
-    with timed(steps, step):
-        yield came_of_it
-    say(f"{'; '.join(came_of_it)} ({time.monotonic() - began:.1f} s)")
+def measure_and_report(steps: dict[str, float], step: str) -> Iterator[list[str]]:
+    """Measure the body, then print the messages that it appended and its duration."""
+    messages: list[str] = []
+    start = time.monotonic()
+    with measure(steps, step):
+        yield messages
+    say(f"{'; '.join(messages)} ({time.monotonic() - start:.1f} s)")

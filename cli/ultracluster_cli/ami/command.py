@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Any
 
 import typer
+from botocore.config import Config
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
-from ultracluster_cli.ami.session import clients_of, find_images
+from ultracluster_cli._aws.clients import Client
 from ultracluster_cli.options import (
     ClustersOption,
     JsonOption,
@@ -18,6 +20,8 @@ from ultracluster_cli.options import (
 )
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
 from ultracluster_stacks.config.editing.image_references import ClusterImage, cluster_images, with_images
 from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file
@@ -38,37 +42,37 @@ def _group() -> None:
 def resolve(
     rollout: RolloutArgument,
     *,
-    image: Annotated[str, typer.Option(help=f"Line of AMIs: {_LINES}.")] = "ecs-neuron",
+    image: Annotated[str, typer.Option(help=f"AMI family: {_LINES}.")] = "ecs-neuron",
     parameter: Annotated[
-        str | None, typer.Option(help="SSM parameter of your own with the id of an AMI, instead of --image.")
+        str | None, typer.Option(help="SSM parameter with an AMI ID, instead of --image.")
     ] = None,
     baked: Annotated[
-        str | None, typer.Option(help="Name of a NeuronAmi, whose newest AMI is taken, instead of --image.")
+        str | None, typer.Option(help="NeuronAmi whose newest AMI to use, instead of --image.")
     ] = None,
     cluster: ClustersOption = None,
     write: WriteOption = False,
     profile: RolloutProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the newest AMI for each cluster of a rollout; --write pins the rollout to it."""
+    """Show the newest AMI for each cluster of a rollout, or pin the rollout to it."""
     _check_choice(image, parameter, baked)
-    everywhere = cluster_images(rollout)
-    places, warnings = _choose(everywhere, cluster or [], neuron_only=not (parameter or baked))
-    profiles = {place.loc: profile or place.profile for place in places}
-    clients = {named: clients_of(named) for named in dict.fromkeys(profiles.values())}
-    found = {
-        (named, region): one
-        for named, client in clients.items()
-        for region, one in find_images(
+    all_images = cluster_images(rollout)
+    selected, warnings = _choose(all_images, cluster or [], neuron_only=not (parameter or baked))
+    profiles = {place.loc: profile or place.profile for place in selected}
+    clients = {profile_name: clients_of(profile_name) for profile_name in dict.fromkeys(profiles.values())}
+    images_found = {
+        (profile_name, region): image_found
+        for profile_name, client in clients.items()
+        for region, image_found in find_images(
             client,
-            regions=sorted({place.region for place in places if profiles[place.loc] == named}),
+            regions=sorted({place.region for place in selected if profiles[place.loc] == profile_name}),
             image=image,
             parameter=parameter,
             baked=baked,
         ).items()
     }
-    images = {place.loc: found[profiles[place.loc], place.region] for place in places}
-    warnings += [] if parameter or baked else _lacks(image)
+    images = {place.loc: images_found[profiles[place.loc], place.region] for place in selected}
+    warnings += [] if parameter or baked else _missing_parts(image)
     now = datetime.now(UTC)
     rows: list[dict[str, Any]] = [
         {
@@ -80,20 +84,22 @@ def resolve(
             "created": images[place.loc].created.date().isoformat(),
             "age_days": images[place.loc].age_days(now),
         }
-        for place in places
+        for place in selected
     ]
     if write:
         text = read_source_file(rollout)
-        ids = {loc: one.image_id for loc, one in images.items()}
-        new = with_images(text, places, ids, others=len(places) < len(everywhere))
+        ids = {loc: image_found.image_id for loc, image_found in images.items()}
+        new = with_images(text, selected, ids, others=len(selected) < len(all_images))
         rollout.write_text(new, encoding="utf-8", newline="")
         warnings += rollout_findings(rollout)
     print_findings(warnings)
     if as_json:
-        print_json({"clusters": rows, "written": write, "warnings": [str(one) for one in warnings]})
+        print_json(
+            {"clusters": rows, "written": write, "warnings": [str(image_found) for image_found in warnings]}
+        )
         return
     print_table(columns=list(rows[0]) if rows else [], rows=rows)
-    say(f"{rollout} is written" if write else "Nothing is written; --write pins the rollout to these ids")
+    say(f"Updated {rollout}." if write else "Nothing written; use --write to pin the rollout to these AMIs.")
 
 
 def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
@@ -113,43 +119,92 @@ def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
 def _choose(
     places: Sequence[ClusterImage], names: Sequence[str], *, neuron_only: bool
 ) -> tuple[list[ClusterImage], list[Finding]]:
-    """Return the named clusters that can use an AMI for Neuron, and warnings about the others."""
-    known = {place.cluster for place in places}
-    if unknown := [name for name in names if name not in known]:
+    """Return the selected clusters that can use a Neuron AMI, and warnings about the others."""
+    names_known = {place.cluster for place in places}
+    if unknown := [name for name in names if name not in names_known]:
         raise FindingsError(
             [
                 Finding(
                     code="UC4060",
                     problem=f"got {quote(name)}",
-                    allowed=", ".join(sorted(known)) or "the rollout has no cluster",
+                    allowed=", ".join(sorted(names_known)) or "the rollout has no clusters",
                     path="--cluster",
                 )
                 for name in unknown
             ]
         )
-    chosen, findings = [], []
+    selected, findings = [], []
     for place in places:
-        machine = INSTANCE_TYPES.get(place.instance_type)  # None: one that the rollout describes
+        machine = INSTANCE_TYPES.get(place.instance_type)  # None for a custom instance type
         if names and place.cluster not in names:
             continue
         if neuron_only and machine is not None and not machine.is_neuron:
-            problem = f"{place.cluster} is left as it is: {machine.name} has {machine.accelerator}, no Neuron"
-            remedy = "Give its AMI with --parameter and --cluster, or write it into the rollout"
+            problem = f"{place.cluster} is not updated: {machine.name} has {machine.accelerator}, not Neuron"
+            remedy = "Use --parameter and --cluster, or set image_id in the rollout"
             findings.append(Finding(code="UC4059", problem=problem, remedy=remedy))
         else:
-            chosen.append(place)
-    return chosen, findings
+            selected.append(place)
+    return selected, findings
 
 
-def _lacks(image: str) -> list[Finding]:
+def _missing_parts(image: str) -> list[Finding]:
     kind = IMAGE_KINDS[image]
     if not kind.missing:
         return []
     return [
         Finding(
             code="UC4058",
-            problem=f"{image} is not known to carry {', '.join(kind.missing)} ({kind.source}, {kind.dated})",
-            remedy="Bake what is missing with NeuronAmi (docs/images.md), then resolve with --baked; nodes that lack a "
-            "part that they need refuse to join",
+            problem=f"{image} is not known to include {', '.join(kind.missing)} ({kind.source}, {kind.dated})",
+            remedy="Bake an AMI with NeuronAmi (docs/images.md) and resolve it with --baked; incomplete nodes do not "
+            "join the cluster",
         )
     ]
+
+
+def clients_of(profile: str | None) -> Client:
+    """Return a function that creates clients.
+
+    Args:
+        profile: AWS profile. None for boto3's default.
+
+    Raises:
+        FindingsError: If the profile does not exist (UC9009).
+    """
+    session = aws_session(profile)
+    config = Config(retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=30)
+    return cache(lambda service, region: session.client(service, region_name=region, config=config))
+
+
+def find_images(
+    clients: Client, *, regions: Sequence[str], image: str, parameter: str | None, baked: str | None
+) -> dict[str, MachineImage]:
+    """Find the AMI of each Region.
+
+    Args:
+        clients: Returns boto3 clients.
+        regions: Regions to search.
+        image: AMI family with a public parameter, used without `parameter` and `baked`.
+        parameter: Name of an SSM parameter with an AMI ID.
+        baked: Name of a `NeuronAmi`.
+
+    Raises:
+        FindingsError: UC4055 or UC4056, for all Regions together.
+    """
+    images: dict[str, MachineImage] = {}
+    findings: list[Finding] = []
+    for region in regions:
+
+        def client(service: str, region: str = region) -> Any:
+            return clients(service, region)
+
+        try:
+            if baked:
+                images[region] = newest_baked_image(client, region=region, name=baked)
+            else:
+                name = parameter or IMAGE_KINDS[image].parameter or ""
+                images[region] = image_of_parameter(client, region=region, parameter=name)
+        except FindingsError as error:
+            findings += error.findings
+    if findings:
+        raise FindingsError(findings)
+    return images

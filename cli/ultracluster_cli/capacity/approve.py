@@ -1,5 +1,6 @@
-"""`ultracluster capacity approve`, `extend` and `reserve`: record the terms of a purchase before it."""
+"""`ultracluster capacity approve`, `extend` and `reserve`: record the terms of a purchase."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -35,7 +36,7 @@ from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOptio
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.purchasing.order_checks import check_order
-from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder
+from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
 __all__ = ["approve", "extend", "reserve"]
 
@@ -44,7 +45,27 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _approve(session: Any, order: Any, *, as_json: bool) -> None:
+def _approve(
+    order_type: Callable[..., Order],
+    *,
+    profile: str | None,
+    ledger: str | None,
+    ledger_region: str | None,
+    as_json: bool,
+    max_fee: str,
+    month_cap: str,
+    expires_in_hours: int,
+    **terms: Any,
+) -> None:
+    """Approve an order. `terms` are the fields of the order that its command has parsed."""
+    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
+    order = order_type(
+        account=session.account(),
+        max_fee=read_fee("--max-fee", max_fee),
+        month_cap=read_fee("--month-cap", month_cap),
+        expires_at=(_now() + timedelta(hours=expires_in_hours)).replace(microsecond=0),
+        **terms,
+    )
     findings = check_order(order, now=_now())
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors:
@@ -55,20 +76,7 @@ def _approve(session: Any, order: Any, *, as_json: bool) -> None:
         print_json({"order": record_row(record)})
     else:
         say(f"Approved order {order.name} until {order.expires_at:%Y-%m-%d %H:%M} UTC, token {record.token}.")
-        say(f"Nothing is bought yet: ultracluster capacity buy {order.name}")
-
-
-def _common(session: Any, **given: Any) -> dict[str, Any]:
-    return {
-        "name": given["order"],
-        "account": session.account(),
-        "cluster": given["cluster"],
-        "currency": given["currency"],
-        "max_fee": read_fee("--max-fee", given["max_fee"]),
-        "month_cap": read_fee("--month-cap", given["month_cap"]),
-        "approver": given["approver"],
-        "expires_at": (_now() + timedelta(hours=given["expires_in_hours"])).replace(microsecond=0),
-    }
+        say(f"Nothing is bought yet. To buy: ultracluster capacity buy {order.name}")
 
 
 def approve(
@@ -76,17 +84,17 @@ def approve(
     *,
     cluster: ClusterOption,
     instance_type: TypeOption = None,
-    nodes: Annotated[int | None, typer.Option("--nodes", help="Nodes.")] = None,
+    nodes: Annotated[int | None, typer.Option("--nodes", help="Number of nodes.")] = None,
     ultraservers: Annotated[
-        int | None, typer.Option("--ultraservers", help="UltraServers instead of nodes.")
+        int | None, typer.Option("--ultraservers", help="Number of UltraServers, instead of nodes.")
     ] = None,
     ultraserver_type: UltraServerTypeOption = DEFAULT_ULTRASERVER,
     days: DaysOption,
     between: BetweenOption,
-    end_by: Annotated[str | None, typer.Option("--end-by", help="Latest end.")] = None,
+    end_by: Annotated[str | None, typer.Option("--end-by", help="Latest end: a day or a UTC time.")] = None,
     regions: RegionsOption,
     zone_ids: Annotated[
-        str, typer.Option("--zone-ids", help="Zone ids to accept. Default: every zone.")
+        str, typer.Option("--zone-ids", help="Comma-separated zone IDs to accept. Default: all.")
     ] = "",
     platform: PlatformOption = "Linux/UNIX",
     prefer: PreferOption = "total",
@@ -100,27 +108,27 @@ def approve(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Approve the terms of one purchase of a Capacity Block. Buys nothing."""
-    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
-    common = _common(
-        session,
-        order=order,
+    """Approve the purchase of a Capacity Block without buying it."""
+    hours = read_days(days)
+    shortest, longest = accepted_hours(hours)
+    block_type = instance_type if ultraservers is None else None
+    block_ultraserver = ultraserver_type if ultraservers is not None else None
+    _approve(
+        BlockOrder,
+        name=order,
         cluster=cluster,
         currency=currency,
         max_fee=max_fee,
         month_cap=month_cap,
         approver=approver,
         expires_in_hours=expires_in_hours,
-    )
-    hours = read_days(days)
-    shortest, longest = accepted_hours(hours)
-    wanted_type = instance_type if ultraservers is None else None
-    wanted_ultraserver = ultraserver_type if ultraservers is not None else None
-    terms = BlockOrder(
-        **common,
-        regions=searched_regions(regions, instance_type=wanted_type, ultraserver_type=wanted_ultraserver),
-        instance_type=wanted_type,
-        ultraserver_type=wanted_ultraserver,
+        profile=profile,
+        ledger=ledger,
+        ledger_region=ledger_region,
+        as_json=as_json,
+        regions=searched_regions(regions, instance_type=block_type, ultraserver_type=block_ultraserver),
+        instance_type=block_type,
+        ultraserver_type=block_ultraserver,
         count=(nodes if ultraservers is None else ultraservers) or 0,
         platform=platform,
         zone_ids=read_regions(zone_ids, known=()),
@@ -132,19 +140,21 @@ def approve(
         max_hours=longest,
         prefer=prefer,
     )
-    _approve(session, terms, as_json=as_json)
 
 
 def extend(
     order: OrderArgument,
     *,
     cluster: ClusterOption,
-    reservation: Annotated[str, typer.Option("--reservation-id", help="The reservation to extend: cr-….")],
+    reservation: Annotated[str, typer.Option("--reservation-id", help="Reservation to extend: cr-….")],
     region: Annotated[str, typer.Option(help="Region of the reservation.")],
     expected_end: Annotated[
-        str, typer.Option("--expected-end", help="The end that it must still have when bought.")
+        str,
+        typer.Option(
+            "--expected-end", help="Current end of the reservation; a different end cancels the purchase."
+        ),
     ],
-    days: Annotated[int, typer.Option("--days", help="How long to extend it.")],
+    days: Annotated[int, typer.Option("--days", help="Days to extend by.")],
     max_fee: MaxFeeOption,
     month_cap: MonthCapOption,
     currency: CurrencyOption = "USD",
@@ -155,26 +165,25 @@ def extend(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Approve an extension of a Capacity Block, which `buy` then buys."""
-    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
-    common = _common(
-        session,
-        order=order,
+    """Approve the extension of a Capacity Block without buying it."""
+    _approve(
+        ExtensionOrder,
+        name=order,
         cluster=cluster,
         currency=currency,
         max_fee=max_fee,
         month_cap=month_cap,
         approver=approver,
         expires_in_hours=expires_in_hours,
-    )
-    terms = ExtensionOrder(
-        **common,
+        profile=profile,
+        ledger=ledger,
+        ledger_region=ledger_region,
+        as_json=as_json,
         region=region,
         reservation_id=reservation,
         expected_end=read_time("--expected-end", expected_end),
         extension_hours=days * 24,
     )
-    _approve(session, terms, as_json=as_json)
 
 
 def reserve(
@@ -184,16 +193,16 @@ def reserve(
     instance_type: Annotated[
         str, typer.Option("--instance-type", help="Instance type, such as trn2.48xlarge.")
     ],
-    nodes: Annotated[int, typer.Option("--nodes", help="Nodes.")],
+    nodes: Annotated[int, typer.Option("--nodes", help="Number of nodes.")],
     region: Annotated[str, typer.Option(help="Region to reserve in.")],
-    zone_id: Annotated[str, typer.Option("--zone-id", help="Zone id, such as use2-az3.")],
-    end: Annotated[str, typer.Option("--end", help="When it ends by itself.")],
+    zone_id: Annotated[str, typer.Option("--zone-id", help="Zone ID, such as use2-az3.")],
+    end: Annotated[str, typer.Option("--end", help="End of the reservation: a day or a UTC time.")],
     hourly_price: Annotated[
         str,
-        typer.Option("--hourly-price", help="Price of one instance-hour: EC2 quotes none, you vouch for it."),
+        typer.Option("--hourly-price", help="Price of one instance-hour, which EC2 does not quote."),
     ],
     placement_group_arn: Annotated[
-        str | None, typer.Option("--placement-group-arn", help="Cluster placement group to reserve in.")
+        str | None, typer.Option("--placement-group-arn", help="Cluster placement group of the reservation.")
     ] = None,
     platform: PlatformOption = "Linux/UNIX",
     max_fee: MaxFeeOption,
@@ -206,20 +215,20 @@ def reserve(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Approve an On-Demand Capacity Reservation, which `buy` then creates and `cancel` cancels."""
-    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
-    common = _common(
-        session,
-        order=order,
+    """Approve an On-Demand Capacity Reservation without creating it."""
+    _approve(
+        OnDemandOrder,
+        name=order,
         cluster=cluster,
         currency=currency,
         max_fee=max_fee,
         month_cap=month_cap,
         approver=approver,
         expires_in_hours=expires_in_hours,
-    )
-    terms = OnDemandOrder(
-        **common,
+        profile=profile,
+        ledger=ledger,
+        ledger_region=ledger_region,
+        as_json=as_json,
         region=region,
         instance_type=instance_type,
         count=nodes,
@@ -229,4 +238,3 @@ def reserve(
         hourly_price=read_fee("--hourly-price", hourly_price),
         placement_group_arn=placement_group_arn,
     )
-    _approve(session, terms, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`ultracluster capacity`: find, approve, buy at most once, extend, reserve and verify capacity."""
+"""`ultracluster capacity`: find, approve, buy, extend, reserve and verify capacity."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ from ultracluster_cli.capacity.session import fresh_nonce, open_session, show_ou
 from ultracluster_cli.capacity.verify import verify
 from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
 from ultracluster_cli.output import print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
 from ultracluster_runtime.purchasing.purchase import buy as buy_order
@@ -46,19 +46,19 @@ app.command()(verify)
 def buy(
     order: OrderArgument,
     *,
-    token: Annotated[str | None, typer.Option(help="The order's token: buys without asking.")] = None,
+    token: Annotated[str | None, typer.Option(help="Token of the order, to buy without a prompt.")] = None,
     write: Annotated[
-        Path | None, typer.Option("--write", help="Write what a rollout needs to this file.")
+        Path | None, typer.Option("--write", help="Write the capacity settings for a rollout to this file.")
     ] = None,
     parameter: Annotated[
-        bool, typer.Option("--parameter", help="Write it to an SSM parameter in the block's Region too.")
+        bool, typer.Option("--parameter", help="Also write them to an SSM parameter in the block's Region.")
     ] = False,
     profile: ProfileOption = None,
     ledger: LedgerOption = None,
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Buy what an order approves, at most once however often this runs."""
+    """Buy the capacity of an approved order, at most once."""
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region, token=token)
     outcome = session.run(buy_order(order, nonce=fresh_nonce()))
     record = outcome.record
@@ -71,19 +71,21 @@ def buy(
 
 @app.command()
 def status(
-    order: Annotated[str | None, typer.Argument(metavar="[ORDER]", help="One order. Default: all.")] = None,
+    order: Annotated[
+        str | None, typer.Argument(metavar="[ORDER]", help="Order to show. Default: all.")
+    ] = None,
     *,
     profile: ProfileOption = None,
     ledger: LedgerOption = None,
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the orders in the ledger."""
+    """Show orders in the capacity ledger."""
     records = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region).ledger.orders()
     if order is not None:
         records = [record for record in records if record.order.name == order]
         if not records:
-            raise FindingsError([Finding(code="UC7020", problem=f"the ledger holds no order {order!r}")])
+            raise FindingsError.of("UC7020", f"the ledger does not contain order {order!r}")
     show_records(records, as_json=as_json)
 
 
@@ -94,16 +96,16 @@ def reconcile(
     nothing_bought: Annotated[
         bool,
         typer.Option(
-            "--nothing-bought", help="Close an UNKNOWN order: you have evidence that it bought nothing."
+            "--nothing-bought", help="Close an UNKNOWN order that you have verified bought nothing."
         ),
     ] = False,
-    evidence: Annotated[str, typer.Option(help="With --nothing-bought: what you looked at.")] = "",
+    evidence: Annotated[str, typer.Option(help="Evidence for --nothing-bought.")] = "",
     profile: ProfileOption = None,
     ledger: LedgerOption = None,
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Update an order from what EC2 shows. Only reads EC2."""
+    """Update an order from the state of EC2, without changing EC2."""
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
     steps = close(order, evidence=evidence) if nothing_bought else reconcile_order(order)
     show_outcome(session.run(steps), as_json=as_json)
@@ -118,10 +120,10 @@ def history(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show every change of an order."""
+    """Show the history of an order."""
     events = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region).ledger.history(order)
     if not events:
-        raise FindingsError([Finding(code="UC7020", problem=f"the ledger holds no order {order!r}")])
+        raise FindingsError.of("UC7020", f"the ledger does not contain order {order!r}")
     rows = [
         {
             "version": event.version,
@@ -146,6 +148,9 @@ def cancel(
     ledger_region: LedgerRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Withdraw an approval or cancel an On-Demand Capacity Reservation. Capacity Blocks cannot be cancelled."""
+    """Withdraw an approval or cancel an On-Demand Capacity Reservation.
+
+    Capacity Blocks cannot be cancelled.
+    """
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
     show_outcome(session.run(cancel_order(order)), as_json=as_json)

@@ -1,4 +1,4 @@
-"""`ultracluster capacity find`: offerings as a table, as JSON and as a plot."""
+"""`ultracluster capacity find`: search for offerings, and show them as a table, JSON or a plot."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -56,53 +56,40 @@ def find(
     everywhere: Annotated[
         bool,
         typer.Option(
-            "--everywhere", help="With --regions all: every Region, not only those known to sell the type."
+            "--everywhere",
+            help="With --regions all, search every Region, including those not known to sell the type.",
         ),
     ] = False,
     prefer: PreferOption = "total",
-    plot: Annotated[Path | None, typer.Option(help="Draw price over start into this file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot price over start time to this file.")] = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search all Regions for Capacity Blocks. Buys nothing."""
+    """Search Regions for Capacity Block offerings."""
     if (ultraservers is None) == (nodes is None) or (nodes is not None and instance_type is None):
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC7010",
-                    problem="specify --instance-type and --nodes, or --ultraservers",
-                )
-            ]
-        )
+        raise FindingsError.of("UC7010", "specify --instance-type and --nodes, or --ultraservers")
     if prefer not in RANKINGS:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC7016",
-                    path="--prefer",
-                    problem=f"got {prefer!r}",
-                    allowed=", ".join(sorted(RANKINGS)),
-                )
-            ]
+        raise FindingsError.of(
+            "UC7016", f"got {prefer!r}", path="--prefer", allowed=", ".join(sorted(RANKINGS))
         )
-    wanted_type = instance_type if ultraservers is None else None
-    wanted_ultraserver = ultraserver_type if ultraservers is not None else None
-    where = (
+    block_type = instance_type if ultraservers is None else None
+    block_ultraserver = ultraserver_type if ultraservers is not None else None
+    search_regions = (
         REGIONS
         if everywhere and regions == "all"
-        else searched_regions(regions, instance_type=wanted_type, ultraserver_type=wanted_ultraserver)
+        else searched_regions(regions, instance_type=block_type, ultraserver_type=block_ultraserver)
     )
     hours = read_days(days)
     start_after, start_before = (read_time("--between", text) for text in between)
     start_after = max(start_after, datetime.now(UTC))
     if start_before < start_after:
-        problem = f"got {' '.join(between)}, which leaves no time to start in"
-        allowed = "the earliest start, then the latest one, which lies in the future"
-        raise FindingsError([Finding(code="UC7014", path="--between", problem=problem, allowed=allowed)])
+        problem = f"got {' '.join(between)}, an empty window"
+        allowed = "the earliest start, then the latest start, in the future"
+        raise FindingsError.of("UC7014", problem, path="--between", allowed=allowed)
     search = Search(
-        regions=where,
-        instance_type=wanted_type,
-        ultraserver_type=wanted_ultraserver,
+        regions=search_regions,
+        instance_type=block_type,
+        ultraserver_type=block_ultraserver,
         counts=read_range("--ultraservers", ultraservers)
         if ultraservers
         else read_range("--nodes", str(nodes)),
@@ -112,7 +99,7 @@ def find(
         end_by=start_before + timedelta(hours=accepted_hours(hours)[1]),
     )
     calls = CallCounts()
-    reads = Ec2Reads(calls.counted(session_clients(profile)))
+    reads = Ec2Reads(calls.wrap(session_clients(profile)))
     result = search_offerings(search, read=reads.perform)
     ranked = rank_offerings(result.offerings, by=prefer)
     unreadable = [Finding(code="UC7043", problem=text) for text in reads.unreadable]
@@ -121,8 +108,8 @@ def find(
     _show_offerings(
         ranked, [*result.findings, *unreadable], earliest=start_after, calls=calls.sent, as_json=as_json
     )
-    refused = [finding for finding in result.findings if finding.severity is Severity.ERROR]
-    if refused and not ranked:
+    errors = [finding for finding in result.findings if finding.severity is Severity.ERROR]
+    if errors and not ranked:
         raise typer.Exit(ExitCode.FINDINGS)
     if (result.findings or unreadable) and not ranked:
         raise typer.Exit(ExitCode.UNKNOWN)
@@ -137,7 +124,7 @@ def offering_row(offering: Offering, *, earliest: datetime) -> dict[str, Any]:
 
     Args:
         offering: The offering.
-        earliest: The earliest start that was asked for; `gap_hours` counts from it.
+        earliest: Requested earliest start, from which `gap_hours` counts.
     """
     return {
         "offering": offering.offering_id,
@@ -169,9 +156,9 @@ def _show_offerings(
     calls: Mapping[str, int],
     as_json: bool,
 ) -> None:
-    """Print offerings, prices to compare with, findings and the number of requests."""
+    """Print offerings, reference prices, findings and the number of requests."""
     rows = [offering_row(offering, earliest=earliest) for offering in offerings]
-    kinds = {(offering.known_type.name, offering.region) for offering in offerings if offering.known_type}
+    kinds = {(offering.catalog_type.name, offering.region) for offering in offerings if offering.catalog_type}
     comparisons = {
         comparison.label: comparison
         for instance_type, region in sorted(kinds)
@@ -202,25 +189,21 @@ def _show_offerings(
         hidden = {"usable_node_hours_per_unit", "per_core_hour"}
         empty = {name for name in rows[0] if all(row[name] is None for row in rows)}
         print_table(columns=[name for name in rows[0] if name not in hidden | empty], rows=rows)
-        print_table(title="To compare", columns=list(prices[0]) if prices else [], rows=prices)
+        print_table(title="Reference prices", columns=list(prices[0]) if prices else [], rows=prices)
     else:
-        say(
-            "No offering was found, but not every answer could be read."
-            if findings
-            else "No offering was found."
-        )
+        say("No offerings found, but not every Region could be read." if findings else "No offerings found.")
     print_findings(findings)
-    say(f"{sum(calls.values())} calls, all of them reading")
+    say(f"{sum(calls.values())} read-only API calls")
 
 
 def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
-    """Plot the fee per chip-hour over the start, one mark for each offering.
+    """Plot the price per chip-hour over the start time.
 
     Args:
-        offerings: What to draw; an offering whose chips are not known is left out.
-        path: Where to; its ending says the format, such as ``.png`` or ``.svg``.
+        offerings: Offerings to plot, except those with an unknown number of chips.
+        path: Output file; its suffix selects the format, such as ``.png`` or ``.svg``.
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - optional, and takes a second
+    from matplotlib.figure import Figure  # noqa: PLC0415 - optional dependency; takes a second
 
     figure = Figure(figsize=(10, 5), layout="constrained")
     axes = figure.subplots()
@@ -234,7 +217,7 @@ def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
             axes.plot(
                 *zip(*marks, strict=True),
                 linestyle="none",
-                # Hollow, and each Region larger and of another shape than the last, so that equal prices stay visible.
+                # Hollow markers of growing size and different shape, so that equal prices of Regions stay visible.
                 marker=_MARKERS[index % len(_MARKERS)],
                 markersize=6 + 3 * (index % len(_MARKERS)),
                 markerfacecolor="none",

@@ -1,10 +1,10 @@
-"""Hand a purchase over to a rollout: a fragment of YAML to paste, and an SSM parameter for other tools."""
+"""Write purchased capacity as YAML for a rollout file and as an SSM parameter."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Record
 
 __all__ = ["PARAMETER_PREFIX", "fragment", "write_fragment", "write_parameter"]
 
@@ -27,7 +27,7 @@ def _time(text: str | None) -> str:
 
 
 def fragment(record: Record) -> str:
-    """Return what a rollout needs of an order, as YAML of a cluster; one part for each reservation."""
+    """Return the capacity settings of a cluster as YAML, with one part for each reservation."""
     facts = _facts(record)
     market = "on-demand" if record.order.kind == "on-demand" else "capacity-block"
     parts = [f"# order {record.order.name}: {record.state.value}"]
@@ -46,9 +46,7 @@ def fragment(record: Record) -> str:
         for reservation_id in record.reservation_ids
     ]
     if len(record.reservation_ids) > 1:
-        parts.insert(
-            1, f"# {len(record.reservation_ids)} reservations: each is the capacity of a cluster of its own"
-        )
+        parts.insert(1, f"# {len(record.reservation_ids)} reservations: use each for a separate cluster")
     return "\n".join(parts) + "\n"
 
 
@@ -58,7 +56,7 @@ def write_fragment(record: Record, path: Path) -> None:
 
 
 def write_parameter(record: Record, client: Any) -> str:
-    """Write the same facts to an SSM parameter, as JSON.
+    """Write the same settings to an SSM parameter as JSON.
 
     Returns:
         The parameter's name.

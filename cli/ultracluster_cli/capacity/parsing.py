@@ -9,7 +9,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     is_block_duration,
 )
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 
 __all__ = [
     "accepted_hours",
@@ -22,18 +22,18 @@ __all__ = [
 ]
 
 
-_MOST_DIGITS = 4  # a longer number is a slip of the keyboard, and a range of it would fill the memory
+_MOST_DIGITS = 4  # a range up to a longer number would exhaust memory
 
 
 def _refuse(code: str, option: str, value: str, allowed: str) -> FindingsError:
-    return FindingsError([Finding(code=code, path=option, problem=f"got {quote(value)}", allowed=allowed)])
+    return FindingsError.of(code, f"got {quote(value)}", path=option, allowed=allowed)
 
 
 def read_time(option: str, text: str) -> datetime:
-    """Read a day (midnight UTC) or a time with its zone.
+    """Read a day (midnight UTC) or a time with a UTC offset.
 
     Raises:
-        FindingsError: UC7008 for anything else, such as a time without a zone.
+        FindingsError: UC7008 for anything else, such as a time without an offset.
     """
     allowed = "a day such as 2026-12-01 (midnight UTC), or a time such as 2026-12-01T11:30:00Z"
     try:
@@ -61,15 +61,17 @@ def read_range(option: str, text: str) -> tuple[int, ...]:
             not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit())
             or len(last) > _MOST_DIGITS
         ):
-            raise _refuse("UC7011", option, text, "a number, several with commas, or a range such as 7-14")
+            raise _refuse(
+                "UC7011", option, text, "numbers and ranges separated by commas, such as 8,16 or 7-14"
+            )
         numbers |= set(range(int(first), int(last) + 1))
     if not numbers or 0 in numbers:
-        raise _refuse("UC7011", option, text, "numbers from 1, the smaller first")
+        raise _refuse("UC7011", option, text, "positive numbers, and ranges in ascending order")
     return tuple(sorted(numbers))
 
 
 def read_days(text: str) -> tuple[int, ...]:
-    """Read durations in days, and return in hours those that AWS sells.
+    """Read durations in days, and return those on sale in hours.
 
     Raises:
         FindingsError: UC7013 if AWS sells none of them.
@@ -84,7 +86,7 @@ def read_fee(option: str, text: str) -> Decimal:
     """Read an amount of money.
 
     Raises:
-        FindingsError: UC7006 for what is no plain decimal number, such as ``50k``.
+        FindingsError: UC7006 if the text is not a plain decimal number, such as ``50k``.
     """
     try:
         amount = Decimal(text)
@@ -101,8 +103,8 @@ def read_regions(text: str, *, known: tuple[str, ...]) -> tuple[str, ...]:
     """Read ``all`` or comma-separated Regions.
 
     Args:
-        text: What was typed.
-        known: What ``all`` stands for.
+        text: Value of the option.
+        known: Regions that ``all`` stands for.
     """
     if text == "all":
         return known
@@ -110,9 +112,9 @@ def read_regions(text: str, *, known: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def accepted_hours(hours: tuple[int, ...]) -> tuple[int, int]:
-    """Return the shortest and the longest block to accept for the requested durations, in hours.
+    """Return the minimum and maximum duration to accept, in hours.
 
-    Blocks end at a fixed time of day, so AWS answers with blocks up to a day shorter or longer.
+    Blocks end at a fixed time of day, so EC2 offers blocks up to a day shorter or longer than requested.
     """
     day = timedelta(days=1) // timedelta(hours=1)
     return max(1, min(hours) - day), max(hours) + day
@@ -121,7 +123,7 @@ def accepted_hours(hours: tuple[int, ...]) -> tuple[int, int]:
 def searched_regions(
     text: str, *, instance_type: str | None, ultraserver_type: str | None
 ) -> tuple[str, ...]:
-    """Read Regions; ``all`` stands for those known to sell the type."""
+    """Read Regions, where ``all`` stands for those known to sell the type."""
     if instance_type is not None:
         known = block_regions(instance_type)
     else:

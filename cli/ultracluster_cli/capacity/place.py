@@ -19,7 +19,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering
-from ultracluster_runtime.purchasing.placement import Need, PlacementRules
+from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
 from ultracluster_stacks.config.editing.order_references import (
@@ -37,48 +37,59 @@ __all__ = ["place"]
 def place(
     rollout: RolloutArgument,
     *,
-    wave: Annotated[str, typer.Option(help="Wave whose clusters are placed.")],
-    regions: Annotated[
-        str, typer.Option(metavar="A,B", help="Regions where they may be, such as where the data may be.")
-    ],
+    wave: Annotated[str, typer.Option(help="Wave to place.")],
+    regions: Annotated[str, typer.Option(metavar="A,B", help="Comma-separated Regions to consider.")],
     days: DaysOption,
     between: BetweenOption,
     max_fee: MaxFeeOption,
     most_per_region: Annotated[
-        int | None, typer.Option(min=1, help="Most clusters to place in one Region. Default: no limit.")
+        int | None, typer.Option(min=1, help="Maximum number of clusters in one Region. Default: no limit.")
     ] = None,
     prefer: PreferOption = "total",
     write: WriteOption = False,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose Regions for the clusters of a wave whose orders have no reservation yet. Buys nothing."""
+    """Choose Regions for the clusters of a wave that have no reservation yet."""
     if prefer not in RANKINGS:
         allowed = ", ".join(sorted(RANKINGS))
         problem = f"got {quote(prefer)}"
-        raise FindingsError([Finding(code="UC7016", path="--prefer", problem=problem, allowed=allowed)])
-    wanted = [each for each in ordered_capacity(rollout) if each.wave == wave and each.gives_zone]
-    if not wanted:
+        raise FindingsError.of("UC7016", problem, path="--prefer", allowed=allowed)
+    unplaced = [
+        capacity for capacity in ordered_capacity(rollout) if capacity.wave == wave and capacity.gives_zone
+    ]
+    if not unplaced:
         raise _nothing_to_place(wave)
-    moved = {(each.cluster, each.region) for each in wanted}
-    chosen = choose(
-        [Need(cluster=each.cluster, instance_type=each.instance_type, nodes=each.nodes) for each in wanted],
-        _offered(wanted, read_regions(regions, known=()), days, between, profile),
+    current_places = {(capacity.cluster, capacity.region) for capacity in unplaced}
+    offerings = choose(
+        [
+            PlacementRequest(
+                cluster=capacity.cluster, instance_type=capacity.instance_type, nodes=capacity.nodes
+            )
+            for capacity in unplaced
+        ],
+        _search_offerings(unplaced, read_regions(regions, known=()), days, between, profile),
         rules=PlacementRules(
             regions=read_regions(regions, known=()),
             max_fee=read_fee("--max-fee", max_fee),
-            most_per_region=most_per_region,
+            max_per_region=most_per_region,
             prefer=prefer,
         ),
-        taken=[each for each in cluster_places(rollout) if each not in moved],
+        taken=[capacity for capacity in cluster_places(rollout) if capacity not in current_places],
     )
-    if missing := [each for each, found in zip(wanted, chosen, strict=True) if found is None]:
-        raise FindingsError(_without_place(each) for each in missing)
-    rows = [_row(each, found) for each, found in zip(wanted, chosen, strict=True) if found is not None]
+    if without_offering := [
+        capacity for capacity, offering in zip(unplaced, offerings, strict=True) if offering is None
+    ]:
+        raise FindingsError(_unplaced_finding(capacity) for capacity in without_offering)
+    rows = [
+        _row(capacity, offering)
+        for capacity, offering in zip(unplaced, offerings, strict=True)
+        if offering is not None
+    ]
     if write:
         values = {
-            (*each.loc[:-1], name): row[name]
-            for each, row in zip(wanted, rows, strict=True)
+            (*capacity.loc[:-1], name): row[name]
+            for capacity, row in zip(unplaced, rows, strict=True)
             for name in ("region", "zone_id")
         }
         rollout.write_text(set_values(read_source_file(rollout), values), encoding="utf-8", newline="")
@@ -87,23 +98,25 @@ def place(
         print_json({"clusters": rows, "written": write})
         return
     print_table(columns=list(rows[0]), rows=rows)
-    say(f"{rollout} is written" if write else "Nothing is written; --write puts it into the rollout")
-    say("An offering is not held. Next: capacity approve, buy and resolve for each order, then ami resolve.")
+    say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
+    say(
+        "Offerings are not held for you. Next: capacity approve, buy and resolve for each order, then ami resolve."
+    )
 
 
-def _offered(
-    wanted: Sequence[OrderedCapacity],
+def _search_offerings(
+    capacities: Sequence[OrderedCapacity],
     regions: tuple[str, ...],
     days: str,
     between: tuple[str, str],
     profile: str | None,
 ) -> list[Offering]:
-    """Search once for each type and size."""
+    """Search once for each combination of instance type and node count."""
     hours = read_days(days)
     start_after, start_before = (read_time("--between", text) for text in between)
     reads = Ec2Reads(session_clients(profile))
-    offered: list[Offering] = []
-    for instance_type, nodes in sorted({(each.instance_type, each.nodes) for each in wanted}):
+    offerings: list[Offering] = []
+    for instance_type, nodes in sorted({(capacity.instance_type, capacity.nodes) for capacity in capacities}):
         search = Search(
             regions=regions,
             instance_type=instance_type,
@@ -115,19 +128,19 @@ def _offered(
         )
         result = search_offerings(search, read=reads.perform)
         print_findings(result.findings)
-        offered += result.offerings
+        offerings += result.offerings
     print_findings(Finding(code="UC7043", problem=text) for text in reads.unreadable)
-    return offered
+    return offerings
 
 
-def _row(wanted: OrderedCapacity, offering: Offering) -> dict[str, Any]:
+def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
     return {
-        "cluster": wanted.cluster,
-        "order": wanted.order,
-        "region_now": wanted.region,
+        "cluster": capacity.cluster,
+        "order": capacity.order,
+        "region_now": capacity.region,
         "region": offering.region,
         "zone_id": offering.zone_ids[0],
-        "nodes": wanted.nodes,
+        "nodes": capacity.nodes,
         "start": offering.start.isoformat(),
         "end": offering.end.isoformat(),
         "total": str(offering.fee),
@@ -137,21 +150,17 @@ def _row(wanted: OrderedCapacity, offering: Offering) -> dict[str, Any]:
 
 
 def _nothing_to_place(wave: str) -> FindingsError:
-    return FindingsError(
-        [
-            Finding(
-                code="UC9661",
-                problem=f"no cluster of the wave {quote(wave)} has capacity that names an order without a reservation",
-                remedy="Give `capacity: {order: NAME}`; what has a reservation stays where it is",
-            )
-        ]
+    return FindingsError.of(
+        "UC9661",
+        f"no cluster of wave {quote(wave)} has an order without a reservation",
+        remedy="Specify `capacity: {order: NAME}`; clusters with a reservation are not moved",
     )
 
 
-def _without_place(wanted: OrderedCapacity) -> Finding:
+def _unplaced_finding(capacity: OrderedCapacity) -> Finding:
     return Finding(
         code="UC9660",
-        path=wanted.cluster,
-        problem=f"nothing is left for {wanted.nodes} {wanted.instance_type} that keeps the constraints",
-        remedy="Allow more Regions, other days, a later start or a higher fee; nothing was written",
+        path=capacity.cluster,
+        problem=f"no offering of {capacity.nodes} x {capacity.instance_type} meets the constraints",
+        remedy="Allow more Regions, other durations, a later start or a higher fee; nothing was written",
     )

@@ -1,4 +1,4 @@
-"""`ultracluster capacity resolve`: write what orders have bought into the rollout that names them."""
+"""`ultracluster capacity resolve`: update a rollout with the capacity that its orders have bought."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -15,15 +15,13 @@ from ultracluster_cli.options import (
 )
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import ExtensionOrder, order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record, order_token
 from ultracluster_stacks.config.editing.order_references import OrderedCapacity, ordered_capacity
 from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 
-__all__ = ["bought", "resolve"]
+__all__ = ["purchased_capacity", "resolve"]
 
 
 def resolve(
@@ -35,10 +33,10 @@ def resolve(
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what the orders of a rollout have bought; --write puts it into the file."""
+    """Show the capacity that the orders of a rollout have bought."""
     places = ordered_capacity(rollout)
     records = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region).ledger.orders()
-    rows = bought(places, records)
+    rows = purchased_capacity(places, records)
     if write:
         values = {
             (*place.loc, name): row[name]
@@ -46,7 +44,7 @@ def resolve(
             for name in ("reservation_id", "start", "end")
             if row[name] is not None
         }
-        # Two parts up from its first capacity is the cluster.
+        # The cluster is the parent of its first capacity.
         values |= {
             (*place.loc[:-1], "zone_id"): row["zone_id"]
             for place, row in zip(places, rows, strict=True)
@@ -59,29 +57,28 @@ def resolve(
         print_json({"capacity": rows, "written": write})
         return
     print_table(columns=list(rows[0]) if rows else [], rows=rows)
-    say(f"{rollout} is written" if write else "Nothing is written; --write puts it into the rollout")
+    say(f"Updated {rollout}." if write else "Nothing written; use --write to update the rollout.")
 
 
-def bought(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return what each capacity of a rollout got, in the order of the file.
+def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return the purchased capacity of a rollout, in the order of the file.
 
     Args:
-        places: What names orders.
-        records: The ledger. An extension moves the end of what its block's order bought.
+        places: Capacity settings that name orders.
+        records: Orders in the ledger. An extension moves the end of its block.
 
     Raises:
-        FindingsError: With all that is wrong: UC7020 for an order that the ledger does not hold, UC7025 for terms that
-            are not those that were approved, UC2222 for one that has not bought one reservation, UC2221 for one that is
-            for something else.
+        FindingsError: UC7020 if the ledger does not contain an order, UC7025 if its terms differ from the approved
+            terms, UC2222 if it has not bought exactly one reservation, UC2221 if it does not match the cluster.
     """
     by_name = {record.order.name: record for record in records}
     rows = []
     findings: list[Finding] = []
     for place in places:
         record = by_name.get(place.order)
-        wrong = list(_unusable(place, record)) if record else [_unknown(place, by_name)]
-        findings += wrong
-        if record is None or wrong:
+        problems = list(_order_findings(place, record)) if record else [_unknown_order(place, by_name)]
+        findings += problems
+        if record is None or problems:
             continue
         (reservation_id,), (zone_id,) = record.reservation_ids, record.zone_ids
         rows.append(
@@ -101,73 +98,71 @@ def bought(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list
     return rows
 
 
-def _unknown(place: OrderedCapacity, known: Mapping[str, Any]) -> Finding:
+def _unknown_order(place: OrderedCapacity, records: Mapping[str, Any]) -> Finding:
     return Finding(
         code="UC7020",
-        problem=f"the ledger holds no order {quote(place.order)}",
-        allowed=", ".join(sorted(known)) or "the ledger is empty",
+        problem=f"the ledger does not contain order {quote(place.order)}",
+        allowed=", ".join(sorted(records)) or "the ledger is empty",
         path=f"{place.cluster}.{place.path}",
     )
 
 
-def _unusable(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
+def _order_findings(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
     path = f"{place.cluster}.{place.path}"
     if order_token(record.order) != record.token:
-        problem = f"the terms of order {quote(place.order)} are not those that were approved"
+        problem = f"the terms of order {quote(place.order)} differ from the approved terms"
         yield Finding(
             code="UC7025",
             problem=problem,
-            remedy="Somebody edited the ledger; approve a new order",
+            remedy="The ledger was edited; approve a new order",
             path=path,
         )
         return
     order: Any = record.order
     if isinstance(order, ExtensionOrder):
         problem = f"{place.order} is an extension"
-        remedy = "Name the order of the block; its end follows its extensions"
+        remedy = "Name the order of the block, whose end includes its extensions"
         yield Finding(code="UC2221", problem=problem, remedy=remedy, path=path)
         return
     if record.state not in {OrderState.PURCHASED, OrderState.PAID}:
-        problem = f"the order {place.order} is {record.state.value}"
-        remedy = "`ultracluster capacity status` says why; what is APPROVED is bought by `ultracluster capacity buy`"
+        problem = f"order {place.order} is {record.state.value}"
+        remedy = "See `ultracluster capacity status` for the reason; buy an APPROVED order with `ultracluster capacity buy`"
         yield Finding(code="UC2222", problem=problem, remedy=remedy, path=path)
         return
     if len(record.reservation_ids) != 1 or len(record.zone_ids) != 1:
-        problem = f"the order {place.order} has {len(record.reservation_ids)} reservations in {len(record.zone_ids)} zones"
-        remedy = (
-            "Each reservation is the capacity of a cluster of its own: give reservation_id instead of order"
-        )
+        problem = f"order {place.order} has {len(record.reservation_ids)} reservations in {len(record.zone_ids)} zones"
+        remedy = "Use each reservation for a separate cluster: specify reservation_id instead of order"
         yield Finding(code="UC2222", problem=problem, remedy=remedy, path=path)
         return
-    bought_for = {
+    comparisons = {
         "market_type": (place.market_type, order.kind),
         "Region": (place.region, record.region),
         "instance type": (place.instance_type, order.instance_type or place.instance_type),
     }
     if not place.gives_zone:
-        bought_for["zone"] = (place.zone_id, record.zone_ids[0])
-    for what, (wanted, got) in bought_for.items():
-        if wanted != got:
-            problem = f"the {what} is {wanted}, and the order {place.order} is for {got}"
+        comparisons["zone"] = (place.zone_id, record.zone_ids[0])
+    for name, (expected, actual) in comparisons.items():
+        if expected != actual:
+            problem = f"the {name} is {expected}, but order {place.order} is for {actual}"
             yield Finding(
                 code="UC2221", problem=problem, remedy="Name another order, or change the cluster", path=path
             )
     if order.instance_type is not None and place.nodes > order.count:
-        problem = f"{place.nodes} nodes, and the order {place.order} is for {order.count} instances"
-        yield Finding(code="UC2221", problem=problem, remedy="Set max_nodes, or fewer nodes", path=path)
+        problem = f"{place.nodes} nodes, but order {place.order} is for {order.count} instances"
+        yield Finding(code="UC2221", problem=problem, remedy="Set max_nodes, or reduce nodes", path=path)
 
 
 def _end(record: Record, records: Sequence[Record]) -> datetime | None:
-    # An extension that is not paid leaves the old end standing.
-    later = [
-        other.end
-        for other in records
-        if isinstance(other.order, ExtensionOrder)
-        and other.order.reservation_id in record.reservation_ids
-        and other.state is OrderState.PAID
-        and other.end is not None
+    # An unpaid extension does not move the end.
+    extended_ends = [
+        extension.end
+        for extension in records
+        if isinstance(extension.order, ExtensionOrder)
+        and extension.order.reservation_id in record.reservation_ids
+        and extension.state is OrderState.PAID
+        and extension.end is not None
     ]
-    return max([*later, *([record.end] if record.end else [])], default=None)
+    return max([*extended_ends, *([record.end] if record.end else [])], default=None)
 
 
 def _utc(time: datetime | None) -> str | None:

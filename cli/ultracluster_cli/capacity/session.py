@@ -10,14 +10,13 @@ from botocore.config import Config
 from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Quote
-from ultracluster_runtime.purchasing.effects import Identify, Steps, Unanswered, perform_all
+from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
-from ultracluster_runtime.purchasing.orders import Order, order_token
+from ultracluster_runtime.purchasing.orders import Order, Record, order_token
 from ultracluster_runtime.purchasing.reconcile import Outcome
-from ultracluster_runtime.purchasing.records import Record
 
 __all__ = [
     "Session",
@@ -31,10 +30,10 @@ class Session:
     """The ledger and the AWS clients of one command.
 
     Args:
-        profile: The profile of the shared configuration. None for boto3's own choice.
-        table: The ledger's table.
-        region: The Region of the table.
-        token: The token of the order that may be bought without asking. None to ask.
+        profile: AWS profile. None for boto3's default.
+        table: DynamoDB table of the ledger.
+        region: Region of the table.
+        token: Token of the order to buy without a prompt. None to prompt.
     """
 
     def __init__(self, *, profile: str | None, table: str, region: str, token: str | None = None) -> None:
@@ -50,71 +49,70 @@ class Session:
         )
 
     def run(self, steps: Steps[Outcome]) -> Outcome:
-        """Run a protocol to its end."""
+        """Run the steps of a purchase."""
         return perform_all(steps, self.driver.perform)
 
     def account(self) -> str:
-        """Return the account of the credentials.
+        """Return the account ID of the credentials.
 
         Raises:
-            FindingsError: UC7035 if AWS does not say.
+            FindingsError: UC7035 if AWS does not identify them.
         """
-        account = self.driver.perform(Identify())
-        if isinstance(account, Unanswered):
+        account = self.driver.perform(GetCallerAccount())
+        if isinstance(account, ReadFailed):
             problem = f"the credentials could not be identified: {account.code}: {account.message}"
-            raise FindingsError([Finding(code="UC7035", problem=problem)])
+            raise FindingsError.of("UC7035", problem)
         return str(account)
 
 
 def open_session(
     *, profile: str | None, ledger: str | None, ledger_region: str | None, token: str | None = None
 ) -> Session:
-    """Open a session on the ledger named by options or by the environment.
+    """Open a session with the ledger of the options or the environment.
 
     Raises:
-        FindingsError: UC7021 if none is named.
+        FindingsError: UC7021 if no ledger is specified.
     """
     if not ledger or not ledger_region:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC7021",
-                    problem="no ledger is named",
-                    remedy=f"Give --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}; "
-                    "the CapacityLedger makes the table",
-                )
-            ]
+        raise FindingsError.of(
+            "UC7021",
+            "no ledger specified",
+            remedy=f"Specify --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}; "
+            "the CapacityLedger construct creates the table",
         )
     return Session(profile=profile, table=ledger, region=ledger_region, token=token)
 
 
 def fresh_nonce() -> str:
-    """Return a random name for one attempt to buy."""
+    """Return a random ID for one purchase attempt."""
     return uuid.uuid4().hex
 
 
 def confirm(order: Order, quote: Quote, token: str | None) -> bool:
-    """Ask at the terminal for the order's name and the total.
+    """Prompt for the order's name and total to confirm a purchase.
 
-    Without a terminal only the order's own token confirms.
+    Without a terminal, require the token of the order.
     """
-    say(_what(order, quote))
+    say(_purchase_terms(order, quote))
     if token is not None:
         if token == order_token(order):
             return True
-        say("The token is not that of this order.")
+        say("The token does not belong to this order.")
         return False
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        say(f"There is no terminal to confirm on. Give --token {order_token(order)} to buy without one.")
+        say(f"No terminal to confirm on. Use --token {order_token(order)} to buy without a prompt.")
         return False
-    wanted = f"{order.name} {quote.fee}"
-    return str(typer.prompt(f"This cannot be undone. Type '{wanted}' to buy", err=True)).strip() == wanted
+    confirmation = f"{order.name} {quote.fee}"
+    return (
+        str(typer.prompt(f"This cannot be undone. Type '{confirmation}' to buy", err=True)).strip()
+        == confirmation
+    )
 
 
-def _what(order: Order, quote: Quote) -> str:
+def _purchase_terms(order: Order, quote: Quote) -> str:
     lines = [
         f"Order {order.name} for cluster {order.cluster}, account {order.account}, approved by {order.approver}:",
-        f"  {order.kind} in {quote.request.region}, zone {', '.join(quote.zone_ids) or 'as AWS chooses'}",
+        f"  {order.kind} in {quote.request.region}, zone {', '.join(quote.zone_ids) or 'chosen by EC2'}",
         f"  from {quote.start:%Y-%m-%d %H:%M} UTC ({quote.start.astimezone():%Y-%m-%d %H:%M %Z})",
         f"  to   {quote.end:%Y-%m-%d %H:%M} UTC ({quote.end.astimezone():%Y-%m-%d %H:%M %Z})",
         f"  total {quote.fee} {quote.currency} (cap {order.max_fee})",
@@ -155,10 +153,10 @@ def show_records(records: list[Record], *, as_json: bool) -> None:
 
 
 def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
-    """Print how an order ended, and end the command with the exit code for it.
+    """Print the outcome of an order, and exit with its exit code.
 
     Raises:
-        FindingsError: If nothing was bought, for a reason that a person must know.
+        FindingsError: If the outcome has errors.
     """
     if as_json:
         print_json(

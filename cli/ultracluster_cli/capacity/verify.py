@@ -1,4 +1,4 @@
-"""`ultracluster capacity verify`: compare the reservations with the instances that run in them."""
+"""`ultracluster capacity verify`: check that instances run in the reserved capacity."""
 
 from typing import Annotated
 
@@ -6,64 +6,62 @@ import typer
 
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, print_table
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Reservation
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.effects import DescribeReservations, perform_all
-from ultracluster_runtime.purchasing.pagination import every_page
-from ultracluster_runtime.purchasing.verify import judge_consumption, read_instances
+from ultracluster_runtime.purchasing.pagination import iterate_pages
+from ultracluster_runtime.purchasing.verify import check_consumption, read_instances
 
 __all__ = ["verify"]
 
 
 def verify(
     reservation: Annotated[
-        list[str], typer.Argument(metavar="RESERVATION...", help="The reservations: cr-….")
+        list[str], typer.Argument(metavar="RESERVATION...", help="Reservation IDs: cr-….")
     ],
     *,
     region: Annotated[str, typer.Option(help="Region of the reservations.")],
     tag: Annotated[
         list[str] | None,
-        typer.Option("--tag", help="key=value of the instances. Default: all of the same type."),
+        typer.Option(
+            "--tag", help="Check only instances with this tag, as KEY=VALUE. Default: all of the same type."
+        ),
     ] = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Verify that instances run in the capacity that was paid for.
+    """Verify that instances run in the reserved capacity.
 
-    Ends with exit code 2 if an instance runs elsewhere, or none runs.
+    Exits with code 2 if instances run elsewhere or none run.
     """
     reads = Ec2Reads(session_clients(profile))
-    listed: list[Reservation] = perform_all(
-        every_page(lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"),
+    reservations: list[Reservation] = perform_all(
+        iterate_pages(
+            lambda page: DescribeReservations(region=region, page=page), "the Capacity Reservations"
+        ),
         lambda effect: reads.perform(effect) if isinstance(effect, DescribeReservations) else None,
     )
-    ours = [item for item in listed if item.reservation_id in reservation]
-    missing = sorted(set(reservation) - {item.reservation_id for item in ours})
+    selected = [item for item in reservations if item.reservation_id in reservation]
+    missing = sorted(set(reservation) - {item.reservation_id for item in selected})
     if missing:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC7015",
-                    problem=f"{', '.join(missing)} is not in {region}",
-                    allowed="reservations of this account",
-                )
-            ]
+        raise FindingsError.of(
+            "UC7015", f"{', '.join(missing)} not found in {region}", allowed="reservations of this account"
         )
-    filters = [{"Name": "instance-type", "Values": sorted({item.instance_type for item in ours})}]
+    filters = [{"Name": "instance-type", "Values": sorted({item.instance_type for item in selected})}]
     for text in tag or ():
         key, _, value = text.partition("=")
         filters.append({"Name": f"tag:{key}", "Values": [value]})
-    proof = judge_consumption(
+    report = check_consumption(
         read_instances(reads.client(region), filters=filters),
-        reserved={item.reservation_id: item.instance_count for item in ours},
-        is_block=all(item.reservation_type == "capacity-block" for item in ours),
+        reserved={item.reservation_id: item.instance_count for item in selected},
+        is_block=all(item.reservation_type == "capacity-block" for item in selected),
     )
-    row = {"reserved": proof.reserved, "inside": proof.inside, "outside": proof.outside}
+    row = {"reserved": report.reserved, "inside": report.inside, "outside": report.outside}
     if as_json:
-        print_json({**row, "findings": [str(finding) for finding in proof.findings]})
+        print_json({**row, "findings": [str(finding) for finding in report.findings]})
     else:
         print_table(columns=list(row), rows=[row])
-    if proof.findings:
-        raise FindingsError(proof.findings)
+    if report.findings:
+        raise FindingsError(report.findings)

@@ -1,4 +1,4 @@
-"""`ultracluster cost actual`: what clusters did cost, beside the estimate for the same days."""
+"""`ultracluster cost actual`: compare actual and estimated costs of clusters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,24 +10,24 @@ import typer
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_cli._aws.cluster_targets import targets_by_profile
-from ultracluster_cli._aws.selection import called, clusters_of
+from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.output import money_json
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
 
 __all__ = ["actual"]
 
-_LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily figures for 14 months
+_LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily costs for 14 months
 _DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Compared:
+class _Comparison:
     cluster: ClusterConfig
     actual: ActualCosts
     node_hours: Decimal
@@ -44,45 +44,47 @@ def actual(
     cluster: ClusterOption = None,
     by: Annotated[
         str | None,
-        typer.Option(metavar="TAG", help="Group by this cost allocation tag. Default: by service."),
+        typer.Option(metavar="TAG", help="Cost allocation tag to group by. Default: group by service."),
     ] = None,
     node_hours: Annotated[
         float | None,
-        typer.Option(help="Hours in which the nodes were paid. Default: those of the capacity, else all."),
+        typer.Option(help="Hours for which the nodes were paid. Default: hours of the capacity, else all."),
     ] = None,
     fallback_region: FallbackRegionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what the clusters of a rollout did cost, beside the estimate.
+    """Compare actual and estimated costs of the clusters of a rollout.
 
-    Asks Cost Explorer, which charges one cent for each request.
+    Uses Cost Explorer, which charges 0.01 USD per request.
     """
     start, end = _period(first, last)
     if node_hours is not None and not 0 <= node_hours <= (end - start) / timedelta(hours=1):
-        allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of these days"
+        allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of this period"
         problem = f"got {quote(node_hours)}"
-        raise FindingsError([Finding(code="UC9301", problem=problem, allowed=allowed, path="--node-hours")])
+        raise FindingsError.of("UC9301", problem, allowed=allowed, path="--node-hours")
     config = load_rollout(rollout).config
-    clusters = called(clusters_of(config, None), [] if cluster is None else [cluster], rollout=rollout)
+    clusters = clusters_named(
+        clusters_of(config, None), [] if cluster is None else [cluster], rollout=rollout
+    )
     with targets_by_profile(clusters, account) as targets:
-        compared = [
+        comparisons = [
             _compare(
-                each,
+                config,
                 start,
                 end,
                 by=by,
                 node_hours=node_hours,
                 fallback_region=fallback_region,
-                client=targets.of(each.stage).client("ce", COST_EXPLORER_REGION),
+                client=targets.of(config.stage).client("ce", COST_EXPLORER_REGION),
             )
-            for each in clusters
+            for config in clusters
         ]
     if as_json:
         period = {"first": start.isoformat(), "last": (end - _DAY).isoformat()}
-        print_json({**period, "clusters": [_json(each) for each in compared]})
+        print_json({**period, "clusters": [_json(comparison) for comparison in comparisons]})
         return
-    for each in compared:
-        _print(each, start, end, by=by)
+    for comparison in comparisons:
+        _print(comparison, start, end, by=by)
 
 
 def _period(first: str, last: str | None) -> tuple[date, date]:
@@ -91,15 +93,15 @@ def _period(first: str, last: str | None) -> tuple[date, date]:
         start = date.fromisoformat(first)
         end = today if last is None else date.fromisoformat(last) + _DAY
     except ValueError as error:
-        raise _wrong_days(str(error)) from None
+        raise _invalid_period(str(error)) from None
     if not start < end <= today + _DAY or end - start > _LONGEST:
-        raise _wrong_days(f"got {first} to {end - _DAY}")
+        raise _invalid_period(f"got {first} to {end - _DAY}")
     return start, end
 
 
-def _wrong_days(problem: str) -> FindingsError:
-    allowed = "days such as 2026-11-01, the first not behind the last, up to today, 366 at most"
-    return FindingsError([Finding(code="UC9309", problem=problem, allowed=allowed)])
+def _invalid_period(problem: str) -> FindingsError:
+    allowed = "days such as 2026-11-01 in order, up to today, at most 366 days"
+    return FindingsError.of("UC9309", problem, allowed=allowed)
 
 
 def _compare(
@@ -111,7 +113,7 @@ def _compare(
     node_hours: float | None,
     fallback_region: str | None,
     client: Any,
-) -> _Compared:
+) -> _Comparison:
     actual = actual_costs(
         start=start,
         end=end,
@@ -127,13 +129,13 @@ def _compare(
         usage=Usage(hours=max(hours, Decimal(1))),
         prices=catalogue_prices(fallback_region=fallback_region),
     )
-    of_all = Decimal((end - start) // timedelta(hours=1))
-    nodes = Money.total(each.hour for each in estimate.lines if each.charged == "run")
-    return _Compared(
+    all_hours = Decimal((end - start) // timedelta(hours=1))
+    nodes = Money.total(line.hour for line in estimate.lines if line.charged == "run")
+    return _Comparison(
         cluster=cluster,
         actual=actual,
         node_hours=hours,
-        estimate=nodes * hours + estimate.idle_hour * of_all,
+        estimate=nodes * hours + estimate.idle_hour * all_hours,
     )
 
 
@@ -144,36 +146,38 @@ def _paid_hours(cluster: ClusterConfig, start: date, end: date) -> Decimal:
     return Decimal(max(closes - opens, timedelta(0)) // timedelta(minutes=1)) / 60
 
 
-def _json(each: _Compared) -> dict[str, Any]:
+def _json(comparison: _Comparison) -> dict[str, Any]:
     return {
-        "cluster": each.cluster.name,
-        "region": each.cluster.region,
-        "currency": each.actual.currency,
-        "estimated": each.actual.estimated,
-        "amounts": {name: str(amount) for name, amount in _sorted(each.actual.amounts).items()},
-        "actual": str(each.actual.total),
-        "node_hours": f"{each.node_hours:f}",
-        "estimate": money_json(each.estimate),
+        "cluster": comparison.cluster.name,
+        "region": comparison.cluster.region,
+        "currency": comparison.actual.currency,
+        "estimated": comparison.actual.estimated,
+        "amounts": {name: str(amount) for name, amount in _sorted(comparison.actual.amounts).items()},
+        "actual": str(comparison.actual.total),
+        "node_hours": f"{comparison.node_hours:f}",
+        "estimate": money_json(comparison.estimate),
     }
 
 
 def _sorted(amounts: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    return dict(sorted(amounts.items(), key=lambda one: -one[1]))
+    return dict(sorted(amounts.items(), key=lambda item: -item[1]))
 
 
-def _print(each: _Compared, start: date, end: date, *, by: str | None) -> None:
+def _print(comparison: _Comparison, start: date, end: date, *, by: str | None) -> None:
     name = by or "service"
     rows = [
         {name: group or "(without this tag)", "actual": f"{amount:,.2f}"}
-        for group, amount in _sorted(each.actual.amounts).items()
+        for group, amount in _sorted(comparison.actual.amounts).items()
     ]
-    rows.append({name: "in all", "actual": f"{each.actual.total:,.2f}"})
-    print_table(columns=[name, "actual"], rows=rows, title=f"{each.cluster.name} in {each.cluster.region}")
-    if each.actual.estimated:
-        print("  AWS may still change it")  # noqa: T201 - this is the output
-    without = f", without {', '.join(each.estimate.without)}" if each.estimate.without else ""
-    print(  # noqa: T201
-        f"  {start} to {end - _DAY}, {each.actual.currency}; estimate for {each.node_hours:,.0f} hours of all nodes: {each.estimate.text()} USD{without}"
+    rows.append({name: "total", "actual": f"{comparison.actual.total:,.2f}"})
+    print_table(
+        columns=[name, "actual"], rows=rows, title=f"{comparison.cluster.name} in {comparison.cluster.region}"
     )
-    if not each.actual.amounts:
-        print(f"  nothing carries the tag {CLUSTER_TAG}: is it an active cost allocation tag?")  # noqa: T201
+    if comparison.actual.estimated:
+        print("  Preliminary: AWS may still change these amounts.")  # noqa: T201 - output
+    without = f", without {', '.join(comparison.estimate.without)}" if comparison.estimate.without else ""
+    print(  # noqa: T201
+        f"  {start} to {end - _DAY}, {comparison.actual.currency}; estimate for {comparison.node_hours:,.0f} hours of all nodes: {comparison.estimate.text()} USD{without}"
+    )
+    if not comparison.actual.amounts:
+        print(f"  No costs have the tag {CLUSTER_TAG}. Check that it is an active cost allocation tag.")  # noqa: T201

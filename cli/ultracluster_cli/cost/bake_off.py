@@ -9,20 +9,20 @@ from typing import Annotated, Any, Final, Literal
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_catalog.prices.billable_items import PricedThing, price_of
+from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_reports
+from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_samples
 from ultracluster_runtime.metrics.bake_off_report import (
-    BY_THE_SECOND,
+    PER_SECOND,
+    Candidate,
     Figure,
-    Reached,
-    Side,
+    Result,
     Week,
-    report_weeks,
+    compare_weeks,
     weeks_until,
 )
 
@@ -31,73 +31,89 @@ __all__ = ["bake_off"]
 _MOST_WEEKS: Final = 65  # CloudWatch keeps metrics for 455 days
 _NODES: Final = re.compile(r"([a-z][A-Za-z0-9_]*)=([1-9][0-9]{0,5})(?:x([a-z0-9.-]+))?")
 
-_Given = Mapping[str, tuple[int, str | None]]
+_NodeCounts = Mapping[str, tuple[int, str | None]]
 
 
 def bake_off(
     path: Annotated[
-        str, typer.Argument(metavar="PATH", help="Path of the BakeOff in its app, such as Stack/BakeOff.")
+        str, typer.Argument(metavar="PATH", help="Construct path of the BakeOff, such as Stack/BakeOff.")
     ],
     *,
-    region: Annotated[str, typer.Option(help="Region of its stack.")],
-    weeks: Annotated[int, typer.Option(help="Weeks to report, from Monday, UTC; the last is this one.")] = 4,
+    region: Annotated[str, typer.Option(help="Region of the BakeOff.")],
+    weeks: Annotated[int, typer.Option(help="Number of weeks to report, including the current one.")] = 4,
     nodes: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=COUNT[xTYPE]",
-            help="Nodes of a contestant, such as trn2=4xtrn2.48xlarge; the first one is what others are compared with.",
+            help="Nodes of a contestant, such as trn2=4xtrn2.48xlarge; the first is the baseline.",
         ),
     ] = None,
     price: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=USD",
-            help="What you pay for a node and hour. Default: by the type, as a Capacity Block.",
+            help="Price of a node-hour. Default: Capacity Block price of the instance type.",
         ),
     ] = None,
     on_demand: Annotated[
-        bool, typer.Option("--on-demand", help="Take on-demand prices of the types, not those of blocks.")
+        bool, typer.Option("--on-demand", help="Use on-demand instead of Capacity Block prices.")
     ] = False,
     figure: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A figure. Default: all that were reported within two weeks."),
+        typer.Option(
+            metavar="NAME", help="Metric to compare; repeatable. Default: all reported in the last two weeks."
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the contestants of a bake-off week by week, and what a dollar bought."""
+    """Compare the contestants of a bake-off by week and by performance per dollar."""
     today = datetime.now(UTC).date()
-    given, paid = _parse(nodes or (), price or (), weeks=weeks, today=today)
+    node_counts, paid_prices = _parse(nodes or (), price or (), weeks=weeks, today=today)
     mondays = weeks_until(today, weeks)
     with account() as target:
         cloudwatch = target.client("cloudwatch", region)
         try:
-            found = find_figures(cloudwatch, bake_off=path)
-            names = list(dict.fromkeys([*given, *sorted(found)]))
-            wanted = list(dict.fromkeys(figure or sorted({each for some in found.values() for each in some})))
+            figures_found = find_figures(cloudwatch, bake_off=path)
+            names = list(dict.fromkeys([*node_counts, *sorted(figures_found)]))
+            figure_names = list(
+                dict.fromkeys(
+                    figure or sorted({name for names_found in figures_found.values() for name in names_found})
+                )
+            )
             reports = (
-                read_reports(cloudwatch, bake_off=path, contestants=names, figures=wanted, mondays=mondays)
-                if names and wanted
+                read_samples(
+                    cloudwatch, bake_off=path, candidates=names, figures=figure_names, mondays=mondays
+                )
+                if names and figure_names
                 else {}
             )
         except (BotoCoreError, ClientError) as error:
             remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
-            raise FindingsError([Finding(code="UC9343", problem=str(error), remedy=remedy)]) from error
+            raise FindingsError.of("UC9343", str(error), remedy=remedy) from error
     if not reports:
-        problem = f"CloudWatch in {region} has no figure of {quote(path)} since {mondays[0]}"
-        remedy = "Check path and Region; for figures of more than two weeks ago give --figure, and each contestant by --nodes"
-        raise FindingsError([Finding(code="UC9342", problem=problem, remedy=remedy)])
+        problem = f"CloudWatch in {region} has no metrics of {quote(path)} since {mondays[0]}"
+        remedy = (
+            "Check the path and the Region; for metrics older than two weeks, specify --figure and --nodes"
+        )
+        raise FindingsError.of("UC9342", problem, remedy=remedy)
     sides = [
-        _side(name, given, paid, market="on-demand" if on_demand else "capacity-block", region=region)
+        _side(
+            name,
+            node_counts,
+            paid_prices,
+            market="on-demand" if on_demand else "capacity-block",
+            region=region,
+        )
         for name in names
     ]
-    report = report_weeks(reports, mondays=mondays, figures=wanted, sides=sides, today=today)
+    report = compare_weeks(reports, mondays=mondays, figures=figure_names, candidates=sides, today=today)
     if as_json:
         print_json(
             {
                 "bake_off": path,
                 "region": region,
-                "contestants": [_side_json(each) for each in sides],
-                "weeks": [_week_json(each) for each in report],
+                "contestants": [_side_json(name) for name in sides],
+                "weeks": [_week_json(name) for name in report],
             }
         )
         return
@@ -106,57 +122,61 @@ def bake_off(
 
 def _parse(
     nodes: Sequence[str], prices: Sequence[str], *, weeks: int, today: date
-) -> tuple[_Given, Mapping[str, Price]]:
+) -> tuple[_NodeCounts, Mapping[str, Price]]:
     findings: list[Finding] = []
     if not 1 <= weeks <= _MOST_WEEKS:
         allowed = f"1 to {_MOST_WEEKS}; CloudWatch keeps metrics for 455 days"
         findings.append(
             Finding(code="UC9341", problem=f"got {quote(weeks)}", allowed=allowed, path="--weeks")
         )
-    given: dict[str, tuple[int, str | None]] = {}
+    node_counts: dict[str, tuple[int, str | None]] = {}
     for text in nodes:
-        if found := _NODES.fullmatch(text):
-            given[found[1]] = (int(found[2]), found[3])
+        if match := _NODES.fullmatch(text):
+            node_counts[match[1]] = (int(match[2]), match[3])
         else:
             findings.append(
-                _wrong("--nodes", text, "NAME=COUNT or NAME=COUNTxTYPE, such as trn2=4xtrn2.48xlarge")
+                _invalid_argument(
+                    "--nodes", text, "NAME=COUNT or NAME=COUNTxTYPE, such as trn2=4xtrn2.48xlarge"
+                )
             )
-    paid: dict[str, Price] = {}
+    paid_prices: dict[str, Price] = {}
     for text in prices:
         name, _, amount = text.partition("=")
         try:
             dollars = Decimal(amount)
         except InvalidOperation:
             dollars = Decimal(0)
-        if not dollars.is_finite() or dollars <= 0 or name not in given:
-            allowed = "NAME=USD, more than 0, of a contestant whose nodes --nodes says, such as trn2=35.76"
-            findings.append(_wrong("--price", text, allowed))
-        paid[name] = Price(amount=dollars, unit="instance-hour", source="given by --price", dated=today)
+        if not dollars.is_finite() or dollars <= 0 or name not in node_counts:
+            allowed = "NAME=USD, more than 0, for a contestant in --nodes, such as trn2=35.76"
+            findings.append(_invalid_argument("--price", text, allowed))
+        paid_prices[name] = Price(
+            amount=dollars, unit="instance-hour", source="given by --price", dated=today
+        )
     if findings:
         raise FindingsError(findings)
-    return given, paid
+    return node_counts, paid_prices
 
 
-def _wrong(option: str, text: str, allowed: str) -> Finding:
+def _invalid_argument(option: str, text: str, allowed: str) -> Finding:
     return Finding(code="UC9340", problem=f"got {quote(text)}", allowed=allowed, path=option)
 
 
 def _side(
     name: str,
-    given: _Given,
-    paid: Mapping[str, Price],
+    node_counts: _NodeCounts,
+    paid_prices: Mapping[str, Price],
     *,
     market: Literal["capacity-block", "on-demand"],
     region: str,
-) -> Side:
-    count, instance_type = given.get(name, (None, None))
-    price = paid.get(name)
+) -> Candidate:
+    count, instance_type = node_counts.get(name, (None, None))
+    price = paid_prices.get(name)
     if price is None and instance_type is not None:
-        price = price_of(PricedThing(kind=market, name=instance_type), region)
-    return Side(name=name, nodes=count, price=price)
+        price = price_of(BillableItem(kind=market, name=instance_type), region)
+    return Candidate(name=name, nodes=count, price=price)
 
 
-def _side_json(side: Side) -> dict[str, Any]:
+def _side_json(side: Candidate) -> dict[str, Any]:
     price = side.price
     return {
         "name": side.name,
@@ -164,12 +184,12 @@ def _side_json(side: Side) -> dict[str, Any]:
         "node_hour_usd": None if price is None or price.amount is None else str(price.amount),
         "source": price and price.source,
         "dated": price and price.dated.isoformat(),
-        "reason": _why_not_known(side),
+        "reason": _unknown_price_reason(side),
     }
 
 
-def _why_not_known(side: Side) -> str:
-    return "neither type nor price was given" if side.price is None else side.price.reason
+def _unknown_price_reason(side: Candidate) -> str:
+    return "no instance type or price specified" if side.price is None else side.price.reason
 
 
 def _week_json(week: Week) -> dict[str, Any]:
@@ -181,8 +201,8 @@ def _week_json(week: Week) -> dict[str, Any]:
             {
                 "figure": figure.name,
                 "contestants": {
-                    name: None if each is None else _reached_json(each)
-                    for name, each in figure.reached.items()
+                    name: None if mean is None else _reached_json(mean)
+                    for name, mean in figure.reached.items()
                 },
             }
             for figure in week.figures
@@ -190,57 +210,57 @@ def _week_json(week: Week) -> dict[str, Any]:
     }
 
 
-def _reached_json(reached: Reached) -> dict[str, Any]:
+def _reached_json(reached: Result) -> dict[str, Any]:
     return {
         "mean": reached.mean,
         "reports": int(reached.count),
         "ratio": reached.ratio,
-        "for_a_dollar": reached.for_a_dollar,
-        "ratio_for_a_dollar": reached.ratio_for_a_dollar,
+        "for_a_dollar": reached.per_dollar,
+        "ratio_for_a_dollar": reached.ratio_per_dollar,
     }
 
 
-def _print(path: str, region: str, sides: Sequence[Side], weeks: Sequence[Week]) -> None:
+def _print(path: str, region: str, sides: Sequence[Candidate], weeks: Sequence[Week]) -> None:
     first, *others = [side.name for side in sides]
     ratios = {name: f"{name} / {first}" for name in others}
     rows = [row for week in weeks for figure in week.figures for row in _rows(week, figure, ratios)]
     print_table(
         columns=["week", "figure", first, *others, *ratios.values()],
         rows=rows,
-        title=f"{path} in {region}, means of what was reported",
+        title=f"{path} in {region}, means of reported values",
     )
     for side in sides:
         hourly = side.usd_per_hour
         if side.price is None or hourly is None:
-            said = f"not known: {_why_not_known(side)}"
+            rate = f"unknown: {_unknown_price_reason(side)}"
         else:
-            said = f"{hourly:,} USD for {side.nodes} nodes ({side.price.source}, {side.price.dated})"
-        print(f"  an hour of {side.name}: {said}")  # noqa: T201 - this is the output
+            rate = f"{hourly:,} USD for {side.nodes} nodes ({side.price.source}, {side.price.dated})"
+        print(f"  {side.name} per hour: {rate}")  # noqa: T201 - output
 
 
 def _rows(week: Week, figure: Figure, ratios: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    when = f"{week.first} to {week.last}" if week.over else f"{week.first}, so far"
-    told = {name: each for name, each in figure.reached.items() if each is not None}
+    period = f"{week.first} to {week.last}" if week.over else f"{week.first} to date"
+    reached = {name: mean for name, mean in figure.reached.items() if mean is not None}
     missing = dict.fromkeys(figure.reached, "none")
     yield {
-        "week": when,
+        "week": period,
         "figure": figure.name,
         **missing,
-        **{name: f"{each.mean:,.6g}" for name, each in told.items()},
-        **{ratio: _text(told[name].ratio if name in told else None) for name, ratio in ratios.items()},
+        **{name: f"{mean.mean:,.6g}" for name, mean in reached.items()},
+        **{ratio: _text(reached[name].ratio if name in reached else None) for name, ratio in ratios.items()},
     }
-    if figure.name.endswith(BY_THE_SECOND):
+    if figure.name.endswith(PER_SECOND):
         yield {
-            "week": when,
-            "figure": f"{figure.name.removesuffix(BY_THE_SECOND)} for a dollar",
+            "week": period,
+            "figure": f"{figure.name.removesuffix(PER_SECOND)} per dollar",
             **missing,
-            **{name: _text(each.for_a_dollar) for name, each in told.items()},
+            **{name: _text(mean.per_dollar) for name, mean in reached.items()},
             **{
-                ratio: _text(told[name].ratio_for_a_dollar if name in told else None)
+                ratio: _text(reached[name].ratio_per_dollar if name in reached else None)
                 for name, ratio in ratios.items()
             },
         }
 
 
 def _text(value: float | None) -> str:
-    return "not known" if value is None else f"{value:,.6g}"
+    return "unknown" if value is None else f"{value:,.6g}"

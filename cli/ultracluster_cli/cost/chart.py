@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.cost import Estimate
 
 __all__ = ["draw_costs"]
@@ -14,35 +14,35 @@ _WIDTH, _HEIGHT_OF_A_BAR, _HEIGHT_BESIDE = 10.0, 0.32, 1.3
 
 
 def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
-    """Draw what a run costs, line by line, with one panel for each cluster. Ranges are drawn to their high end.
+    """Draw the cost of a run by line, with one panel per cluster. Ranges are drawn to their upper end.
 
     Args:
-        estimates: What to draw.
-        path: Where to; the suffix says whether it is a page or a picture.
+        estimates: Estimates to draw.
+        path: Output file, ``.html`` or ``.png``.
 
     Raises:
         FindingsError: If matplotlib is not installed (UC9306).
     """
     try:
-        from matplotlib import figure, rcParams  # noqa: PLC0415 - optional, and takes a second
+        from matplotlib import figure, rcParams  # noqa: PLC0415 - optional dependency; takes a second
     except ModuleNotFoundError as error:
         remedy = "Install it with: pip install 'ultracluster[plot]'"
-        problem = "matplotlib is not installed, which draws the chart"
-        raise FindingsError([Finding(code="UC9306", problem=problem, remedy=remedy)]) from error
-    rcParams["svg.hashsalt"] = "ultracluster"  # the same estimates give the same bytes
+        problem = "matplotlib is required to draw charts"
+        raise FindingsError.of("UC9306", problem, remedy=remedy) from error
+    rcParams["svg.hashsalt"] = "ultracluster"  # deterministic output
     rcParams["svg.fonttype"] = "none"
 
-    bars = [[line for line in each.lines if line.run(each.usage).is_known] for each in estimates]
+    bars = [[line for line in estimate.lines if line.run(estimate.usage).is_known] for estimate in estimates]
     heights = [_HEIGHT_BESIDE + _HEIGHT_OF_A_BAR * len(lines) for lines in bars]
     drawing = figure.Figure(figsize=(_WIDTH, sum(heights)), layout="constrained")
     panels = drawing.subplots(len(estimates), 1, squeeze=False, height_ratios=heights)
     for (panel,), estimate, lines in zip(panels, estimates, bars, strict=True):
         amounts = [line.run(estimate.usage) for line in lines]
-        drawn = panel.barh([line.name for line in lines], [float(each.high) for each in amounts])
-        panel.bar_label(drawn, [each.text() for each in amounts], padding=4)
+        drawn = panel.barh([line.name for line in lines], [float(estimate.high) for estimate in amounts])
+        panel.bar_label(drawn, [estimate.text() for estimate in amounts], padding=4)
         panel.invert_yaxis()
-        panel.set_xscale("symlog", linthresh=1)  # nodes cost thousands of times what an alarm does
-        panel.set_xlabel("USD of one run, logarithmic")
+        panel.set_xscale("symlog", linthresh=1)  # nodes cost thousands of times as much as an alarm
+        panel.set_xlabel("USD per run (log scale)")
         panel.margins(x=0.2)
         panel.set_title(_title(estimate), loc="left", fontsize=10)
     if path.suffix == ".png":
@@ -50,7 +50,7 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
         return
     svg = io.StringIO()
     drawing.savefig(svg, format="svg", metadata={"Date": None})
-    names = ", ".join(each.footprint.cluster for each in estimates)
+    names = ", ".join(estimate.footprint.cluster for estimate in estimates)
     path.write_text(
         f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(names)}: cost</title></head>\n'
         f"<body>\n{svg.getvalue()[svg.getvalue().index('<svg') :]}</body>\n</html>\n",

@@ -1,4 +1,4 @@
-"""`ultracluster cost`: what clusters will cost, and what they did cost."""
+"""`ultracluster cost`: estimated and actual costs of clusters."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ __all__ = ["app"]
 
 
 class _EstimateUnlessNamed(TyperGroup):
-    """`ultracluster cost ROLLOUT` is `ultracluster cost estimate ROLLOUT`."""
+    """Run `ultracluster cost ROLLOUT` as `ultracluster cost estimate ROLLOUT`."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         known = args and args[0] in self.commands
@@ -25,7 +25,7 @@ app = typer.Typer(
     no_args_is_help=True,
     cls=_EstimateUnlessNamed,
     context_settings={"ignore_unknown_options": True},
-    help="Estimate what clusters will cost, or show what they did cost.",
+    help="Estimate the costs of clusters, or show their actual costs.",
 )
 
 app.command()(estimate)

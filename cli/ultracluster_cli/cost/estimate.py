@@ -1,4 +1,4 @@
-"""`ultracluster cost estimate`: what the clusters of a rollout will cost for a planned use."""
+"""`ultracluster cost estimate`: estimate the costs of the clusters of a rollout."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from ultracluster_catalog.prices.billable_items import PricedThing, price_of
+from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
-from ultracluster_cli._aws.selection import called, clusters_of
+from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.chart import draw_costs
 from ultracluster_cli.cost.output import cost_json, print_cost
@@ -39,7 +39,7 @@ __all__ = ["estimate"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Plans:
-    """The planned use; each field is an option of `ultracluster cost estimate`."""
+    """Options of `ultracluster cost estimate` that describe the planned use."""
 
     hours: float | None
     runs_per_month: int
@@ -56,13 +56,13 @@ class _Plans:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _CostedCluster:
+class _ClusterEstimate:
     """A cluster with its estimate.
 
     Attributes:
-        estimate: What it will cost.
-        hours_from: What says the hours of a run.
-        rival: Another instance type beside it. None if none was asked for.
+        estimate: Estimate.
+        hours_from: Source of the hours of a run.
+        rival: Comparison with another instance type. None without --compare.
     """
 
     estimate: Estimate
@@ -76,48 +76,49 @@ def estimate(
     cluster: ClusterOption = None,
     hours: Annotated[
         float | None,
-        typer.Option(help="Hours of one run. Default: from start to end of the capacity, else 730, a month."),
+        typer.Option(help="Hours of a run. Default: duration of the capacity, else a month of 730 hours."),
     ] = None,
-    runs_per_month: Annotated[int, typer.Option(help="Runs in a month.")] = 1,
+    runs_per_month: Annotated[int, typer.Option(help="Runs per month.")] = 1,
     tokens_per_second: Annotated[
-        float | None, typer.Option(help="What the whole cluster trains; gives the price of a million tokens.")
+        float | None,
+        typer.Option(help="Training throughput of the cluster, to compute the cost per million tokens."),
     ] = None,
     savings_plan: Annotated[
         float | None,
-        typer.Option(metavar="USD", help="What a node-hour costs you under a Savings Plan; on-demand only."),
+        typer.Option(metavar="USD", help="Price of an on-demand node-hour under a Savings Plan."),
     ] = None,
     price: Annotated[
         list[str] | None,
-        typer.Option(metavar="LINE=USD", help="A price that you know, by the line's name; may be repeated."),
+        typer.Option(metavar="LINE=USD", help="Price of a line of the estimate; repeatable."),
     ] = None,
     fallback_region: FallbackRegionOption = None,
-    stored_gb: Annotated[float | None, typer.Option(help="GB in the buckets.")] = None,
-    logs_gb: Annotated[float | None, typer.Option(help="GB of logs written in a month.")] = None,
-    endpoint_gb: Annotated[float | None, typer.Option(help="GB through endpoints in a month.")] = None,
-    nat_gb: Annotated[float | None, typer.Option(help="GB through the NAT gateway in a month.")] = None,
-    transfer_gb: Annotated[float | None, typer.Option(help="GB to the internet in a month.")] = None,
-    backup_gb: Annotated[float | None, typer.Option(help="GB of backups of the file system.")] = None,
-    tiered_gb: Annotated[float | None, typer.Option(help="GB on Intelligent-Tiering.")] = None,
-    metrics: Annotated[int, typer.Option(help="Custom metrics of your own.")] = 0,
-    compile_hours: Annotated[float, typer.Option(help="Hours of compiling before the first run.")] = 0,
-    compile_reuse: Annotated[int, typer.Option(help="Runs that use what was compiled.")] = 1,
+    stored_gb: Annotated[float | None, typer.Option(help="GB stored in buckets.")] = None,
+    logs_gb: Annotated[float | None, typer.Option(help="GB of logs per month.")] = None,
+    endpoint_gb: Annotated[float | None, typer.Option(help="GB through VPC endpoints per month.")] = None,
+    nat_gb: Annotated[float | None, typer.Option(help="GB through the NAT gateway per month.")] = None,
+    transfer_gb: Annotated[float | None, typer.Option(help="GB to the internet per month.")] = None,
+    backup_gb: Annotated[float | None, typer.Option(help="GB of file system backups.")] = None,
+    tiered_gb: Annotated[float | None, typer.Option(help="GB of Intelligent-Tiering storage.")] = None,
+    metrics: Annotated[int, typer.Option(help="Number of additional custom metrics.")] = 0,
+    compile_hours: Annotated[float, typer.Option(help="Hours of compilation before the first run.")] = 0,
+    compile_reuse: Annotated[int, typer.Option(help="Runs that reuse the compiled artifacts.")] = 1,
     compare: Annotated[
         str | None,
-        typer.Option(metavar="TYPE", help="Another instance type beside it, such as p5.48xlarge."),
+        typer.Option(metavar="TYPE", help="Instance type to compare with, such as p5.48xlarge."),
     ] = None,
     throughput_ratio: Annotated[
         float | None,
-        typer.Option(help="Tokens per second of a node of that type over those of a node of the cluster."),
+        typer.Option(help="Throughput of a node of that type relative to a node of the cluster."),
     ] = None,
     live: Annotated[
-        bool, typer.Option("--live", help="Ask the AWS Price List API for prices of today.")
+        bool, typer.Option("--live", help="Use current prices of the AWS Price List API.")
     ] = False,
     chart: Annotated[
-        Path | None, typer.Option(metavar="FILE.html|png", help="Draw the bill into this file as well.")
+        Path | None, typer.Option(metavar="FILE.html|png", help="Also draw the estimate to this file.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Estimate what the clusters of a rollout will cost, line by line.
+    """Estimate the costs of the clusters of a rollout.
 
     Unknown prices are reported as unknown, never as 0.
     """
@@ -145,56 +146,67 @@ def estimate(
     )
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
-    clusters = called(clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout)
-    footprints = [configured_footprint(each) for each in clusters]
+    clusters = clusters_named(
+        clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
+    )
+    footprints = [configured_footprint(cluster_config) for cluster_config in clusters]
     findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *_chart_findings(chart)]
     if findings:
         raise FindingsError(findings)
     today = datetime.now(UTC).date()
-    known = _prices_of_today(footprints, plans) if live else None
-    prices = catalogue_prices(known=known, fallback_region=plans.fallback_region)
-    given = _given_prices(plans, today)
-    costed = [
-        _costed(each, footprint, plans=plans, prices=prices, given=given, today=today)
-        for each, footprint in zip(clusters, footprints, strict=True)
+    listed = _prices_of_today(footprints, plans) if live else None
+    prices = catalogue_prices(known=listed, fallback_region=plans.fallback_region)
+    own_prices = _own_prices(plans, today)
+    estimates = [
+        _estimate_cluster(
+            cluster_config, footprint, plans=plans, prices=prices, own_prices=own_prices, today=today
+        )
+        for cluster_config, footprint in zip(clusters, footprints, strict=True)
     ]
-    _check_names(given, costed)
+    _check_names(own_prices, estimates)
     if chart is not None:
-        draw_costs([each.estimate for each in costed], chart)
+        draw_costs([cluster_config.estimate for cluster_config in estimates], chart)
     if as_json:
-        print_json({"clusters": [cost_json(each.estimate, each.hours_from, each.rival) for each in costed]})
+        print_json(
+            {
+                "clusters": [
+                    cost_json(cluster_config.estimate, cluster_config.hours_from, cluster_config.rival)
+                    for cluster_config in estimates
+                ]
+            }
+        )
     else:
-        for each in costed:
-            print_cost(each.estimate, each.hours_from, each.rival)
+        for cluster_config in estimates:
+            print_cost(cluster_config.estimate, cluster_config.hours_from, cluster_config.rival)
 
 
-def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[PricedThing, str], Price]:
-    wanted: list[tuple[PricedThing, str]] = []
+def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[BillableItem, str], Price]:
+    billable: list[tuple[BillableItem, str]] = []
 
-    def noted(thing: PricedThing, region: str) -> Price:
-        wanted.append((thing, region))
+    def note_price(thing: BillableItem, region: str) -> Price:
+        billable.append((thing, region))
         return price_of(thing, region)
 
     for footprint in footprints:
         usage = Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
-        estimate = estimate_cost(footprint, usage=usage, prices=noted)
+        estimate = estimate_cost(footprint, usage=usage, prices=note_price)
         if plans.compare is not None:
-            compare_with(plans.compare, estimate, prices=noted, throughput_ratio=None)
+            compare_with(plans.compare, estimate, prices=note_price, throughput_ratio=None)
     with account() as target:
-        found, findings = listed_prices(wanted, client=target.client("pricing", PRICE_LIST_REGION))
+        prices, findings = listed_prices(billable, client=target.client("pricing", PRICE_LIST_REGION))
     print_findings(findings)
-    return found
+    return prices
 
 
-def _costed(
+def _estimate_cluster(
     cluster: ClusterConfig,
     footprint: Footprint,
     *,
     plans: _Plans,
     prices: Prices,
-    given: Mapping[str, Price],
+    own_prices: Mapping[str, Price],
     today: date,
-) -> _CostedCluster:
+) -> _ClusterEstimate:
     window = planned_hours(cluster)
     hours_from: Literal["--hours", "window of the capacity", "a month"]
     if plans.hours is not None:
@@ -210,27 +222,27 @@ def _costed(
         tokens_per_second=None if plans.tokens_per_second is None else _decimal(plans.tokens_per_second),
         savings_plan_rate=None
         if plans.savings_plan is None
-        else _given_price(_decimal(plans.savings_plan), "--savings-plan", today),
+        else _own_price(_decimal(plans.savings_plan), "--savings-plan", today),
         custom_metrics=plans.metrics,
         compile_hours=_decimal(plans.compile_hours),
         compile_reuse=plans.compile_reuse,
-        **{name: None if each is None else _decimal(each) for name, each in plans.use.items()},
+        **{name: None if value is None else _decimal(value) for name, value in plans.use.items()},
     )
-    estimate = estimate_cost(footprint, usage=usage, prices=prices, given=given)
+    estimate = estimate_cost(footprint, usage=usage, prices=prices, given=own_prices)
     ratio = None if plans.throughput_ratio is None else _decimal(plans.throughput_ratio)
     rival = (
         None
         if plans.compare is None
-        else compare_with(plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=given)
+        else compare_with(plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=own_prices)
     )
-    return _CostedCluster(estimate=estimate, hours_from=hours_from, rival=rival)
+    return _ClusterEstimate(estimate=estimate, hours_from=hours_from, rival=rival)
 
 
 def _decimal(figure: float) -> Decimal:
-    return Decimal(int(figure)) if figure == int(figure) else Decimal(str(figure))  # as it was typed
+    return Decimal(int(figure)) if figure == int(figure) else Decimal(str(figure))  # exact decimal value
 
 
-def _given_price(amount: Decimal, option: str, today: date) -> Price:
+def _own_price(amount: Decimal, option: str, today: date) -> Price:
     return Price(amount=amount, unit="instance-hour", source=f"given by {option}", dated=today)
 
 
@@ -253,17 +265,17 @@ def _figure_findings(plans: _Plans) -> Iterator[Finding]:
         allowed = "0 or more" if option in or_zero else "more than 0"
         yield Finding(code="UC9301", problem=f"got {quote(figure)}", allowed=allowed, path=option)
     if plans.throughput_ratio is not None and plans.compare is None:
-        problem = "got --throughput-ratio, and no type that it is about"
-        yield Finding(code="UC9305", problem=problem, remedy="Give --compare TYPE as well")
+        problem = "got --throughput-ratio without --compare"
+        yield Finding(code="UC9305", problem=problem, remedy="Specify --compare TYPE")
 
 
 def _savings_plan_findings(plans: _Plans, footprints: Sequence[Footprint]) -> Iterator[Finding]:
-    bought = {each.market for footprint in footprints for each in footprint.paid_supplies()}
-    if plans.savings_plan is not None and "on-demand" not in bought:
+    markets = {supply.market for footprint in footprints for supply in footprint.paid_supplies()}
+    if plans.savings_plan is not None and "on-demand" not in markets:
         yield Finding(
             code="UC9304",
-            problem=f"the nodes are bought as {', '.join(sorted(bought))}, where Savings Plans do not apply",
-            remedy="Leave --savings-plan out, or name a cluster with on-demand nodes by --cluster",
+            problem=f"Savings Plans do not apply to {', '.join(sorted(markets))} nodes",
+            remedy="Omit --savings-plan, or select a cluster with on-demand nodes with --cluster",
         )
 
 
@@ -275,12 +287,12 @@ def _chart_findings(chart: Path | None) -> Iterator[Finding]:
 def _check_month(hours: Decimal, runs: int) -> None:
     if runs > 1 and hours * runs > HOURS_OF_A_MONTH:
         problem = f"{runs} runs of {hours} hours are {hours * runs} hours"
-        allowed = f"{HOURS_OF_A_MONTH} hours in a month, since the runs share the nodes"
-        raise FindingsError([Finding(code="UC9302", problem=problem, allowed=allowed)])
+        allowed = f"{HOURS_OF_A_MONTH} hours per month, since runs share the nodes"
+        raise FindingsError.of("UC9302", problem, allowed=allowed)
 
 
-def _given_prices(plans: _Plans, today: date) -> dict[str, Price]:
-    given: dict[str, Price] = {}
+def _own_prices(plans: _Plans, today: date) -> dict[str, Price]:
+    prices: dict[str, Price] = {}
     findings: list[Finding] = []
     for text in plans.prices:
         line, equals, amount = text.rpartition("=")
@@ -294,23 +306,27 @@ def _given_prices(plans: _Plans, today: date) -> dict[str, Price]:
                 Finding(code="UC9303", problem=f"got {quote(text)}", allowed=allowed, path="--price")
             )
         else:
-            given[line] = _given_price(dollars, "--price", today)
+            prices[line] = _own_price(dollars, "--price", today)
     if findings:
         raise FindingsError(findings)
-    return given
+    return prices
 
 
-def _check_names(given: Mapping[str, Price], costed: Sequence[_CostedCluster]) -> None:
-    """Reject a price for a line that does not exist, which would silently change nothing."""
-    lines = {line.name: None for each in costed for line in (*each.estimate.lines, *each.estimate.if_used)}
+def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[_ClusterEstimate]) -> None:
+    """Reject prices for unknown lines, which would have no effect."""
+    lines = {
+        line.name: None
+        for cluster_estimate in estimates
+        for line in (*cluster_estimate.estimate.lines, *cluster_estimate.estimate.if_used)
+    }
     findings = [
         Finding(
             code="UC9303",
-            problem=f"no line of the bill is called {quote(name)}",
+            problem=f"unknown line {quote(name)}",
             allowed=", ".join(lines),
             path="--price",
         )
-        for name in given
+        for name in own_prices
         if name not in lines
     ]
     if findings:

@@ -13,12 +13,12 @@ _EXACT: Final = Decimal("0.000001")
 
 
 def cost_json(estimate: Estimate, hours_from: str, rival: Rival | None) -> dict[str, Any]:
-    """Return an estimate as plain values; amounts are strings, so that no digit is lost.
+    """Return an estimate as plain values; amounts are strings to keep all digits.
 
     Args:
         estimate: The estimate.
-        hours_from: What says the hours of a run.
-        rival: Another instance type. None for none.
+        hours_from: Source of the hours of a run.
+        rival: Comparison with another instance type. None without one.
     """
     tokens = estimate.million_tokens
     return {
@@ -28,8 +28,8 @@ def cost_json(estimate: Estimate, hours_from: str, rival: Rival | None) -> dict[
         "hours": f"{estimate.usage.hours:f}",
         "hours_from": hours_from,
         "runs_per_month": estimate.usage.runs_per_month,
-        "lines": [_line_json(each, estimate) for each in estimate.lines],
-        "if_used": [_line_json(each, estimate) for each in estimate.if_used],
+        "lines": [_line_json(line, estimate) for line in estimate.lines],
+        "if_used": [_line_json(line, estimate) for line in estimate.if_used],
         "hour": money_json(estimate.hour),
         "idle_hour": money_json(estimate.idle_hour),
         "run": money_json(estimate.run),
@@ -48,8 +48,8 @@ def money_json(amount: Money) -> dict[str, Any]:
     """
     ends = {"low": amount.low, "high": amount.high}
     known = amount.is_known
-    shown = {name: str(end.quantize(_EXACT)) if known else None for name, end in ends.items()}
-    return {**shown, "without": list(amount.without)}
+    values = {name: str(end.quantize(_EXACT)) if known else None for name, end in ends.items()}
+    return {**values, "without": list(amount.without)}
 
 
 def _line_json(line: Line, estimate: Estimate) -> dict[str, Any]:
@@ -85,88 +85,88 @@ def _rival_json(rival: Rival) -> dict[str, Any]:
 
 
 def print_cost(estimate: Estimate, hours_from: str, rival: Rival | None) -> None:
-    """Print an estimate to stdout for people.
+    """Print an estimate to stdout as tables.
 
     Args:
         estimate: The estimate.
-        hours_from: What says the hours of a run.
-        rival: Another instance type. None for none.
+        hours_from: Source of the hours of a run.
+        rival: Comparison with another instance type. None without one.
     """
     usage, footprint = estimate.usage, estimate.footprint
     runs = f"{usage.runs_per_month} runs" if usage.runs_per_month > 1 else "one run"
     title = (
         f"{footprint.cluster} in {footprint.region}, USD: a run of {usage.hours:,} hours ({hours_from}), "
-        f"{runs} in a month"
+        f"{runs} per month"
     )
     numbers: dict[str, int] = {}
-    rows = [_row(each, estimate, numbers) for each in estimate.lines]
+    rows = [_row(line, estimate, numbers) for line in estimate.lines]
     rows.append(
         {
-            "line": "in all",
-            "an hour": estimate.hour.text(),
-            "a run": estimate.run.text(),
-            "a month": estimate.month.text(),
+            "line": "total",
+            "per hour": estimate.hour.text(),
+            "per run": estimate.run.text(),
+            "per month": estimate.month.text(),
         }
     )
-    rows += [{**_row(each, estimate, numbers), "line": f"if used: {each.name}"} for each in estimate.if_used]
+    rows += [{**_row(line, estimate, numbers), "line": f"if used: {line.name}"} for line in estimate.if_used]
     print_table(
-        columns=["line", "what", "quantity", "price", "an hour", "a run", "a month", "source"],
+        columns=["line", "what", "quantity", "price", "per hour", "per run", "per month", "source"],
         rows=rows,
         title=title,
     )
     for source, number in numbers.items():
-        print(f"  [{number}] {source}")  # noqa: T201 - this is the output
+        print(f"  [{number}] {source}")  # noqa: T201 - output
     for name, value in _sums(estimate):
         print(f"  {name}: {value}")  # noqa: T201
     if rival is not None:
         print_table(
-            columns=["type", "chips", "node-hour", "chip-hour", "hours", "a run", "a million tokens"],
+            columns=["type", "chips", "node-hour", "chip-hour", "hours", "per run", "per million tokens"],
             rows=_rival_rows(estimate, rival),
             title=f"The same run on {rival.instance_type}, USD",
         )
         if rival.estimate is None:
-            print("  give --throughput-ratio, as you measured it, to compare runs")  # noqa: T201
+            print("  specify a measured --throughput-ratio to compare runs")  # noqa: T201
 
 
 def _sums(estimate: Estimate) -> list[tuple[str, str]]:
-    sums = [("an hour without a run", estimate.idle_hour.text())]
+    sums = [("per hour without a run", estimate.idle_hour.text())]
     if estimate.million_tokens is not None:
         tokens = estimate.million_tokens
         exact = [f"{end.quantize(Decimal('0.0001')):,}" for end in (tokens.low, tokens.high)]
-        text = " to ".join(dict.fromkeys(exact)) if tokens.is_known else "not known"
-        sums.append(("a million tokens", text))
+        text = " to ".join(dict.fromkeys(exact)) if tokens.is_known else "unknown"
+        sums.append(("per million tokens", text))
     if estimate.run.without:
         sums.append(
-            ("not in the sums, because price or quantity is not known", ", ".join(estimate.run.without))
+            ("not included, because the price or quantity is unknown", ", ".join(estimate.run.without))
         )
-    sums.append(("never counted here", NOT_COUNTED))
+    sums.append(("never included", NOT_COUNTED))
     return sums
 
 
 def _row(line: Line, estimate: Estimate, numbers: dict[str, int]) -> dict[str, Any]:
-    said = f"{line.price.source}, {line.price.dated}" if line.price.bounds else line.price.reason
+    source = f"{line.price.source}, {line.price.dated}" if line.price.bounds else line.price.reason
     return {
         "line": line.name,
         "what": line.what,
-        "quantity": "not said" if line.quantity is None else f"{line.quantity:,}",
-        "price": f"{_price(line.price)} per {line.price.unit}" if line.price.bounds else "not known",
-        "an hour": line.hour.text(),
-        "a run": line.run(estimate.usage).text(),
-        "a month": line.month(estimate.usage).text(),
-        "source": f"[{numbers.setdefault(said, len(numbers) + 1)}]",
+        "quantity": "unspecified" if line.quantity is None else f"{line.quantity:,}",
+        "price": f"{_price(line.price)} per {line.price.unit}" if line.price.bounds else "unknown",
+        "per hour": line.hour.text(),
+        "per run": line.run(estimate.usage).text(),
+        "per month": line.month(estimate.usage).text(),
+        "source": f"[{numbers.setdefault(source, len(numbers) + 1)}]",
     }
 
 
 def _price(price: Price) -> str:
     if price.bounds is None:
-        return "not known"
+        return "unknown"
     return " to ".join(dict.fromkeys(str(end) for end in price.bounds))
 
 
 def _rival_rows(estimate: Estimate, rival: Rival) -> list[dict[str, Any]]:
-    own = next(each for each in estimate.lines if each.charged != "once")
+    own_line = next(line for line in estimate.lines if line.charged != "once")
     sides = [
-        (estimate.footprint.supplies[0].instance_type, rival.own_chips_per_node, own.price, estimate),
+        (estimate.footprint.supplies[0].instance_type, rival.own_chips_per_node, own_line.price, estimate),
         (rival.instance_type, rival.chips_per_node, rival.price, rival.estimate),
     ]
     return [
@@ -175,9 +175,9 @@ def _rival_rows(estimate: Estimate, rival: Rival) -> list[dict[str, Any]]:
             "chips": chips,
             "node-hour": _price(price),
             "chip-hour": _chip_hour(price, chips),
-            "hours": f"{side.usage.hours:,.6g}" if side else "not known",
-            "a run": side.run.text() if side else "not known",
-            "a million tokens": side.million_tokens.text() if side and side.million_tokens else "not known",
+            "hours": f"{side.usage.hours:,.6g}" if side else "unknown",
+            "per run": side.run.text() if side else "unknown",
+            "per million tokens": side.million_tokens.text() if side and side.million_tokens else "unknown",
         }
         for name, chips, price, side in sides
     ]
@@ -185,6 +185,6 @@ def _rival_rows(estimate: Estimate, rival: Rival) -> list[dict[str, Any]]:
 
 def _chip_hour(price: Price, chips: int) -> str:
     if price.bounds is None or not chips:
-        return "not known"
+        return "unknown"
     ends = (f"{end / chips:.4f}" for end in price.bounds)
     return " to ".join(dict.fromkeys(ends))

@@ -22,9 +22,9 @@ class DeployedStack:
     """A stack that the CDK CLI reported as deployed.
 
     Attributes:
-        name: As the CDK CLI displays it, such as ``TrainingA/Network (TrainingA-Network)``.
-        changed: Whether CloudFormation had anything to do.
-        seconds: What the CDK CLI measured. None until it says so.
+        name: Display name in the CDK CLI, such as ``TrainingA/Network (TrainingA-Network)``.
+        changed: Whether the stack changed.
+        seconds: Deployment time reported by the CDK CLI. None until reported.
     """
 
     name: str
@@ -34,17 +34,17 @@ class DeployedStack:
 
 @dataclass(kw_only=True, slots=True)
 class DeploymentProgress:
-    """The progress of a `cdk deploy`, as it reports it.
+    """The reported progress of `cdk deploy`.
 
     Attributes:
-        synthesis_seconds: What synthesis took. None until the CDK CLI says so.
-        current: Stack that is being deployed. None before, between and after the stacks.
-        stacks: How many stacks there are to deploy; 0 until the first one starts.
-        resources_done: Events of resources in the current stack.
-        resources_total: How many there will be. 0 as long as the CDK CLI does not know.
-        deployed: The stacks that are done, in order.
-        failures: Lines that tell of a failure, in order.
-        last_lines: The last few lines that are not empty, for a failure that none of the above tells of.
+        synthesis_seconds: Synthesis time. None until reported.
+        current: Stack being deployed. None between stacks.
+        stacks: Number of stacks to deploy. 0 until the first starts.
+        resources_done: Finished resources of the current stack.
+        resources_total: Total resources of the current stack. 0 while unknown.
+        deployed: Finished stacks, in order.
+        failures: Output lines with failures, in order.
+        last_lines: Last non-empty output lines, shown when a failure has no line of its own.
     """
 
     synthesis_seconds: float | None = None
@@ -57,25 +57,25 @@ class DeploymentProgress:
     last_lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LAST_LINES))
 
     def read(self, line: str) -> None:
-        """Update the progress from one line of output; other lines change nothing."""
+        """Update the progress from one line of output."""
         line = _COLORS.sub("", line)
-        if found := _STARTED.match(line):
-            self.current, self.stacks = found["stack"], int(found["of"])
+        if match := _STARTED.match(line):
+            self.current, self.stacks = match["stack"], int(match["of"])
             self.resources_done = self.resources_total = 0
-        elif found := _DEPLOYED.match(line):
-            self.deployed.append(DeployedStack(name=found["stack"], changed=not found["same"]))
+        elif match := _DEPLOYED.match(line):
+            self.deployed.append(DeployedStack(name=match["stack"], changed=not match["same"]))
             self.current = None
             self.resources_done = self.resources_total = 0
-        elif found := _SECONDS.match(line):
-            self._take_time(found["step"], float(found["seconds"]))
-        elif found := _EVENT.match(line):
-            self.resources_done, self.resources_total = int(found["done"]), int(found["total"] or 0)
+        elif match := _SECONDS.match(line):
+            self._record_time(match["step"], float(match["seconds"]))
+        elif match := _EVENT.match(line):
+            self.resources_done, self.resources_total = int(match["done"]), int(match["total"] or 0)
         if line.strip():
             self.last_lines.append(line.strip())
         if _FAILED.search(line):
             self.failures.append(line.strip())
 
-    def _take_time(self, step: str, seconds: float) -> None:
+    def _record_time(self, step: str, seconds: float) -> None:
         if step == "Synthesis":
             self.synthesis_seconds = seconds
         elif self.deployed:

@@ -10,11 +10,11 @@ class Reservation:
     """The Capacity Reservation that the launch template targets.
 
     Attributes:
-        id: Its id.
-        state: Its state in EC2, such as ``active``.
-        market_type: How the launch template asks for it, such as ``capacity-block``. None for on-demand.
-        instances: How many instances it holds.
-        ends: When it ends, in ISO 8601. None if it has no end.
+        id: Reservation ID.
+        state: State in EC2, such as ``active``.
+        market_type: Market type in the launch template, such as ``capacity-block``. None for on-demand.
+        instances: Total number of instances.
+        ends: End in ISO 8601. None if it has no end.
     """
 
     id: str
@@ -29,14 +29,14 @@ class FileSystem:
     """A Lustre file system.
 
     Attributes:
-        id: Its id.
-        state: Its life cycle, such as ``AVAILABLE``.
-        storage_gib: Its size. None if it grows with its data.
-        throughput_mb_per_s: Its disk throughput in MB/s, as bought.
-        object_servers: How many servers hold its files.
-        node_gbps: The most that AWS's documentation gives one node alone, in Gbit/s.
-        node_mb_per_s: The same for each node when all work at the same time, in MB/s.
-        usd_per_month: List price of its storage for a month in USD. None if no dated source says it.
+        id: File system ID.
+        state: Life cycle state, such as ``AVAILABLE``.
+        storage_gib: Size. None for elastic storage.
+        throughput_mb_per_s: Provisioned disk throughput in MB/s.
+        object_servers: Number of object storage servers.
+        node_gbps: Documented maximum throughput of a single node in Gbit/s.
+        node_mb_per_s: Documented maximum throughput of each node when all are active, in MB/s.
+        usd_per_month: Monthly list price of the storage in USD. None if unknown.
     """
 
     id: str
@@ -54,8 +54,8 @@ class JobDefinition:
     """The active revision of a job.
 
     Attributes:
-        name: Its name and revision.
-        nodes: How many nodes it runs on.
+        name: Name and revision.
+        nodes: Number of nodes.
         neuron_devices: Neuron devices in each node's container.
         efa_devices: EFA devices in each node's container.
     """
@@ -71,9 +71,9 @@ class Stack:
     """A stack in CloudFormation.
 
     Attributes:
-        name: Its name.
-        status: Its status, such as ``CREATE_COMPLETE``.
-        resources: How many resources it has.
+        name: Stack name.
+        status: Status, such as ``CREATE_COMPLETE``.
+        resources: Number of resources.
     """
 
     name: str
@@ -86,22 +86,22 @@ class Cluster:
     """A deployed cluster.
 
     Attributes:
-        name: Name of its stage.
-        region: Its Region.
-        instance_type: Of the compute environment.
-        nodes: Nodes that the compute environment can have: its maxvCpus over the vCPUs of the type.
+        name: Stage name.
+        region: AWS Region.
+        instance_type: Instance type of the compute environment.
+        nodes: Maximum number of nodes: maxvCpus over the vCPUs of the type.
         chips: Accelerators of all nodes.
         neuron_cores: Physical NeuronCores of all nodes.
-        logical_neuron_cores: NeuronCores that software sees by default, of all nodes.
+        logical_neuron_cores: Logical NeuronCores of all nodes, at the default configuration.
         efa_interfaces_per_node: EFA interfaces of the launch template.
-        efa_gbps_per_node: Bandwidth of the network cards that those interfaces are on.
-        placement_group: Of the launch template. None if it names none.
-        reservation: Target of the launch template. None if it has none.
+        efa_gbps_per_node: Bandwidth of the network cards of those interfaces.
+        placement_group: Placement group of the launch template. None without one.
+        reservation: Reservation that the launch template targets. None without one.
         file_systems: Lustre file systems.
         buckets: Names of the buckets.
         queue: Name and state of the job queue.
         job_definitions: Active job definitions.
-        stacks: Stacks, in order of deployment.
+        stacks: Stacks in deployment order.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""`ultracluster deploy`: deploy a rollout, and show what AWS then has."""
+"""`ultracluster deploy`: deploy a rollout and show the deployed clusters."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -6,15 +6,14 @@ from typing import Annotated
 
 import typer
 
-from ultracluster_cli._aws.cluster_targets import one_target, targets_by_profile
+from ultracluster_cli._aws.cluster_targets import single_target, targets_by_profile
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import account, local_aws
-from ultracluster_cli._cdk.timing import timed
+from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.deploy.deployment import deploy_to
-from ultracluster_cli.deploy.next_steps import print_next_steps
-from ultracluster_cli.deploy.summary import print_summary
+from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.options import JsonOption, LocalOption, OptionalRolloutArgument, WaveOption, YesOption
 from ultracluster_cli.output import print_findings, say
 from ultracluster_stacks.config import load_rollout
@@ -32,14 +31,13 @@ def deploy(
     wave: WaveOption = None,
     yes: YesOption = False,
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Synthesize every cluster, including unchanged ones.")
+        bool, typer.Option("--no-cache", help="Synthesize all clusters, including unchanged ones.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Deploy a rollout with the CDK CLI and show the result.
 
-    Reports mistakes in the rollout file before synthesis, and reads the deployed clusters back from AWS. Never buys
-    capacity.
+    Validates the rollout file before synthesis, and reads the deployed clusters back from AWS. Never buys capacity.
     """
     directory = Path.cwd()
     rollout = rollout_file(directory, rollout)
@@ -50,17 +48,17 @@ def deploy(
     state = state_directory(directory)
     steps: dict[str, float] = {}
     with (
-        timed(steps, "in all"),
+        measure(steps, "in all"),
         run_directory(state) as temporary,
         ExitStack() as stack,
     ):
         if local:
-            fake = local_aws(clusters, background=state / "local", temporary=temporary, steps=steps)
-            targets = one_target(stack.enter_context(fake))
+            local_target = local_aws(clusters, background=state / "local", temporary=temporary, steps=steps)
+            targets = single_target(stack.enter_context(local_target))
         else:
             targets = stack.enter_context(targets_by_profile(clusters, account))
         say(f"Deploying {len(clusters)} cluster(s) to {targets.name}")
-        several = len(targets.targets) > 1  # the CDK CLI takes one profile at a time
+        multiple_profiles = len(targets.targets) > 1  # the CDK CLI accepts one profile per run
         deployed = [
             deploy_to(
                 target,
@@ -68,7 +66,7 @@ def deploy(
                 directory=directory,
                 rollout=rollout,
                 wave=wave,
-                only=targets.clusters(profile) if several else (),
+                only=targets.clusters(profile) if multiple_profiles else (),
                 unattended=yes,
                 no_cache=no_cache,
                 temporary=temporary,
@@ -76,8 +74,8 @@ def deploy(
             )
             for profile, target in targets.targets.items()
         ]
-    read = [cluster for each in deployed for cluster in each.clusters]
-    stacks = [stack for each in deployed for stack in each.stacks]
-    print_summary(read, local=local, as_json=as_json, steps=steps, deployed=stacks)
+    clusters_read = [cluster for deployment in deployed for cluster in deployment.clusters]
+    stacks = [stack for deployment in deployed for stack in deployment.stacks]
+    print_summary(clusters_read, local=local, as_json=as_json, steps=steps, deployed=stacks)
     if not as_json:
-        print_next_steps(read, local=local)
+        print_next_steps(clusters_read, local=local)

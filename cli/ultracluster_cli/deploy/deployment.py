@@ -1,4 +1,4 @@
-"""Run the CDK CLI, and read back what was deployed."""
+"""Run `cdk deploy` and read the deployed clusters back from AWS."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli._cdk.assembly import read_assembly
 from ultracluster_cli._cdk.child_process import run_in_terminal, run_logged
-from ultracluster_cli._cdk.timing import timed
-from ultracluster_cli._cdk.toolchain import Toolchain, with_own_folders
+from ultracluster_cli._cdk.timing import measure
+from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
 from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress
 from ultracluster_cli.deploy.cluster_state import Cluster
 from ultracluster_cli.deploy.progress_display import progress_display
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
 __all__ = ["Deployed", "deploy_to"]
@@ -30,7 +30,7 @@ class Deployed:
 
     Attributes:
         clusters: The clusters, read back from AWS.
-        stacks: What the CDK CLI said of each stack; empty if it talked to the terminal itself.
+        stacks: Stacks reported by the CDK CLI. Empty if it ran interactively.
     """
 
     clusters: tuple[Cluster, ...]
@@ -53,14 +53,14 @@ def deploy_to(
     """Run the CDK CLI and read back the deployed clusters.
 
     Args:
-        target: Where to deploy.
-        toolchain: What deploys.
+        target: Deployment target.
+        toolchain: CDK toolchain.
         directory: Folder of the CDK app.
-        rollout: The rollout file, which was checked already.
-        wave: Name of the one wave to deploy. Default: all.
-        only: Names and Regions of the clusters to deploy, such as ``training-a-us-east-2``. Default: all.
-        unattended: Do not ask before permissions are widened; a local AWS never asks. Default: ask.
-        no_cache: Synthesize every cluster. Default: those that have changed.
+        rollout: Valid rollout file.
+        wave: Wave to deploy. Default: all.
+        only: Stage names of the clusters to deploy, such as ``training-a-us-east-2``. Default: all.
+        unattended: Whether to skip the approval of widened permissions. Default: False.
+        no_cache: Whether to synthesize unchanged clusters. Default: False.
         temporary: Folder for temporary files.
         steps: Receives the seconds of each step.
 
@@ -68,18 +68,26 @@ def deploy_to(
         FindingsError: If the CDK CLI fails (UC9006) or reading back fails (UC9007).
     """
     state = state_directory(directory)
-    asks = not (target.local or unattended)
-    command = _command(toolchain, rollout, wave, target=target, only=only, asks=asks, no_cache=no_cache)
-    environment = with_own_folders(target.environment, toolchain=toolchain, state=state, temporary=temporary)
+    interactive = not (target.local or unattended)
+    command = _command(
+        toolchain, rollout, wave, target=target, only=only, interactive=interactive, no_cache=no_cache
+    )
+    environment = with_project_folders(
+        target.environment, toolchain=toolchain, state=state, temporary=temporary
+    )
     progress = DeploymentProgress()
-    with timed(steps, "cdk deploy"):
-        _run(command, directory, environment, state, progress, asks=asks)
-    with timed(steps, "reading back"):
-        own = [each for each in clusters_of(load_rollout(rollout).config, wave) if each.own_instance_type]
+    with measure(steps, "cdk deploy"):
+        _run(command, directory, environment, state, progress, interactive=interactive)
+    with measure(steps, "reading back"):
+        own_type_clusters = [
+            cluster
+            for cluster in clusters_of(load_rollout(rollout).config, wave)
+            if cluster.own_instance_type
+        ]
         clusters = read_clusters(
-            [one for one in read_assembly(directory / "cdk.out") if not only or one.cluster in only],
+            [stack for stack in read_assembly(directory / "cdk.out") if not only or stack.cluster in only],
             client=target.client,
-            own_types={each.instance_type: each.machine for each in own},
+            own_types={cluster.instance_type: cluster.machine for cluster in own_type_clusters},
         )
     return Deployed(clusters=tuple(clusters), stacks=tuple(progress.deployed))
 
@@ -91,10 +99,10 @@ def _command(
     *,
     target: Target,
     only: Sequence[str],
-    asks: bool,
+    interactive: bool,
     no_cache: bool,
 ) -> list[str]:
-    # "**" and not --all, which takes the stacks outside stages only and fails when there are none.
+    # --all would select only stacks outside of stages.
     stacks = [f"{cluster}/**" for cluster in only] or ["**"]
     command = [
         str(toolchain.cdk),
@@ -110,7 +118,7 @@ def _command(
     if no_cache:
         command += ["--context", "cache=false"]
     command += target.cdk_options
-    if asks:
+    if interactive:
         return [*command, "--require-approval", "broadening"]
     return [*command, "--require-approval", "never", "--progress", "events", "--no-color"]
 
@@ -122,12 +130,12 @@ def _run(
     state: Path,
     progress: DeploymentProgress,
     *,
-    asks: bool,
+    interactive: bool,
 ) -> None:
-    if asks:
+    if interactive:
         code = run_in_terminal(command, directory=directory, environment=environment)
         if code:
-            raise _failed(code, "see what it says above")
+            raise _failed(code, "see its output above")
         return
     log = state / "logs" / "cdk-deploy.log"
     log.parent.mkdir(exist_ok=True)
@@ -142,11 +150,9 @@ def _run(
     if code:
         for line in progress.failures[:_FAILURES_SHOWN] or progress.last_lines:
             say(f"  | {line}")
-        raise _failed(code, f"the whole log is {log}")
+        raise _failed(code, f"see {log}")
 
 
 def _failed(code: int, where: str) -> FindingsError:
     problem = f"cdk deploy ended with code {code}; {where}"
-    return FindingsError(
-        [Finding(code="UC9006", problem=problem, remedy="Repair the cause and deploy again")]
-    )
+    return FindingsError.of("UC9006", problem, remedy="Fix the error and deploy again")

@@ -23,15 +23,15 @@ class LineDisplay(AbstractContextManager["LineDisplay"]):
     """Print a line after synthesis and after each stack."""
 
     def __init__(self) -> None:
-        self._told: list[str] = []
+        self._printed: list[str] = []
 
     def __enter__(self) -> Self:
         return self
 
     def show(self, progress: DeploymentProgress) -> None:
-        """Tell what is new since the last call."""
-        for line in _lines(progress)[len(self._told) :]:
-            self._told.append(line)
+        """Print the lines that are new since the last call."""
+        for line in _lines(progress)[len(self._printed) :]:
+            self._printed.append(line)
             say(line)
 
     def __exit__(self, *_: object) -> None:
@@ -59,13 +59,13 @@ class BarDisplay(AbstractContextManager["BarDisplay"]):
         return self
 
     def show(self, progress: DeploymentProgress) -> None:
-        """Move the bar, and tell what is new since the last call."""
+        """Update the bar, and print the lines that are new since the last call."""
         self._lines.show(progress)
         if progress.current != self._stack:
             self._stack = progress.current
             if self._task is not None:
                 self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(_doing(progress), total=None)
+            self._task = self._bar.add_task(_activity(progress), total=None)
         if self._task is not None:
             self._bar.update(
                 self._task,
@@ -85,7 +85,7 @@ class BarDisplay(AbstractContextManager["BarDisplay"]):
 ProgressDisplay = LineDisplay | BarDisplay
 
 
-def _doing(progress: DeploymentProgress) -> str:
+def _activity(progress: DeploymentProgress) -> str:
     if progress.synthesis_seconds is None:
         return "Synthesizing"
     if progress.current is None:

@@ -1,14 +1,24 @@
-"""Print what was deployed: tables, or JSON with stable keys (docs/command-line.md)."""
+"""Print a summary of deployed clusters, as tables or as JSON (docs/command-line.md)."""
 
 import dataclasses
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ultracluster_cli.deploy.cdk_progress import DeployedStack
 from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem
-from ultracluster_cli.output import print_json, print_table
+from ultracluster_cli.output import print_json, print_table, say
 
-__all__ = ["print_summary", "summary_json"]
+__all__ = ["print_next_steps", "print_summary", "summary_json"]
+
+_FROM_LOCAL = """
+This was the local AWS: no instances were started, and the reservation and AMI are fake. To deploy to an account:
+  1. Buy a Capacity Block (docs/capacity.md), or use one that you have.
+  2. Copy the rollout file and replace the values marked REPLACE: reservation, zone ID, AMI and job image.
+  3. ultracluster validate YOUR-ROLLOUT.yaml
+  4. Once per account and Region: cdk bootstrap aws://ACCOUNT/REGION
+  5. ultracluster deploy YOUR-ROLLOUT.yaml
+For a local AWS that keeps running: ultracluster local up"""
 
 
 def summary_json(
@@ -17,10 +27,10 @@ def summary_json(
     """Return the summary as plain values.
 
     Args:
-        clusters: What was read back.
-        local: Whether it is in the local AWS, where nothing is real.
+        clusters: Clusters read back from AWS.
+        local: Whether they are in the local AWS.
         steps: Seconds of each step, in order.
-        deployed: What the CDK CLI said of each stack; empty if it talked to the terminal itself.
+        deployed: Stacks reported by the CDK CLI. Empty if it ran interactively.
     """
     return {
         "local": local,
@@ -41,25 +51,25 @@ def print_summary(
     """Print the summary to stdout.
 
     Args:
-        clusters: What was read back.
-        local: Whether it is in the local AWS, where nothing is real.
+        clusters: Clusters read back from AWS.
+        local: Whether they are in the local AWS.
         as_json: JSON instead of tables.
         steps: Seconds of each step, in order.
-        deployed: What the CDK CLI said of each stack; empty if it talked to the terminal itself.
+        deployed: Stacks reported by the CDK CLI. Empty if it ran interactively.
     """
     if as_json:
         print_json(summary_json(clusters, local=local, steps=steps, deployed=deployed))
         return
-    where = "in the local AWS; nothing of it is real or costs anything" if local else "in your account"
+    where = "in the local AWS (fake, no cost)" if local else "in your account"
     for cluster in clusters:
-        rows = [{"what": what, "read back": value} for what, value in _facts(cluster)]
-        print_table(columns=["what", "read back"], rows=rows, title=f"{cluster.name}, {where}")
+        rows = [{"property": name, "value": value} for name, value in _facts(cluster)]
+        print_table(columns=["property", "value"], rows=rows, title=f"{cluster.name}, {where}")
     stacks = [stack for cluster in clusters for stack in cluster.stacks]
     print_table(
         columns=["stack", "status", "resources", "changes", "seconds"], rows=_stack_rows(stacks, deployed)
     )
-    timed = [{"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in steps.items()]
-    print_table(columns=["step", "seconds"], rows=timed)
+    timings = [{"step": step, "seconds": f"{seconds:.1f}"} for step, seconds in steps.items()]
+    print_table(columns=["step", "seconds"], rows=timings)
 
 
 def _facts(cluster: Cluster) -> list[tuple[str, str]]:
@@ -97,30 +107,48 @@ def _facts(cluster: Cluster) -> list[tuple[str, str]]:
 
 def _file_system(system: FileSystem) -> str:
     size = "" if system.storage_gib is None else f"{system.storage_gib:,} GiB, "
-    cost = "not known" if system.usd_per_month is None else f"{system.usd_per_month:,.2f} USD"
+    cost = "unknown" if system.usd_per_month is None else f"{system.usd_per_month:,.2f} USD"
     return (
         f"{system.id} ({system.state}): {size}{system.throughput_mb_per_s:,.0f} MB/s, {system.object_servers} object "
-        f"servers; a node alone gets {system.node_gbps:g} Gbit/s, all at once {system.node_mb_per_s:,.0f} MB/s each, "
-        f"at most; list price of a month: {cost}"
+        f"servers; at most {system.node_gbps:g} Gbit/s for a single node, {system.node_mb_per_s:,.0f} MB/s per node "
+        f"when all are active; list price per month: {cost}"
     )
 
 
 def _stack_rows(stacks: Sequence[Any], deployed: Sequence[DeployedStack]) -> list[dict[str, Any]]:
-    # The CDK CLI shows a stack as "stage/id (name)", or as its name alone.
-    said = {stack.name.rpartition(" (")[2].removesuffix(")"): stack for stack in deployed}
+    # The CDK CLI displays "stage/id (name)" or only the name.
+    reported = {stack.name.rpartition(" (")[2].removesuffix(")"): stack for stack in deployed}
     return [
         {
             "stack": stack.name,
             "status": stack.status,
             "resources": stack.resources,
-            "changes": _changes(said.get(stack.name)),
-            "seconds": f"{said[stack.name].seconds or 0:.1f}" if stack.name in said else None,
+            "changes": _changes(reported.get(stack.name)),
+            "seconds": f"{reported[stack.name].seconds or 0:.1f}" if stack.name in reported else None,
         }
         for stack in stacks
     ]
 
 
-def _changes(said: DeployedStack | None) -> str | None:
-    if said is None:
+def _changes(stack: DeployedStack | None) -> str | None:
+    if stack is None:
         return None
-    return "deployed" if said.changed else "no changes"
+    return "deployed" if stack.changed else "no changes"
+
+
+def print_next_steps(clusters: Sequence[Cluster], *, local: bool) -> None:
+    """Print what to do next.
+
+    Args:
+        clusters: Deployed clusters.
+        local: Whether they are in the local AWS.
+    """
+    if local:
+        say(_FROM_LOCAL)
+        return
+    for cluster in clusters:
+        cluster_name = cluster.name.removesuffix(f"-{cluster.region}")
+        for job in cluster.job_definitions:
+            # Plain SubmitJob would skip dependencies and the share identifier.
+            command = ["ultracluster", "jobs", "submit", cluster_name, job.name, "--region", cluster.region]
+            say(f"To submit a job to {cluster.name}: {shlex.join(command)}")

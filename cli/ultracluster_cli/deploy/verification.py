@@ -1,4 +1,4 @@
-"""Read deployed clusters back from AWS. Takes nothing from the rollout file."""
+"""Read deployed clusters back from AWS, independently of the rollout file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._cdk.assembly import AssemblyStack
 from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.machines import get_instance_type
 
 __all__ = ["read_clusters"]
 
@@ -26,17 +26,17 @@ def read_clusters(
     """Read back every cluster from AWS.
 
     Args:
-        stacks: Stacks that were deployed.
-        client: Gives boto3 clients.
-        own_types: Instance types that the rollout describes itself, by name. Default: none.
+        stacks: Deployed stacks.
+        client: Returns boto3 clients.
+        own_types: Custom instance types of the rollout, by name. Default: none.
 
     Raises:
-        FindingsError: If AWS refuses or cannot be reached, or a resource is missing (UC9007).
+        FindingsError: If AWS reports an error, or a resource is missing (UC9007).
     """
     names = dict.fromkeys(stack.cluster for stack in stacks)
     try:
         return [
-            _Reader([one for one in stacks if one.cluster == name], client, own_types or {}).cluster()
+            _Reader([stack for stack in stacks if stack.cluster == name], client, own_types or {}).cluster()
             for name in names
         ]
     except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
@@ -44,14 +44,10 @@ def read_clusters(
 
 
 def _cannot_read_back(problem: str) -> FindingsError:
-    return FindingsError(
-        [
-            Finding(
-                code="UC9007",
-                problem=f"the stacks are deployed, but reading them back failed: {problem}",
-                remedy="Look at the stacks in the CloudFormation console; deploying again changes nothing that is right",
-            )
-        ]
+    return FindingsError.of(
+        "UC9007",
+        f"the stacks are deployed, but reading them back failed: {problem}",
+        remedy="Check the stacks in the CloudFormation console; deploying again is safe",
     )
 
 
@@ -113,12 +109,12 @@ class _Reader:
             if resource["ResourceType"] == resource_type
         ]
 
-    def _only(self, found: Sequence[Any], what: str) -> Any:
-        if len(found) != 1:
+    def _only(self, resources: Sequence[Any], what: str) -> Any:
+        if len(resources) != 1:
             raise _cannot_read_back(
-                f"{self._stacks[0].cluster} has {len(found)} of what it has one of: {what}"
+                f"{self._stacks[0].cluster} has {len(resources)} resources of kind {what}, expected 1"
             )
-        return found[0]
+        return resources[0]
 
     def _read_stacks(self) -> Iterable[Stack]:
         for name, resources in self._resources.items():
@@ -126,7 +122,7 @@ class _Reader:
             yield Stack(name=name, status=described["StackStatus"], resources=len(resources))
 
     def _first_environment(self, queue: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the compute environment of the preferred capacity, which comes first in the queue."""
+        """Return the first compute environment of the queue, which has the preferred capacity."""
         order = sorted(queue["computeEnvironmentOrder"], key=lambda entry: entry["order"])
         ids = [entry["computeEnvironment"] for entry in order[:1]]
         answer = (
@@ -134,14 +130,14 @@ class _Reader:
             if ids
             else {"computeEnvironments": []}
         )
-        found: Mapping[str, Any] = self._only(answer["computeEnvironments"], "compute environment")
-        return found
+        environment: Mapping[str, Any] = self._only(answer["computeEnvironments"], "compute environment")
+        return environment
 
-    def _launch_template(self, named: Mapping[str, str]) -> Mapping[str, Any]:
-        by = {"launchTemplateId": "LaunchTemplateId", "launchTemplateName": "LaunchTemplateName"}
-        (key,) = by.keys() & named.keys()
+    def _launch_template(self, reference: Mapping[str, str]) -> Mapping[str, Any]:
+        parameters = {"launchTemplateId": "LaunchTemplateId", "launchTemplateName": "LaunchTemplateName"}
+        (key,) = parameters.keys() & reference.keys()
         answer = self._call("ec2").describe_launch_template_versions(
-            **{by[key]: named[key]}, Versions=[named.get("version", "$Default")]
+            **{parameters[key]: reference[key]}, Versions=[reference.get("version", "$Default")]
         )
         data: Mapping[str, Any] = self._only(answer["LaunchTemplateVersions"], "launch template version")[
             "LaunchTemplateData"
@@ -154,28 +150,28 @@ class _Reader:
         if not target:
             return None
         answer = self._call("ec2").describe_capacity_reservations(CapacityReservationIds=[target])
-        found = self._only(answer["CapacityReservations"], f"reservation {target}")
+        reservation = self._only(answer["CapacityReservations"], f"reservation {target}")
         return Reservation(
             id=target,
-            state=found["State"],
+            state=reservation["State"],
             market_type=template.get("InstanceMarketOptions", {}).get("MarketType"),
-            instances=found["TotalInstanceCount"],
-            ends=found["EndDate"].isoformat() if "EndDate" in found else None,
+            instances=reservation["TotalInstanceCount"],
+            ends=reservation["EndDate"].isoformat() if "EndDate" in reservation else None,
         )
 
     def _file_systems(self, instance_type: InstanceType, nodes: int) -> Iterable[FileSystem]:
         ids = self._ids("AWS::FSx::FileSystem")
         if not ids:
             return
-        for found in self._call("fsx").describe_file_systems(FileSystemIds=ids)["FileSystems"]:
-            settings = _lustre_settings(found)
+        for description in self._call("fsx").describe_file_systems(FileSystemIds=ids)["FileSystems"]:
+            settings = _lustre_settings(description)
             figures = file_system_figures(
                 settings, instance_type=instance_type, nodes=nodes, region=self._region
             )
             amount = figures.usd_per_month
             yield FileSystem(
-                id=found["FileSystemId"],
-                state=found["Lifecycle"],
+                id=description["FileSystemId"],
+                state=description["Lifecycle"],
                 storage_gib=settings.storage_capacity_gib,
                 throughput_mb_per_s=figures.baseline_mb_per_s,
                 object_servers=figures.object_servers,
@@ -185,34 +181,34 @@ class _Reader:
             )
 
     def _buckets(self) -> list[str]:
-        wanted = self._ids("AWS::S3::Bucket")
+        names = self._ids("AWS::S3::Bucket")
         pages = self._call("s3").get_paginator("list_buckets").paginate()
-        there = {bucket["Name"] for page in pages for bucket in page["Buckets"]}
-        if missing := sorted(set(wanted) - there):
+        listed = {bucket["Name"] for page in pages for bucket in page["Buckets"]}
+        if missing := sorted(set(names) - listed):
             raise _cannot_read_back(f"S3 does not list {', '.join(missing)}")
-        return wanted
+        return names
 
     def _queue(self) -> Mapping[str, Any]:
-        """Return the cluster's own queue; further queues carry their names as a tag."""
+        """Return the main queue of the cluster; further queues have a name tag."""
         ids = self._ids("AWS::Batch::JobQueue")
         answer = self._call("batch").describe_job_queues(jobQueues=ids) if ids else {"jobQueues": []}
-        own = [queue for queue in answer["jobQueues"] if QUEUE_NAME_TAG not in queue.get("tags", {})]
-        found: Mapping[str, Any] = self._only(own, "job queue")
-        return found
+        own_queues = [queue for queue in answer["jobQueues"] if QUEUE_NAME_TAG not in queue.get("tags", {})]
+        queue: Mapping[str, Any] = self._only(own_queues, "job queue")
+        return queue
 
     def _job_definitions(self) -> Iterable[JobDefinition]:
         ids = self._ids("AWS::Batch::JobDefinition")
         if not ids:
             return
-        for found in self._call("batch").describe_job_definitions(jobDefinitions=ids)["jobDefinitions"]:
-            nodes = found.get("nodeProperties", {})
+        for definition in self._call("batch").describe_job_definitions(jobDefinitions=ids)["jobDefinitions"]:
+            nodes = definition.get("nodeProperties", {})
             ranges = nodes.get("nodeRangeProperties", [{}])
-            container = ranges[0].get("container") or found.get("containerProperties", {})
+            container = ranges[0].get("container") or definition.get("containerProperties", {})
             devices = [
                 device["hostPath"] for device in container.get("linuxParameters", {}).get("devices", [])
             ]
             yield JobDefinition(
-                name=f"{found['jobDefinitionName']}:{found['revision']}",
+                name=f"{definition['jobDefinitionName']}:{definition['revision']}",
                 nodes=nodes.get("numNodes", 1),
                 neuron_devices=sum(device.startswith("/dev/neuron") for device in devices),
                 efa_devices=sum(device.startswith("/dev/infiniband/uverbs") for device in devices),
@@ -224,12 +220,12 @@ def _gbps(interfaces: Iterable[Mapping[str, Any]], instance_type: InstanceType) 
     return sum(card.gbps for card in instance_type.network_cards if card.index in cards)
 
 
-def _lustre_settings(found: Mapping[str, Any]) -> LustreSettings:
-    lustre = found["LustreConfiguration"]
+def _lustre_settings(file_system: Mapping[str, Any]) -> LustreSettings:
+    lustre = file_system["LustreConfiguration"]
     return LustreSettings(
         deployment_type=lustre["DeploymentType"],
-        storage_type=found.get("StorageType", "SSD"),
-        storage_capacity_gib=found.get("StorageCapacity"),
+        storage_type=file_system.get("StorageType", "SSD"),
+        storage_capacity_gib=file_system.get("StorageCapacity"),
         per_unit_storage_throughput=lustre.get("PerUnitStorageThroughput"),
         throughput_capacity=lustre.get("ThroughputCapacity"),
         read_cache=lustre.get("DataReadCacheConfiguration", {}).get("SizingMode"),

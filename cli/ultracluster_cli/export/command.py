@@ -1,4 +1,4 @@
-"""`ultracluster export`: export plain CloudFormation templates."""
+"""`ultracluster export`: export CloudFormation templates."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_d
 from ultracluster_cli.export.run import export_assembly
 from ultracluster_cli.options import JsonOption, OptionalRolloutArgument, WaveOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_stacks.config import load_rollout
 
 __all__ = ["app", "export"]
@@ -25,17 +25,17 @@ app = typer.Typer(add_completion=False)
 def export(
     rollout: OptionalRolloutArgument = None,
     *,
-    output: Annotated[Path, typer.Option(help="Folder to write, new or empty.")],
+    output: Annotated[Path, typer.Option(help="Output folder, new or empty.")],
     bucket: Annotated[
         str | None,
-        typer.Option(help="Default of the parameter AssetBucket: where the files of OUTPUT/assets will be."),
+        typer.Option(help="Default of the AssetBucket parameter, the bucket for OUTPUT/assets."),
     ] = None,
     wave: WaveOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Export CloudFormation templates for teams that deploy without the CDK.
 
-    Writes plain templates with parameters; needs no account.
+    Writes templates with parameters, without using an account.
     """
     directory = Path.cwd()
     rollout = rollout_file(directory, rollout)
@@ -44,7 +44,7 @@ def export(
     clusters = clusters_of(loaded.config, wave)
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         problem = f"{quote(str(output))} exists and is not empty"
-        raise FindingsError([Finding(code="UC9611", problem=problem, remedy="Name a new folder")])
+        raise FindingsError.of("UC9611", problem, remedy="Choose another folder")
     state = state_directory(directory)
     with run_directory(state) as temporary:
         synthesize_into(

@@ -1,4 +1,4 @@
-"""Turn the stacks of a cloud assembly into templates with parameters, and pack their assets."""
+"""Convert the stacks of a cloud assembly to templates with parameters, and zip their assets."""
 
 import json
 import zipfile
@@ -12,8 +12,8 @@ from ultracluster_stacks.export import exported_template, stack_set_template, te
 
 __all__ = ["export_assembly"]
 
-_LONGEST_BODY = 51_200  # bytes of TemplateBody; a larger one is passed as TemplateURL
-_NO_TIME = (1980, 1, 1, 0, 0, 0)  # the same input gives the same bytes
+_LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
+_NO_TIME = (1980, 1, 1, 0, 0, 0)  # reproducible archives
 
 
 def export_assembly(
@@ -22,29 +22,29 @@ def export_assembly(
     """Write the templates and assets of a cloud assembly.
 
     Args:
-        assembly: The cloud assembly.
-        clusters: The clusters that it was synthesized from.
-        output: Folder to write.
-        bucket: Default of the parameter for the bucket with assets. None for none.
+        assembly: Cloud assembly.
+        clusters: Clusters in the assembly.
+        output: Output folder.
+        bucket: Default of the asset bucket parameter. None for no default.
 
     Returns:
         A row for each template.
 
     Raises:
-        FindingsError: If a template cannot be exported (UC9610, UC9612). Nothing is written then.
+        FindingsError: If a template cannot be exported (UC9610, UC9612); nothing is written.
     """
     stacks = assembled_stacks(assembly)
     exported: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for cluster in clusters:
         exported[cluster.stage] = [
             (
-                one.stack.name.removeprefix(f"{cluster.stage}-"),
+                assembled.stack.name.removeprefix(f"{cluster.stage}-"),
                 exported_template(
-                    one.stack.template, values=_values(cluster), region=cluster.region, bucket=bucket
+                    assembled.stack.template, values=_values(cluster), region=cluster.region, bucket=bucket
                 ),
             )
-            for one in stacks
-            if one.stack.cluster == cluster.stage
+            for assembled in stacks
+            if assembled.stack.cluster == cluster.stage
         ]
     rows = []
     for cluster, templates in zip(clusters, exported.values(), strict=True):
@@ -54,20 +54,20 @@ def export_assembly(
             path = folder / f"{part.lower()}.template.json"
             path.write_text(text_of(template) + "\n", encoding="utf-8")
             rows.append(_row(path, template))
-        whole = stack_set_template(folder.name, templates, region=cluster.region)
+        combined = stack_set_template(folder.name, templates, region=cluster.region)
         path = folder / "stack-sets.template.json"
-        path.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-        rows.append(_row(path, whole))
+        path.write_text(json.dumps(combined, indent=2) + "\n", encoding="utf-8")
+        rows.append(_row(path, combined))
     for name, source in sorted(_assets(stacks).items()):
         (output / "assets").mkdir(exist_ok=True)
-        _pack(source, output / "assets" / name)
+        _zip(source, output / "assets" / name)
     return rows
 
 
 def _values(cluster: ClusterConfig) -> dict[str, str]:
-    """What becomes a parameter; the first source of capacity gives ReservationId, the next ReservationId2."""
+    """Return the parameter name of each value, such as ReservationId and ReservationId2 for two reservations."""
     values = {cluster.image_id: "ImageId", cluster.zone_id: "ZoneId"}
-    reservations = (each.reservation_id for _, each in cluster.sources() if each.reservation_id)
+    reservations = (capacity.reservation_id for _, capacity in cluster.sources() if capacity.reservation_id)
     for number, reservation in enumerate(dict.fromkeys(reservations), start=1):
         values[reservation] = "ReservationId" + (str(number) if number > 1 else "")
     return values
@@ -85,21 +85,21 @@ def _row(path: Path, template: dict[str, Any]) -> dict[str, Any]:
 
 
 def _assets(stacks: list[AssembledStack]) -> dict[str, Path]:
-    """Where the code of functions is, by the key that the templates name."""
-    return dict(found for stack in stacks for found in _assets_of(stack))
+    """Return the asset folders by their keys in the templates."""
+    return dict(asset for stack in stacks for asset in _assets_of(stack))
 
 
-def _assets_of(one: AssembledStack) -> Iterator[tuple[str, Path]]:
-    if one.stack.assembly is None:
+def _assets_of(assembled: AssembledStack) -> Iterator[tuple[str, Path]]:
+    if assembled.stack.assembly is None:
         return
-    for path in one.stack.assembly.glob("*.assets.json"):
+    for path in assembled.stack.assembly.glob("*.assets.json"):
         for asset in json.loads(path.read_text("utf-8")).get("files", {}).values():
             if asset["source"].get("packaging") == "zip":
                 for destination in asset["destinations"].values():
-                    yield destination["objectKey"], one.stack.assembly / asset["source"]["path"]
+                    yield destination["objectKey"], assembled.stack.assembly / asset["source"]["path"]
 
 
-def _pack(source: Path, target: Path) -> None:
+def _zip(source: Path, target: Path) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(source.rglob("*")):
             if path.is_file():

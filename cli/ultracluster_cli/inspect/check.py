@@ -1,4 +1,4 @@
-"""`ultracluster check`: check any CloudFormation templates, without AWS and without the CDK."""
+"""`ultracluster check`: check CloudFormation templates."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,31 +25,28 @@ def check(
     templates: Annotated[
         list[Path],
         typer.Argument(
-            metavar="TEMPLATE...", help="Templates in JSON or YAML, and cloud assemblies such as cdk.out."
+            metavar="TEMPLATE...", help="Templates in JSON or YAML, or cloud assemblies such as cdk.out."
         ),
     ],
     *,
     region: Annotated[
         str | None,
-        typer.Option(
-            help="Region that the templates are deployed to. Default: what an assembly says; of a file it is not known."
-        ),
+        typer.Option(help="Region of the templates. Default: Region in the cloud assembly."),
     ] = None,
     skip: Annotated[
         list[str] | None,
-        typer.Option(metavar="CODE=REASON", help="Leave out a rule, for a reason. May be repeated."),
+        typer.Option(metavar="CODE=REASON", help="Skip a rule for a reason; repeatable."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check CloudFormation templates for waste, data loss and open access.
 
-    Templates given together are checked together: what one exports is known where another imports it. Warnings do not
-    change the exit code.
+    Exports of one template are resolved in the imports of others. Warnings do not change the exit code.
     """
-    wrong = _check_region(region)
-    skips, wrong_skips = _skips(skip or [])
-    if wrong or wrong_skips:
-        raise FindingsError([*wrong, *wrong_skips])
+    region_findings = _check_region(region)
+    skips, skip_findings = _skips(skip or [])
+    if region_findings or skip_findings:
+        raise FindingsError([*region_findings, *skip_findings])
     sources = read_templates(templates, region=region)
     report = check_templates(sources, skip=skips)
     if as_json:
@@ -59,11 +56,11 @@ def check(
         return
     errors = report.errors
     print_findings(finding for finding in report.findings if finding not in errors)
-    for left_out in report.left_out:
-        say(f"left out: {left_out.finding} Reason: {left_out.reason}")
+    for skipped in report.left_out:
+        say(f"skipped: {skipped.finding} Reason: {skipped.reason}")
     if errors:
         raise FindingsError(errors)
-    say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: nothing breaks a rule")
+    say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: no errors")
 
 
 def _check_region(region: str | None) -> list[Finding]:
@@ -74,10 +71,10 @@ def _check_region(region: str | None) -> list[Finding]:
     ]
 
 
-def _skips(given: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
+def _skips(arguments: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
     skips: dict[str, str] = {}
     findings = []
-    for text in given:
+    for text in arguments:
         code, _, reason = text.partition("=")
         if not reason.strip():
             problem = f"got {quote(text)}"
@@ -87,7 +84,7 @@ def _skips(given: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
 
 
 def _as_json(report: CheckReport) -> dict[str, Any]:
-    found = [
+    findings = [
         {
             "code": finding.code,
             "severity": finding.severity.value,
@@ -100,13 +97,13 @@ def _as_json(report: CheckReport) -> dict[str, Any]:
         }
         for problem, finding in zip(report.problems, report.findings, strict=True)
     ]
-    left_out = [
+    skipped = [
         {
-            "code": each.finding.code,
-            "location": each.finding.location,
-            "path": each.finding.path,
-            "reason": each.reason,
+            "code": skipped_finding.finding.code,
+            "location": skipped_finding.finding.location,
+            "path": skipped_finding.finding.path,
+            "reason": skipped_finding.reason,
         }
-        for each in report.left_out
+        for skipped_finding in report.left_out
     ]
-    return {"findings": found, "left_out": left_out}
+    return {"findings": findings, "left_out": skipped}

@@ -1,4 +1,4 @@
-"""`ultracluster explain`: show where each value of a cluster comes from."""
+"""`ultracluster explain`: show the settings of clusters and where they come from."""
 
 import dataclasses
 import json
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ultracluster_cli._aws.selection import called
+from ultracluster_cli._aws.selection import clusters_named
 from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_stacks.config.explain import explain_rollout
@@ -20,32 +20,34 @@ app = typer.Typer(add_completion=False)
 def explain(
     rollout: RolloutArgument,
     cluster: Annotated[
-        str | None, typer.Argument(metavar="CLUSTER", help="Only this cluster. Default: all.")
+        str | None, typer.Argument(metavar="CLUSTER", help="Limit to this cluster. Default: all.")
     ] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
     """Show each setting of a cluster and where its value comes from.
 
-    A value comes from the cluster, from the defaults of the file, or is built in.
+    A value comes from the cluster, the defaults of the file, or a built-in default.
     """
-    chosen = called(explain_rollout(rollout), [] if cluster is None else [cluster], rollout=rollout)
+    explained = clusters_named(
+        explain_rollout(rollout), [] if cluster is None else [cluster], rollout=rollout
+    )
     if as_json:
-        print_json({"clusters": [dataclasses.asdict(one) for one in chosen]})
+        print_json({"clusters": [dataclasses.asdict(cluster_settings) for cluster_settings in explained]})
         return
-    for one in chosen:
+    for cluster_settings in explained:
         rows = [
             {
-                "value": value.path,
-                "is": value.note if value.value is None and value.note else _shown(value.value),
-                "given_by": value.given_by,
-                "where": value.location,
+                "setting": value.path,
+                "value": value.note if value.value is None and value.note else _text(value.value),
+                "source": value.given_by,
+                "location": value.location,
             }
-            for value in one.values
+            for value in cluster_settings.values
         ]
-        title = f"{one.name} in {one.region}, wave {one.wave}"
-        print_table(columns=["value", "is", "given_by", "where"], rows=rows, title=title)
+        title = f"{cluster_settings.name} in {cluster_settings.region}, wave {cluster_settings.wave}"
+        print_table(columns=["setting", "value", "source", "location"], rows=rows, title=title)
 
 
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -22,40 +22,42 @@ _WIDTH = 110
 @app.command()
 def rules(
     codes: Annotated[
-        list[str] | None, typer.Argument(metavar="CODE", help="Codes such as UC4105. Default: a list of all.")
+        list[str] | None, typer.Argument(metavar="CODE", help="Codes such as UC4105. Default: list all.")
     ] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/command-line.md).")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Explain rules by their codes, or list them all.
 
-    Shows an example that breaks the rule, one that keeps it, what to do, and the source.
+    Shows a failing and a passing example, the remedy and the source of each rule.
     """
-    wanted = _known(codes or [])
+    selected = _selected_codes(codes or [])
     if as_json:
-        print_json({"rules": [_row(code, rule_note(code)) for code in wanted or sorted(RULES)]})
-    elif wanted:
-        typer.echo("\n".join(_explained(code, rule_note(code)) for code in wanted))
+        print_json({"rules": [_row(code, rule_note(code)) for code in selected or sorted(RULES)]})
+    elif selected:
+        typer.echo("\n".join(_explanation(code, rule_note(code)) for code in selected))
     else:
         for code in sorted(RULES):
             typer.echo(f"{code}  {RULES[code].severity:7}  {RULES[code].summary}")
 
 
-def _known(codes: Sequence[str]) -> list[str]:
+def _selected_codes(codes: Sequence[str]) -> list[str]:
     """Return the codes in upper case without duplicates."""
-    written = [code.strip().upper() for code in codes]
-    if unknown := [given for given, code in zip(codes, written, strict=True) if code not in RULES]:
-        raise FindingsError(_unknown(given) for given in unknown)
-    return list(dict.fromkeys(written))
+    upper_case = [code.strip().upper() for code in codes]
+    if unknown := [
+        code_as_typed for code_as_typed, code in zip(codes, upper_case, strict=True) if code not in RULES
+    ]:
+        raise FindingsError(_unknown_code(code_as_typed) for code_as_typed in unknown)
+    return list(dict.fromkeys(upper_case))
 
 
-def _unknown(given: str) -> Finding:
-    near = difflib.get_close_matches(given.upper()[:100], RULES, n=1)
+def _unknown_code(code_as_typed: str) -> Finding:
+    matches = difflib.get_close_matches(code_as_typed.upper()[:100], RULES, n=1)
     return Finding(
         code="UC9501",
-        problem=f"got {quote(given)}",
-        allowed="a code such as UC4105; `ultracluster rules` lists them",
-        remedy=f"Did you mean {near[0]}?" if near else "",
+        problem=f"got {quote(code_as_typed)}",
+        allowed="a code listed by `ultracluster rules`, such as UC4105",
+        remedy=f"Did you mean {matches[0]}?" if matches else "",
     )
 
 
@@ -74,16 +76,16 @@ def _row(code: str, note: RuleNote) -> dict[str, Any]:
     }
 
 
-def _explained(code: str, note: RuleNote) -> str:
+def _explanation(code: str, note: RuleNote) -> str:
     parts = [
-        ("Breaks it", _example(note.fails)),
-        ("Keeps it", _example(note.passes)),
-        ("What to do", _paragraph(note.remedy)),
+        ("Fails", _example(note.fails)),
+        ("Passes", _example(note.passes)),
+        ("Remedy", _paragraph(note.remedy)),
         ("Source", _paragraph(note.source)),
     ]
     if note.suppressible:
         parts.append(
-            ("Switch it off", _paragraph(f"in a rollout file, with a reason: suppress: {{{code}: REASON}}"))
+            ("Suppress", _paragraph(f"in a rollout file, with a reason: suppress: {{{code}: REASON}}"))
         )
     head = "\n".join(textwrap.wrap(f"{code}, {RULES[code].severity}: {RULES[code].summary}", _WIDTH))
     return "\n".join([head, *(f"\n  {title}:\n{text}" for title, text in parts), ""])

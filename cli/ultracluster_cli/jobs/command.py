@@ -9,7 +9,7 @@ import typer
 
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.session import (
-    answers,
+    aws_errors_as_findings,
     job_row,
     open_region,
     read_duration,
@@ -19,12 +19,12 @@ from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding
-from ultracluster_runtime.jobs.describe import STATES, look
+from ultracluster_runtime.jobs.describe import STATES, describe_pending_job
 from ultracluster_runtime.jobs.describe import list_jobs as jobs_of
-from ultracluster_runtime.jobs.diagnose import reasons
+from ultracluster_runtime.jobs.diagnose import diagnose
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
 from ultracluster_runtime.jobs.queues import find_definition, find_queue, find_queues
-from ultracluster_runtime.jobs.stop import end_job
+from ultracluster_runtime.jobs.stop import stop_job
 
 __all__ = ["app", "list_jobs", "logs", "stop", "submit", "why"]
 
@@ -37,15 +37,15 @@ app = typer.Typer(
 _FOLLOW_SECONDS = 2.0
 
 _Cluster = Annotated[
-    str, typer.Argument(metavar="CLUSTER", help="Name in the rollout, stack, or ARN of the queue.")
+    str, typer.Argument(metavar="CLUSTER", help="Cluster name, stack name, or ARN of the job queue.")
 ]
-_Job = Annotated[str, typer.Argument(metavar="JOB", help="Id or ARN of the job.")]
+_Job = Annotated[str, typer.Argument(metavar="JOB", help="ID or ARN of the job.")]
 _Queue = Annotated[
     str | None,
-    typer.Option("--queue", help="Name of a further queue in the rollout. Default: the cluster's own."),
+    typer.Option("--queue", help="Name of one of `further_queues`. Default: the cluster's main queue."),
 ]
 _Region = Annotated[
-    str | None, typer.Option(help="Region. Default: of the ARN, else of the environment or the profile.")
+    str | None, typer.Option(help="AWS Region. Default: Region of the ARN, the environment or the profile.")
 ]
 
 
@@ -54,41 +54,44 @@ def submit(
     cluster: _Cluster,
     job: Annotated[
         str,
-        typer.Argument(metavar="JOB", help="Name in the rollout, or ARN or NAME:REVISION of a definition."),
+        typer.Argument(metavar="JOB", help="Job name, or ARN or NAME:REVISION of a job definition."),
     ],
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- COMMAND...]", help="What the launcher starts instead, after --."),
+        typer.Argument(metavar="[-- COMMAND...]", help="Command to run instead of the job's own, after --."),
     ] = None,
     *,
-    nodes: Annotated[int | None, typer.Option(help="Nodes. Default: those of the job.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of this run. Default: JOB.")] = None,
-    share: Annotated[str | None, typer.Option(help="Share identifier. Default: default.")] = None,
-    env: Annotated[list[str] | None, typer.Option(help="NAME=VALUE, on every node; may be repeated.")] = None,
-    priority: Annotated[int | None, typer.Option(help="Priority within the share, 0 to 9,999.")] = None,
-    timeout: Annotated[
-        str | None, typer.Option(help="End each attempt after this time, such as 12h.")
+    nodes: Annotated[
+        int | None, typer.Option(help="Number of nodes. Default: nodes of the job definition.")
     ] = None,
-    after: Annotated[
-        list[str] | None, typer.Option(help="ID of a job that must succeed first; may be repeated.")
+    name: Annotated[str | None, typer.Option(help="Name of this job. Default: JOB.")] = None,
+    share: Annotated[str | None, typer.Option(help="Fair-share identifier. Default: default.")] = None,
+    env: Annotated[
+        list[str] | None, typer.Option(help="Environment variable NAME=VALUE on every node; repeatable.")
+    ] = None,
+    priority: Annotated[int | None, typer.Option(help="Priority within the share, 0 to 9,999.")] = None,
+    timeout: Annotated[str | None, typer.Option(help="Timeout of each attempt, such as 12h.")] = None,
+    depends_on: Annotated[
+        list[str] | None, typer.Option(help="ID of a job that must succeed first; repeatable.")
     ] = None,
     array_size: Annotated[
-        int | None, typer.Option(help="Jobs of an array, 2 to 10,000. Default: what the job says.")
+        int | None,
+        typer.Option(help="Size of the array job, 2 to 10,000. Default: array size of the job definition."),
     ] = None,
     alone: Annotated[
-        bool, typer.Option("--alone", help="Do not submit the jobs that this one depends on.")
+        bool, typer.Option("--alone", help="Submit only this job, without its dependencies.")
     ] = False,
     queue_name: _Queue = None,
     region: _Region = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Submit a job that the cluster defines, after the jobs that it depends on."""
+    """Submit a job of a cluster, after the jobs that it depends on."""
     variables = read_variables(env or [])
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
-    # SubmitJob has no token: a request that is sent again after a lost answer would be a second job.
+    # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
     region, client = open_region(cluster, job, region=region, profile=profile, attempts=1)
-    with answers():
+    with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client, name=queue_name)
         definition = find_definition(job, queue=queue, client=client)
     submitted = submit_all(
@@ -98,7 +101,7 @@ def submit(
         name=name or (job if ":" not in job else str(definition["jobDefinitionName"])),
         named_queue=queue_name is not None,
         alone=alone,
-        after=after or [],
+        depends_on=depends_on or [],
         share=share,
         settings={
             "nodes": nodes,
@@ -109,15 +112,22 @@ def submit(
             "array_size": array_size,
         },
     )
-    run = submitted[-1]
+    submitted_job = submitted[-1]
     if as_json:
-        before = [{"job": one.job_id, "name": one.name} for one in submitted[:-1]]
-        print_json({"job": run.job_id, "arn": run.arn, "name": run.name, "after": before})
+        earlier = [{"job": earlier_job.job_id, "name": earlier_job.name} for earlier_job in submitted[:-1]]
+        print_json(
+            {
+                "job": submitted_job.job_id,
+                "arn": submitted_job.arn,
+                "name": submitted_job.name,
+                "after": earlier,
+            }
+        )
         return
-    for one in submitted[:-1]:
-        say(f"Submitted {one.name} before it as {one.job_id}")
-    say(f"Submitted {run.name} as:")
-    typer.echo(run.job_id)
+    for earlier_job in submitted[:-1]:
+        say(f"Submitted dependency {earlier_job.name}: {earlier_job.job_id}")
+    say(f"Submitted {submitted_job.name}:")
+    typer.echo(submitted_job.job_id)
 
 
 @app.command("list")
@@ -129,10 +139,10 @@ def list_jobs(
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the jobs of a cluster with their states by queue, oldest first."""
+    """List the jobs of a cluster by queue, oldest first."""
     region, client = open_region(cluster, region=region, profile=profile)
-    states = [one for one in STATES if everything or one not in {"SUCCEEDED", "FAILED"}]
-    with answers():
+    states = [state for state in STATES if everything or state not in {"SUCCEEDED", "FAILED"}]
+    with aws_errors_as_findings():
         queues = find_queues(cluster, region=region, client=client)
         rows = [
             {**job_row(job), "queue": queue.name}
@@ -151,28 +161,31 @@ def list_jobs(
 def why(
     job: _Job, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
 ) -> None:
-    """Explain why a job is waiting, and what to do about it."""
+    """Explain why a job is waiting and what to do about it."""
     _, client = open_region(job, region=region, profile=profile)
-    with answers():
-        waiting = look(job, now=datetime.now(UTC), client=client)
-    found = reasons(waiting)
+    with aws_errors_as_findings():
+        snapshot = describe_pending_job(job, now=datetime.now(UTC), client=client)
+    explanations = diagnose(snapshot)
     if as_json:
-        rows = [{"reason": one.reason, "evidence": one.evidence, "remedy": one.remedy} for one in found]
+        rows = [
+            {"reason": reason.reason, "evidence": reason.evidence, "remedy": reason.remedy}
+            for reason in explanations
+        ]
         print_json(
             {
-                "job": waiting.job.id,
-                "state": waiting.job.status,
+                "job": snapshot.job.id,
+                "state": snapshot.job.status,
                 "reasons": rows,
-                "unseen": list(waiting.unseen),
+                "unseen": list(snapshot.unseen),
             }
         )
     else:
-        for one in found:
-            typer.echo(f"{one.reason}: {one.evidence}.\n  {one.remedy}.")
-        if not found:
-            typer.echo("Nothing is seen that holds it; AWS Batch may take some minutes to start nodes.")
-    print_findings(Finding(code="UC6209", problem=problem) for problem in waiting.unseen)
-    if waiting.unseen and not found:
+        for reason in explanations:
+            typer.echo(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}.")
+        if not explanations:
+            typer.echo("No reason found. AWS Batch may take several minutes to start nodes.")
+    print_findings(Finding(code="UC6209", problem=problem) for problem in snapshot.unseen)
+    if snapshot.unseen and not explanations:
         raise typer.Exit(ExitCode.UNKNOWN)
 
 
@@ -183,7 +196,7 @@ def logs(
     node: Annotated[
         int | None, typer.Option(min=0, help="Index of the node. Default: the main node.")
     ] = None,
-    tail: Annotated[int, typer.Option(min=1, max=10_000, help="Number of latest lines to show first.")] = 100,
+    tail: Annotated[int, typer.Option(min=1, max=10_000, help="Number of recent lines to show first.")] = 100,
     follow: Annotated[bool, typer.Option("--follow", help="Follow the log until Ctrl-C.")] = False,
     region: _Region = None,
     profile: ProfileOption = None,
@@ -197,7 +210,7 @@ def logs(
             typer.echo(json.dumps({"at": at, "message": line.message}) if as_json else f"{at} {line.message}")
 
     _, client = open_region(job, region=region, profile=profile)
-    with answers():
+    with aws_errors_as_findings():
         stream = find_stream(job, node=node, client=client)
         lines, token = read_tail(stream, count=tail, client=client)
         show(lines)
@@ -212,36 +225,43 @@ def logs(
 def stop(
     job: _Job,
     *,
-    now: Annotated[bool, typer.Option("--now", help="Stop at once, without a checkpoint.")] = False,
-    wait: Annotated[str, typer.Option(help="Time for the checkpoint, such as 10m.")] = "5m",
+    now: Annotated[bool, typer.Option("--now", help="Stop immediately, without a checkpoint.")] = False,
+    wait: Annotated[str, typer.Option(help="Time to wait for the checkpoint, such as 10m.")] = "5m",
     reason: Annotated[
-        str, typer.Option(help="What AWS Batch shows as the reason.")
+        str, typer.Option(help="Reason to show in AWS Batch.")
     ] = "Stopped with ultracluster jobs stop",
     region: _Region = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Stop a job, giving a running one time to write a checkpoint."""
-    lead = timedelta(0) if now else read_duration("--wait", wait)
+    """Stop a job after giving it time to write a checkpoint."""
+    checkpoint_time = timedelta(0) if now else read_duration("--wait", wait)
     _, client = open_region(job, region=region, profile=profile)
-    if lead:
-        say(f"A running job gets up to {wait} for a checkpoint; --now ends it at once.")
-    with answers():
-        ended = end_job(
-            job, reason=reason, wait=lead, client=client, clock=lambda: datetime.now(UTC), sleep=time.sleep
+    if checkpoint_time:
+        say(f"Waiting up to {wait} for a checkpoint; use --now to stop immediately.")
+    with aws_errors_as_findings():
+        stopped = stop_job(
+            job,
+            reason=reason,
+            wait=checkpoint_time,
+            client=client,
+            clock=lambda: datetime.now(UTC),
+            sleep=time.sleep,
         )
-    if ended.problem is not None:
-        problem = f"{len(ended.told_nodes)} nodes of {ended.job_id} were told: {ended.problem}"
+    if stopped.problem is not None:
+        problem = f"{len(stopped.notified_nodes)} nodes of {stopped.job_id} were notified: {stopped.problem}"
         print_findings([Finding(code="UC6207", problem=problem)])
     if as_json:
         print_json(
             {
-                "job": ended.job_id,
-                "state_before": ended.status_before,
-                "told_nodes": list(ended.told_nodes),
-                "terminated": ended.terminated,
+                "job": stopped.job_id,
+                "state_before": stopped.status_before,
+                "told_nodes": list(stopped.notified_nodes),
+                "terminated": stopped.terminated,
             }
         )
     else:
-        said = "ended" if ended.terminated else "had ended by itself"
-        say(f"{ended.job_id} was {ended.status_before}; {len(ended.told_nodes)} nodes were told; it {said}.")
+        outcome = "it was terminated" if stopped.terminated else "it had already ended"
+        say(
+            f"{stopped.job_id} was {stopped.status_before}; {len(stopped.notified_nodes)} nodes were notified; {outcome}."
+        )

@@ -1,4 +1,4 @@
-"""Open the clients, parse the options and report the errors of `ultracluster jobs`."""
+"""Create clients, parse options and report AWS errors for `ultracluster jobs`."""
 
 import re
 from collections.abc import Iterator
@@ -11,37 +11,39 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
-from ultracluster_runtime.jobs.describe import nodes_of
-from ultracluster_runtime.jobs.queues import Client, region_of
+from ultracluster_runtime.jobs.describe import node_count_of
+from ultracluster_runtime.jobs.queues import Client, region_from_arn
 
-__all__ = ["answers", "job_row", "open_region", "read_duration", "read_variables"]
+__all__ = ["aws_errors_as_findings", "job_row", "open_region", "read_duration", "read_variables"]
 
 _DURATION = re.compile(r"([1-9][0-9]{0,8})([smhd])")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def open_region(
-    *named: str, region: str | None, profile: str | None, attempts: int = 3
+    *names: str, region: str | None, profile: str | None, attempts: int = 3
 ) -> tuple[str, Client]:
     """Return the Region of a command and a function that creates clients.
 
     Args:
-        named: What the command names; an ARN decides the Region.
-        region: The Region that was given. None for that of the environment or the profile.
-        profile: The profile of the AWS configuration. None for boto3's own choice.
-        attempts: How often a request is sent that gets no answer. Default: 3 times.
+        names: Names or ARNs on the command line; an ARN determines the Region.
+        region: Region of the command line. None for the Region of the environment or the profile.
+        profile: AWS profile. None for boto3's default.
+        attempts: Maximum attempts of each request. Default: 3.
 
     Raises:
-        FindingsError: If nothing says which Region (UC6201), or there is no such profile (UC9009).
+        FindingsError: UC6201 if no Region is given, UC9009 if the profile does not exist.
     """
     session = aws_session(profile)
-    chosen = (
-        next((found for one in named if (found := region_of(one))), None) or region or session.region_name
+    chosen_region = (
+        next((arn_region for name in names if (arn_region := region_from_arn(name))), None)
+        or region
+        or session.region_name
     )
-    if not chosen:
+    if not chosen_region:
         problem = "no Region given"
-        remedy = "Give --region, or an ARN, or set AWS_REGION"
-        raise FindingsError([Finding(code="UC6201", problem=problem, remedy=remedy)])
+        remedy = "Specify --region or an ARN, or set AWS_REGION"
+        raise FindingsError.of("UC6201", problem, remedy=remedy)
     config = Config(
         retries={"total_max_attempts": attempts, "mode": "standard"}, connect_timeout=5, read_timeout=30
     )
@@ -49,18 +51,20 @@ def open_region(
 
     def client(service: str) -> Any:
         if service not in clients:
-            clients[service] = session.client(service, region_name=chosen, config=config)
+            clients[service] = session.client(service, region_name=chosen_region, config=config)
         return clients[service]
 
-    return chosen, client
+    return chosen_region, client
 
 
 @contextmanager
-def answers(remedy: str = "Check the credentials, their permissions and the Region") -> Iterator[None]:
-    """Turn errors and refusals of AWS into a finding.
+def aws_errors_as_findings(
+    remedy: str = "Check the credentials, their permissions and the Region",
+) -> Iterator[None]:
+    """Convert AWS errors to a finding.
 
     Args:
-        remedy: What to do then. Default: to check the credentials.
+        remedy: Remedy of the finding. Default: check the credentials.
 
     Raises:
         FindingsError: UC6206.
@@ -68,37 +72,35 @@ def answers(remedy: str = "Check the credentials, their permissions and the Regi
     try:
         yield
     except (BotoCoreError, ClientError) as error:
-        raise FindingsError([Finding(code="UC6206", problem=str(error), remedy=remedy)]) from error
+        raise FindingsError.of("UC6206", str(error), remedy=remedy) from error
 
 
 def read_duration(option: str, text: str) -> timedelta:
     """Read a duration such as ``90m``.
 
     Raises:
-        FindingsError: UC6204 if it is none.
+        FindingsError: UC6204 if the text is not a duration.
     """
     match = _DURATION.fullmatch(text)
     if match is None:
         allowed = "a number with s, m, h or d, such as 90m"
-        raise FindingsError(
-            [Finding(code="UC6204", problem=f"got {quote(text)}", allowed=allowed, path=option)]
-        )
+        raise FindingsError.of("UC6204", f"got {quote(text)}", allowed=allowed, path=option)
     return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
 
 
-def read_variables(given: list[str]) -> dict[str, str]:
+def read_variables(assignments: list[str]) -> dict[str, str]:
     """Read ``NAME=VALUE`` pairs.
 
     Raises:
-        FindingsError: UC6109 if one is none, or a name is there twice.
+        FindingsError: UC6109 if a value is missing or a name is duplicated.
     """
     variables: dict[str, str] = {}
     findings = []
-    for text in given:
+    for text in assignments:
         name, equals, value = text.partition("=")
         if not equals or name in variables:
-            # Only the name: a value may be a secret.
-            problem = f"got {quote(name)} twice" if equals else f"got {quote(name)} without a value"
+            # Omit the value, which may be a secret.
+            problem = f"duplicate {quote(name)}" if equals else f"got {quote(name)} without a value"
             findings.append(Finding(code="UC6109", problem=problem, allowed="NAME=VALUE, once", path="--env"))
         variables[name] = value
     if findings:
@@ -116,7 +118,7 @@ def job_row(job: Any) -> dict[str, Any]:
         "job": job["jobId"],
         "name": job["jobName"],
         "state": job["status"],
-        "nodes": nodes_of(job),
+        "nodes": node_count_of(job),
         "since": datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds") if at else None,
         "share": job.get("shareIdentifier"),
         "reason": job.get("statusReason") or None,

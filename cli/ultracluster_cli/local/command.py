@@ -11,7 +11,7 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table, say
 
-with local_aws_findings():  # ultracluster-local is an optional distribution
+with local_aws_findings():  # optional dependency
     from ultracluster_local.instance.environment import child_environment
     from ultracluster_local.seeding.seed_client import seed
     from ultracluster_local.server import daemon
@@ -22,10 +22,10 @@ __all__ = ["app", "down", "env", "reset", "status", "up"]
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Run a local AWS on this machine: no account, no cost.\n\nIt forgets everything when it stops.",
+    help="Run a local AWS on this machine: no account, no cost.\n\nIts state is lost when it stops.",
 )
 
-_Region = Annotated[str, typer.Option(help="Region that the environment names.")]
+_Region = Annotated[str, typer.Option(help="Region of the environment.")]
 
 
 @app.command()
@@ -36,21 +36,21 @@ def up(
     region: _Region = "us-east-2",
     as_json: JsonOption = False,
 ) -> None:
-    """Start a local AWS in the background and print the environment to use it."""
-    started = daemon.up(_directory(), port=port)
-    environment = _environment(started, region)
+    """Start a local AWS in the background and print its environment variables."""
+    running = daemon.up(_directory(), port=port)
+    environment = _environment(running, region)
     if as_json:
-        print_json({**_told(started), "environment": environment})
+        print_json({**_status(running), "environment": environment})
         return
-    say(f"The local AWS runs at {started.endpoint} (process {started.pid}; log {started.log}).")
-    say('To use it in this shell, paste these lines, or: eval "$(ultracluster local env)"')
+    say(f"The local AWS is running at {running.endpoint} (process {running.pid}; log {running.log}).")
+    say('To use it in this shell, run: eval "$(ultracluster local env)"')
     _print_exports(environment)
 
 
 @app.command()
 @local_aws_findings()
 def env(*, region: _Region = "us-east-2") -> None:
-    """Print only the environment of the running local AWS: eval "$(ultracluster local env)"."""
+    """Print the environment variables of the local AWS, as in eval "$(ultracluster local env)"."""
     running = daemon.status(_directory())
     if running is None:
         raise _not_running()
@@ -60,12 +60,15 @@ def env(*, region: _Region = "us-east-2") -> None:
 @app.command()
 @local_aws_findings()
 def status(*, as_json: JsonOption = False) -> None:
-    """Show whether a local AWS is running, and where; exit code 6 if none is."""
+    """Show the status of the local AWS.
+
+    Exits with code 6 if none is running.
+    """
     running = daemon.status(_directory())
     if as_json:
-        print_json(_told(running))
+        print_json(_status(running))
     elif running is not None:
-        print_table(columns=["endpoint", "pid", "log"], rows=[{**_told(running), "pid": str(running.pid)}])
+        print_table(columns=["endpoint", "pid", "log"], rows=[{**_status(running), "pid": str(running.pid)}])
     if running is None:
         raise _not_running()
 
@@ -73,7 +76,7 @@ def status(*, as_json: JsonOption = False) -> None:
 @app.command()
 @local_aws_findings()
 def reset(*, region: _Region = "us-east-2") -> None:
-    """Empty the running local AWS, and bootstrap the Region for the CDK again."""
+    """Empty the local AWS and bootstrap the Region for the CDK again."""
     daemon.reset(_directory())
     if running := daemon.status(_directory()):
         _environment(running, region)  # bootstraps
@@ -83,15 +86,15 @@ def reset(*, region: _Region = "us-east-2") -> None:
 @app.command()
 @local_aws_findings()
 def down() -> None:
-    """Stop the local AWS and lose everything in it."""
-    say("The local AWS is stopped." if daemon.down(_directory()) else "No local AWS was running.")
+    """Stop the local AWS and delete its state."""
+    say("Stopped the local AWS." if daemon.down(_directory()) else "No local AWS was running.")
 
 
 def _directory() -> Path:
     return Path.cwd() / DEFAULT_DIRECTORY
 
 
-def _told(running: Status | None) -> dict[str, Any]:
+def _status(running: Status | None) -> dict[str, Any]:
     return {
         "running": running is not None,
         "endpoint": running.endpoint if running else None,
@@ -101,18 +104,18 @@ def _told(running: Status | None) -> dict[str, Any]:
 
 
 def _environment(running: Status, region: str) -> dict[str, str]:
-    """Return the variables to set in a shell."""
+    """Bootstrap the Region, and return the environment variables for a shell."""
     seed(endpoint=running.endpoint, regions=[region])
     return child_environment(endpoint=running.endpoint, region=region, base={})
 
 
 def _print_exports(environment: dict[str, str]) -> None:
-    # A profile of the person would win over the keys, so the lines take it out of the shell.
+    # A profile would take precedence over the access keys.
     typer.echo("unset AWS_PROFILE AWS_DEFAULT_PROFILE AWS_SESSION_TOKEN")
     for name, value in sorted(environment.items()):
         typer.echo(f"export {name}={shlex.quote(value)}")
 
 
 def _not_running() -> typer.Exit:
-    say("No local AWS runs here. Start one with: ultracluster local up")
+    say("No local AWS is running here. Start one with: ultracluster local up")
     return typer.Exit(ExitCode.NOT_RUNNING)

@@ -1,6 +1,7 @@
 """`ultracluster demo`: buy capacity and deploy a rollout on a local AWS."""
 
 import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,20 +9,28 @@ import typer
 
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import local_aws
-from ultracluster_cli._cdk.timing import timed, told
+from ultracluster_cli._cdk.timing import measure, measure_and_report
 from ultracluster_cli._cdk.toolchain import find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli.deploy.cluster_state import Cluster
 from ultracluster_cli.deploy.deployment import deploy_to
-from ultracluster_cli.deploy.next_steps import print_next_steps
-from ultracluster_cli.deploy.summary import print_summary, summary_json
+from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
 from ultracluster_cli.local.demo_purchase import LEDGER_REGION, LEDGER_TABLE, DemoBuyer, Purchase, make_ledger
-from ultracluster_cli.local.demonstration import blocks_of, require_bought, write_copy
 from ultracluster_cli.options import JsonOption, OptionalRolloutArgument
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_stacks.config import load_rollout
+from ultracluster_rules.findings import FindingsError
+from ultracluster_stacks.config import ClusterConfig, RolloutConfig, load_rollout
 from ultracluster_stacks.config.reading.environment import refuse_environment
+from ultracluster_stacks.config.reading.problem import Loc
+from ultracluster_stacks.config.reading.source_file import read_source_file
+from ultracluster_stacks.config.reading.yaml_edit import set_values
+from ultracluster_stacks.config.reading.yaml_source import read_yaml
 
-__all__ = ["app", "demo"]
+__all__ = ["app", "blocks_of", "demo", "require_bought", "write_copy"]
+
+_HEADER = """# Written by `ultracluster demo`: {rollout} with Capacity Blocks that were bought on the local AWS
+# with fake money. They do not exist in any account.
+"""
 
 app = typer.Typer(add_completion=False)
 
@@ -34,45 +43,44 @@ def demo(
 ) -> None:
     """Buy capacity with fake money and deploy a rollout on it, on a local AWS.
 
-    Needs no account and reaches nothing outside this machine. Run again on the same `ultracluster local up`, it buys
-    and changes nothing.
+    Needs no account and no network. A second run on the same `ultracluster local up` buys and changes nothing.
     """
     directory = Path.cwd()
     rollout = rollout_file(directory, rollout)
     refuse_environment(rollout)
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
-    wanted = blocks_of(loaded.config)
+    blocks = blocks_of(loaded.config)
     clusters = clusters_of(loaded.config, None)
     toolchain = find_toolchain(directory)
     state = state_directory(directory)
     folder, log = state / "demo", state / "logs" / "demo-capacity.log"
-    for each in (folder, log.parent):
-        each.mkdir(exist_ok=True)
+    for path in (folder, log.parent):
+        path.mkdir(exist_ok=True)
     log.write_text("", encoding="utf-8")
     steps: dict[str, float] = {}
     with (
-        timed(steps, "in all"),
+        measure(steps, "in all"),
         run_directory(state) as temporary,
         local_aws(
             clusters, background=state / "local", temporary=temporary, steps=steps, seed_blocks=False
         ) as target,
     ):
         say(f"Using {target.name} ({steps['starting the local AWS']:.1f} s)")
-        with told(steps, "making the ledger") as came_of_it:
+        with measure_and_report(steps, "making the ledger") as messages:
             make_ledger(target.client("dynamodb", LEDGER_REGION))
-            came_of_it.append(
-                f"The ledger is the table {LEDGER_TABLE}, made directly; in an account, deploy the CapacityLedger"
+            messages.append(
+                f"Created the ledger table {LEDGER_TABLE}; in an account, deploy the CapacityLedger construct"
             )
         buyer = DemoBuyer(
             target=target, directory=directory, folder=folder, log=log, steps=steps, shows_offers=not as_json
         )
-        purchases = {loc: buyer.buy(cluster) for loc, cluster in wanted.items()}
-        with told(steps, "handing over") as came_of_it:
+        purchases = {loc: buyer.buy(cluster) for loc, cluster in blocks.items()}
+        with measure_and_report(steps, "handing over") as messages:
             copy = folder / rollout.name
             write_copy(rollout, copy, {loc: purchase.fragment for loc, purchase in purchases.items()})
             load_rollout(copy)
-            came_of_it.append(f"The rollout with what was bought is {copy.relative_to(directory)}")
+            messages.append(f"Wrote the rollout with the purchased capacity to {copy.relative_to(directory)}")
         deployed = deploy_to(
             target, toolchain=toolchain, directory=directory, rollout=copy, temporary=temporary, steps=steps
         )
@@ -83,10 +91,73 @@ def demo(
         return
     columns = ["order", "state_before", "state", "reservation_id", "zone_id", "start", "end", "fake_fee"]
     rows = [_row(purchase) for purchase in purchases.values()]
-    print_table(columns=columns, rows=rows, title="Bought on the local AWS, with fake money")
+    print_table(columns=columns, rows=rows, title="Purchases on the local AWS (fake money)")
     print_summary(deployed.clusters, local=True, as_json=False, steps=steps, deployed=deployed.stacks)
     print_next_steps(deployed.clusters, local=True)
 
 
 def _row(purchase: Purchase) -> dict[str, Any]:
     return dataclasses.asdict(purchase) | {"fragment": str(purchase.fragment)}
+
+
+def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
+    """Return the clusters in Capacity Blocks by their locations in the rollout.
+
+    Raises:
+        FindingsError: If there are none (UC9012).
+    """
+    blocks = {
+        loc: cluster
+        for loc, cluster in config.located_clusters()
+        if cluster.capacity.market_type == "capacity-block"
+    }
+    if not blocks:
+        problem = "no cluster of the rollout uses a Capacity Block"
+        remedy = "Deploy it with `ultracluster deploy --local`"
+        raise FindingsError.of("UC9012", problem, remedy=remedy)
+    return blocks
+
+
+def write_copy(rollout: Path, copy: Path, fragments: Mapping[Loc, Path]) -> None:
+    """Write a copy of a rollout with purchased capacity, keeping everything else including comments.
+
+    Args:
+        rollout: Rollout file.
+        copy: File to write.
+        fragments: Output of `ultracluster capacity buy --write` by location of the cluster.
+
+    Raises:
+        FindingsError: If a file cannot be read.
+    """
+    values = {
+        (*loc, *inner): value
+        for loc, fragment in fragments.items()
+        for inner, value in _leaves(read_yaml(fragment).values)
+    }
+    text = _HEADER.format(rollout=rollout.name) + set_values(read_source_file(rollout), values)
+    copy.write_text(text, encoding="utf-8", newline="")
+
+
+def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[Loc, str]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from (((key, *inner), leaf) for inner, leaf in _leaves(value))
+        else:
+            yield (key,), str(value)
+
+
+def require_bought(clusters: Sequence[Cluster], purchases: Sequence[Purchase]) -> None:
+    """Check that the launch templates target exactly the purchased reservations.
+
+    Raises:
+        FindingsError: If they differ (UC9010).
+    """
+    targeted = sorted(
+        cluster.reservation.id
+        for cluster in clusters
+        if cluster.reservation and cluster.reservation.market_type == "capacity-block"
+    )
+    reservation_ids = sorted(purchase.reservation_id for purchase in purchases)
+    if targeted != reservation_ids:
+        problem = f"bought {', '.join(reservation_ids)}, but the launch templates target {', '.join(targeted) or 'none'}"
+        raise FindingsError.of("UC9010", problem)

@@ -1,4 +1,4 @@
-"""Buy Capacity Blocks in the demo, with the commands that a user would type."""
+"""Buy Capacity Blocks in the demo with `ultracluster capacity` commands."""
 
 import hashlib
 import json
@@ -13,18 +13,16 @@ from typing import Any, Final
 
 import typer
 
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli._cdk.child_process import run_captured
-from ultracluster_cli._cdk.timing import told
+from ultracluster_cli._cdk.timing import measure_and_report
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_table, say
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.machines import get_instance_type
 from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledger
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import ORDER_TAG
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import ORDER_TAG, OrderState, Record
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["LEDGER_REGION", "LEDGER_TABLE", "DemoBuyer", "Purchase", "make_ledger", "order_name"]
@@ -33,7 +31,7 @@ LEDGER_TABLE: Final = "ultracluster-demo-ledger"
 LEDGER_REGION: Final = "us-east-2"
 
 _DAYS: Final = 14
-"""How long the block shall be, and how far ahead it may start."""
+"""Duration of the block, and latest start from today."""
 _ABOVE_BEST: Final = Decimal("1.01")
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
@@ -47,12 +45,12 @@ class Purchase:
         order: Name of the order in the ledger.
         state_before: State of the order before this demo. None if there was no such order.
         state: State of the order now.
-        reservation_id: The reservation.
-        zone_id: Its zone.
-        start: When it starts, in ISO 8601.
-        end: When it ends, in ISO 8601.
-        fake_fee: What it cost, with its currency; nobody pays it.
-        fragment: The file that hands it over to a rollout.
+        reservation_id: Reservation ID.
+        zone_id: Zone ID of the reservation.
+        start: Start in ISO 8601.
+        end: End in ISO 8601.
+        fake_fee: Fee with its currency, in fake money.
+        fragment: File with the capacity settings for a rollout.
     """
 
     cluster: str
@@ -87,7 +85,7 @@ def make_ledger(client: Any) -> None:
 
 
 def order_name(cluster: ClusterConfig) -> str:
-    """Return the name of a cluster's order: the same name for the same need."""
+    """Return the order name of a cluster, which depends only on its requirements."""
     need = f"{cluster.region} {cluster.instance_type} {cluster.nodes}"
     return f"demo-{cluster.name}-{hashlib.sha256(need.encode()).hexdigest()[:8]}"
 
@@ -96,12 +94,12 @@ class DemoBuyer:
     """Buy Capacity Blocks on a local AWS with the commands of `ultracluster capacity`.
 
     Args:
-        target: The local AWS; `make_ledger` has made the ledger there.
-        directory: Where the commands run.
-        folder: Folder for the fragments that hand a purchase over.
-        log: File that receives the commands and all that they print.
+        target: Local AWS with a ledger created by `make_ledger`.
+        directory: Working directory of the commands.
+        folder: Folder for the capacity settings of purchases.
+        log: File for the commands and their output.
         steps: Receives the seconds of each step.
-        shows_offers: Whether to print the offers as a table to stdout.
+        shows_offers: Whether to print a table of offerings to stdout.
     """
 
     def __init__(
@@ -124,136 +122,136 @@ class DemoBuyer:
         self._ledger = Ledger(target.client("dynamodb", LEDGER_REGION), LEDGER_TABLE)
 
     def buy(self, cluster: ClusterConfig) -> Purchase:
-        """Find, approve and buy the block of a cluster, unless the ledger has its order already.
+        """Find, approve and buy the block of a cluster, unless the ledger already contains its order.
 
         Args:
             cluster: The cluster.
 
         Raises:
             FindingsError: If a command fails (UC9011), or not exactly one reservation was bought (UC9010).
-            typer.Exit: With `ExitCode.UNKNOWN` if a purchase was sent and its outcome is not known yet.
+            typer.Exit: With `ExitCode.UNKNOWN` if the outcome of a purchase is unknown.
         """
         order = order_name(cluster)
-        known = {record.order.name: record for record in self._ledger.orders()}
-        before = known.get(order)
-        if before is None:
-            token = self._approve(order, cluster, self._find(cluster), known.values())
+        records = {record.order.name: record for record in self._ledger.orders()}
+        previous = records.get(order)
+        if previous is None:
+            token = self._approve(order, cluster, self._find(cluster), records.values())
         else:
-            say(f"Order {order} is in the ledger already, {before.state}: nothing to find and to approve")
-            token = before.token
+            say(f"Order {order} is already in the ledger ({previous.state}); skipping find and approve")
+            token = previous.token
         fragment = self._folder / f"{order}.fragment.yaml"
-        bought = self._buy(order, token, fragment)
-        if before is None or before.state not in _BOUGHT:
-            bought = self._buy_again(order, token, bought)
-        self._require_one(order, cluster.region, bought["reservations"])
+        row = self._buy(order, token, fragment)
+        if previous is None or previous.state not in _BOUGHT:
+            row = self._buy_again(order, token, row)
+        self._require_one(order, cluster.region, row["reservations"])
         return Purchase(
             cluster=cluster.name,
             order=order,
-            state_before=before.state.value if before else None,
-            state=bought["state"],
-            reservation_id=bought["reservations"],
-            zone_id=bought["zone_ids"],
-            start=bought["start"],
-            end=bought["end"],
-            fake_fee=f"{bought['fee']} USD",
+            state_before=previous.state.value if previous else None,
+            state=row["state"],
+            reservation_id=row["reservations"],
+            zone_id=row["zone_ids"],
+            start=row["start"],
+            end=row["end"],
+            fake_fee=f"{row['fee']} USD",
             fragment=fragment,
         )
 
     def _find(self, cluster: ClusterConfig) -> dict[str, Any]:
-        with told(self._steps, "capacity find") as came_of_it:
-            offers = self._run("find", *_wanted(cluster))["offerings"]
+        with measure_and_report(self._steps, "capacity find") as messages:
+            offers = self._run("find", *_search_options(cluster))["offerings"]
             if not offers:
-                raise _failed(
+                raise _demo_error(
                     "UC9011", f"the local AWS offers no {cluster.instance_type} in {cluster.region}"
                 )
             best: dict[str, Any] = offers[0]
-            came_of_it.append(f"{len(offers)} offers; the best costs {best['total']} USD of fake money")
+            messages.append(f"{len(offers)} offerings; the best costs {best['total']} USD of fake money")
         if self._shows_offers:
             print_table(
-                title="Offers of the local AWS, the cheapest first; their prices are fake",
+                title="Offerings of the local AWS by price (fake money)",
                 columns=["offering", "zone", "start", "end", "usable_hours", "fake_usd"],
                 rows=[offer | {"fake_usd": offer["total"]} for offer in offers],
             )
         return best
 
     def _approve(
-        self, order: str, cluster: ClusterConfig, best: Mapping[str, Any], known: Iterable[Record]
+        self, order: str, cluster: ClusterConfig, best: Mapping[str, Any], records: Iterable[Record]
     ) -> str:
         cap = (Decimal(best["total"]) * _ABOVE_BEST).quantize(Decimal("0.01"), rounding=ROUND_UP)
-        spent = sum((record.held_fee for record in known), Decimal(0))
-        with told(self._steps, "capacity approve") as came_of_it:
-            approved = self._run(
-                *("approve", order, "--cluster", cluster.name, *_wanted(cluster)),
+        spent = sum((record.held_fee for record in records), Decimal(0))
+        with measure_and_report(self._steps, "capacity approve") as messages:
+            document = self._run(
+                *("approve", order, "--cluster", cluster.name, *_search_options(cluster)),
                 *("--max-fee", str(cap), "--month-cap", str(spent + cap), "--approver", "demo"),
             )
-            came_of_it.append(f"Order {order} is approved, for {cap} USD of fake money at most")
-        token: str = approved["order"]["token"]
+            messages.append(f"Approved order {order} for at most {cap} USD of fake money")
+        token: str = document["order"]["token"]
         return token
 
     def _buy(self, order: str, token: str, fragment: Path) -> dict[str, Any]:
-        with told(self._steps, "capacity buy") as came_of_it:
-            written = str(fragment.relative_to(self._directory))
-            bought: dict[str, Any] = self._run("buy", order, "--token", token, "--write", written)["order"]
-            came_of_it += [
-                f"Order {order} is {bought['state']}: {bought['reservations']} in {bought['zone_ids']}",
-                f"{bought['fee']} USD of fake money",
+        with measure_and_report(self._steps, "capacity buy") as messages:
+            output = str(fragment.relative_to(self._directory))
+            order_row: dict[str, Any] = self._run("buy", order, "--token", token, "--write", output)["order"]
+            messages += [
+                f"Order {order} is {order_row['state']}: {order_row['reservations']} in {order_row['zone_ids']}",
+                f"{order_row['fee']} USD of fake money",
             ]
-        return bought
+        return order_row
 
-    def _buy_again(self, order: str, token: str, bought: Mapping[str, Any]) -> dict[str, Any]:
-        with told(self._steps, "capacity buy, again") as came_of_it:
-            again: dict[str, Any] = self._run("buy", order, "--token", token)["order"]
-            if again["reservations"] != bought["reservations"]:
-                raise _failed(
-                    "UC9010", f"order {order} bought {bought['reservations']}, then {again['reservations']}"
+    def _buy_again(self, order: str, token: str, first_row: Mapping[str, Any]) -> dict[str, Any]:
+        with measure_and_report(self._steps, "capacity buy, again") as messages:
+            second_row: dict[str, Any] = self._run("buy", order, "--token", token)["order"]
+            if second_row["reservations"] != first_row["reservations"]:
+                raise _demo_error(
+                    "UC9010",
+                    f"order {order} bought {first_row['reservations']}, then {second_row['reservations']}",
                 )
-            came_of_it.append(
-                f"Told to buy it again, it bought nothing: {again['state']}, the same reservation"
-            )
-        return again
+            messages.append(f"A second buy bought nothing: {second_row['state']}, same reservation")
+        return second_row
 
     def _require_one(self, order: str, region: str, reservation_id: str) -> None:
         """Check in EC2 that exactly one reservation exists for the order."""
         pages = self._target.client("ec2", region).get_paginator("describe_capacity_reservations").paginate()
-        held = [
+        reservation_ids = [
             reservation["CapacityReservationId"]
             for page in pages
             for reservation in page["CapacityReservations"]
             if {"Key": ORDER_TAG, "Value": order} in reservation.get("Tags", [])
         ]
-        if held != [reservation_id]:
-            raise _failed(
-                "UC9010", f"the ledger says that order {order} bought {reservation_id}, and EC2 holds {held}"
+        if reservation_ids != [reservation_id]:
+            raise _demo_error(
+                "UC9010",
+                f"the ledger has {reservation_id} for order {order}, but EC2 has {reservation_ids}",
             )
 
     def _run(self, *arguments: str) -> dict[str, Any]:
         """Run a command and return its JSON."""
         arguments = ("capacity", *arguments, "--json")
-        shown = shlex.join(["ultracluster", *arguments])
-        say(f"$ {shown}  # local AWS, fake money")
-        done = run_captured(
+        command_line = shlex.join(["ultracluster", *arguments])
+        say(f"$ {command_line}  # local AWS, fake money")
+        completed = run_captured(
             [sys.executable, "-P", "-m", "ultracluster_cli", *arguments],
             directory=self._directory,
             environment=self._environment,
         )
         with self._log.open("a", encoding="utf-8") as log:
-            log.write(f"$ {shown}\n{done.stderr}{done.stdout}")
-        if done.returncode == 0:
-            told_by_it: dict[str, Any] = json.loads(done.stdout)
-            return told_by_it
-        for line in done.stderr.splitlines():
+            log.write(f"$ {command_line}\n{completed.stderr}{completed.stdout}")
+        if completed.returncode == 0:
+            document: dict[str, Any] = json.loads(completed.stdout)
+            return document
+        for line in completed.stderr.splitlines():
             say(f"  | (local AWS, fake money) {line}")
-        if done.returncode == ExitCode.UNKNOWN:
-            say("Starting the demo again is safe: it looks for what was bought and sends no second request.")
+        if completed.returncode == ExitCode.UNKNOWN:
+            say("Running the demo again is safe: it looks up the purchase and sends no second request.")
             raise typer.Exit(ExitCode.UNKNOWN)
-        raise _failed(
+        raise _demo_error(
             "UC9011",
-            f"ultracluster capacity {arguments[1]} ended with code {done.returncode}; the whole log is {self._log}",
+            f"ultracluster capacity {arguments[1]} ended with code {completed.returncode}; see {self._log}",
         )
 
 
 def command_environment(target: Target) -> dict[str, str]:
-    """Return the environment of the commands: the local AWS and its ledger."""
+    """Return the environment of commands that use the local AWS and its ledger."""
     return {
         **target.environment,
         LEDGER_VARIABLE: LEDGER_TABLE,
@@ -261,19 +259,19 @@ def command_environment(target: Target) -> dict[str, str]:
     }
 
 
-def _wanted(cluster: ClusterConfig) -> list[str]:
-    """Return what a cluster needs, as options of `find` and `approve`."""
+def _search_options(cluster: ClusterConfig) -> list[str]:
+    """Return the options of `find` and `approve` for a cluster."""
     instance_type = get_instance_type(cluster.instance_type)
-    wanted = (
+    size = (
         ["--ultraservers", "1", "--ultraserver-type", instance_type.ultraserver_type]
         if instance_type.ultraserver_type
         else ["--instance-type", cluster.instance_type, "--nodes", str(cluster.nodes)]
     )
     today = datetime.now(UTC).date()
     window = [today.isoformat(), (today + timedelta(days=_DAYS)).isoformat()]
-    return [*wanted, "--days", str(_DAYS), "--between", *window, "--regions", cluster.region]
+    return [*size, "--days", str(_DAYS), "--between", *window, "--regions", cluster.region]
 
 
-def _failed(code: str, problem: str) -> FindingsError:
-    remedy = "Empty a local AWS that runs in the background with `ultracluster local reset`, and try again"
-    return FindingsError([Finding(code=code, problem=problem, remedy=remedy)])
+def _demo_error(code: str, problem: str) -> FindingsError:
+    remedy = "Reset a running local AWS with `ultracluster local reset`, and try again"
+    return FindingsError.of(code, problem, remedy=remedy)

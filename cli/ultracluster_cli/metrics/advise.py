@@ -1,4 +1,4 @@
-"""`ultracluster advise`: find capacity that is paid for and not used, from the metrics of a cluster."""
+"""`ultracluster advise`: find capacity that you pay for but do not use."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_catalog.machines.nic_layouts import network_interfaces
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_demand_price, spot_price
 from ultracluster_cli._aws.selection import clusters_of
@@ -23,7 +22,8 @@ from ultracluster_cli.options import (
     RolloutProfileOption,
 )
 from ultracluster_cli.output import print_findings, print_json, say
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.network import network_interfaces
 from ultracluster_runtime.advice import Report, Subject
 from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
@@ -46,36 +46,32 @@ def advise(
     file_system: FileSystemOption = None,
     price: Annotated[
         float | None,
-        typer.Option(
-            "--node-hour", metavar="USD", help="What a node-hour costs you. Default: the list price."
-        ),
+        typer.Option("--node-hour", metavar="USD", help="Price of a node-hour. Default: list price."),
     ] = None,
     profile: RolloutProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find capacity you pay for but do not use.
 
-    Looks at nodes, time, file system and settings; each piece of advice has its evidence and its monthly saving.
+    Reports evidence and monthly savings for nodes, time, file system and settings.
     """
     if price is not None and price <= 0:
         problem = f"got {quote(price)}"
-        raise FindingsError(
-            [Finding(code="UC9337", problem=problem, allowed="more than 0", path="--node-hour")]
-        )
+        raise FindingsError.of("UC9337", problem, allowed="more than 0", path="--node-hour")
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, None)
-    # Before CloudWatch is asked, which would be asked in the wrong Region.
-    named = _chosen(clusters, cluster, None, rollout) if cluster is not None else None
+    # Check the name before reading CloudWatch in the wrong Region.
+    named_cluster = _cluster_config(clusters, cluster, None, rollout) if cluster is not None else None
     recorded = read_metrics(
         recording=recording,
         cluster=cluster,
-        region=named.region if named else None,
+        region=named_cluster.region if named_cluster else None,
         hours=hours,
         file_system_id=file_system,
-        profile=profile or (named.profile if named else None),
+        profile=profile or (named_cluster.profile if named_cluster else None),
     )
-    subject = _subject(_chosen(clusters, recorded.cluster, recorded.region, rollout), price)
+    subject = _subject(_cluster_config(clusters, recorded.cluster, recorded.region, rollout), price)
     report = advise_on(recorded, subject)
     if as_json:
         print_json(_document(recorded, subject, report))
@@ -83,19 +79,17 @@ def advise(
         _print(recorded, subject, report)
 
 
-def _chosen(clusters: list[ClusterConfig], name: str, region: str | None, rollout: Path) -> ClusterConfig:
-    for each in clusters:
-        if each.name == name and region in (None, each.region):
-            return each
-    raise FindingsError(
-        [
-            Finding(
-                code="UC9336",
-                problem=f"got metrics of {quote(name)}{f' in {region}' if region else ''}, which the rollout does not have",
-                allowed=", ".join(f"{each.name} in {each.region}" for each in clusters),
-                location=str(rollout),
-            )
-        ]
+def _cluster_config(
+    clusters: list[ClusterConfig], name: str, region: str | None, rollout: Path
+) -> ClusterConfig:
+    for config in clusters:
+        if config.name == name and region in (None, config.region):
+            return config
+    raise FindingsError.of(
+        "UC9336",
+        f"unknown cluster {quote(name)}{f' in {region}' if region else ''}",
+        allowed=", ".join(f"{config.name} in {config.region}" for config in clusters),
+        location=str(rollout),
     )
 
 
@@ -106,13 +100,15 @@ def _subject(cluster: ClusterConfig, node_hour: float | None) -> Subject:
     else:
         today = datetime.now(UTC).date()
         price = Price(amount=Decimal(str(node_hour)), unit="instance-hour", source="--node-hour", dated=today)
-    described = cluster.file_system.file_system_id is None
+    is_new = cluster.file_system.file_system_id is None
     return Subject(
         instance_type=machine,
         region=cluster.region,
         node_hour=price,
-        efa_interfaces=sum(each.has_efa for each in network_interfaces(machine, cluster.network.layout)),
-        file_system=cluster.file_system.settings if described else None,
+        efa_interfaces=sum(
+            interface.has_efa for interface in network_interfaces(machine, cluster.network.layout)
+        ),
+        file_system=cluster.file_system.settings if is_new else None,
         untuned_jobs=frozenset(
             job.name
             for job in cluster.jobs
@@ -131,30 +127,36 @@ def _document(recorded: Recording, subject: Subject, report: Report) -> dict[str
         "node_hour_source": f"{price.source}, {price.dated}" if price.amount is not None else price.reason,
         "advice": [
             {
-                **asdict(each),
-                "usd_per_month": None if each.usd_per_month is None else float(each.usd_per_month),
+                **asdict(advice),
+                "usd_per_month": None if advice.usd_per_month is None else float(advice.usd_per_month),
             }
-            for each in report.advice
+            for advice in report.advice
         ],
-        "not_judged": [asdict(each) for each in report.not_judged],
+        "not_judged": [asdict(advice) for advice in report.skipped_rules],
     }
 
 
 def _print(recorded: Recording, subject: Subject, report: Report) -> None:
     price = subject.node_hour
-    paid = f"{price.amount} USD ({price.source}, {price.dated})" if price.amount is not None else price.reason
+    price_text = (
+        f"{price.amount} USD ({price.source}, {price.dated})" if price.amount is not None else price.reason
+    )
     lines = [
         f"{recorded.cluster} in {recorded.region}: {report.hours:g} hours from {recorded.start:%Y-%m-%d %H:%M} UTC",
-        f"a node-hour: {paid}",
+        f"node-hour: {price_text}",
     ]
-    for each in report.advice:
-        amount = each.usd_per_month
-        saving = f"{amount:,} USD a month" if amount is not None else f"saving not known: {each.reason}"
-        lines += ["", f"{each.rule}: {saving}", f"  {each.evidence}", f"  {each.remedy}"]
+    for advice in report.advice:
+        amount = advice.usd_per_month
+        saving = f"{amount:,} USD per month" if amount is not None else f"savings unknown: {advice.reason}"
+        lines += ["", f"{advice.rule}: {saving}", f"  {advice.evidence}", f"  {advice.remedy}"]
     if not report.advice:
-        lines += ["", "nothing to advise"]
-    if report.not_judged:
-        lines += ["", "not judged:", *(f"  {each.rule}: {each.reason}" for each in report.not_judged)]
-    print("\n".join(lines))  # noqa: T201 - what the command is for
+        lines += ["", "No advice."]
+    if report.skipped_rules:
+        lines += [
+            "",
+            "Not assessed:",
+            *(f"  {advice.rule}: {advice.reason}" for advice in report.skipped_rules),
+        ]
+    print("\n".join(lines))  # noqa: T201 - output
     if report.hours < 1:
-        say("warning: less than an hour is little to judge a month by")
+        say("warning: monthly savings are extrapolated from less than an hour")

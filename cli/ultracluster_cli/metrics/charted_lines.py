@@ -15,8 +15,8 @@ class ChartedLine:
     """One line of a chart.
 
     Attributes:
-        label: What the legend calls it.
-        points: Times and values in the unit of the axis. None is a gap: a line never spans periods without a value.
+        label: Label in the legend.
+        points: Times and values in the unit of the axis. None marks a gap in the recording.
     """
 
     label: str
@@ -24,7 +24,7 @@ class ChartedLine:
 
     @property
     def values(self) -> list[float]:
-        """The values without the gaps."""
+        """Values without gaps."""
         return [value for _, value in self.points if value is not None]
 
 
@@ -38,12 +38,12 @@ def charted_lines(recording: Recording, panel: Panel) -> list[ChartedLine]:
     lines = [
         ChartedLine(label=label, points=tuple(_with_gaps(recording, line, job)))
         for line in panel.lines
-        for job, label in _named(recording, line)
+        for job, label in _labels(recording, line)
     ]
     return [line for line in lines if line.points]
 
 
-def _named(recording: Recording, line: MetricLine) -> Iterator[tuple[str | None, str]]:
+def _labels(recording: Recording, line: MetricLine) -> Iterator[tuple[str | None, str]]:
     if not line.by_job:
         yield None, line.label
         return
@@ -57,20 +57,20 @@ def _with_gaps(
     factor = line.scale
     if line.per_seconds is not None:
         factor *= line.per_seconds / recording.period.total_seconds()
-    before: datetime | None = None
+    previous: datetime | None = None
     for moment, value in recording.points(line.metric, line.statistic, job=job):
-        if before is not None and moment - before > recording.period:
-            yield before + recording.period, None
+        if previous is not None and moment - previous > recording.period:
+            yield previous + recording.period, None
         yield moment, value * factor
-        before = moment
+        previous = moment
 
 
 def node_hours(recording: Recording, metric: str) -> float | None:
-    """Sum the node-hours of a metric that counts nodes; None if it was not recorded.
+    """Sum the node-hours of a metric that counts nodes; None if it is not in the recording.
 
     Args:
         recording: The recording.
-        metric: Its name, such as ``PaidNodes``.
+        metric: Metric name, such as ``PaidNodes``.
     """
     values = recording.values(metric, "Average")
     return sum(values) * (recording.period / timedelta(hours=1)) if values else None

@@ -1,4 +1,4 @@
-"""`ultracluster dashboard`: the metrics of a cluster as a page, from CloudWatch or a recording."""
+"""`ultracluster dashboard`: draw or save the metrics of a cluster."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,7 @@ from ultracluster_cli.options import (
     RecordingOption,
 )
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.metrics.recorded_metrics import write_recording
 
 __all__ = ["app", "dashboard"]
@@ -27,27 +27,28 @@ app = typer.Typer(add_completion=False)
 def dashboard(
     *,
     page: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Draw the charts into this page.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Draw the charts to this HTML page.")
     ] = None,
     recording: RecordingOption = None,
     cluster: MetricsClusterOption = None,
     region: Annotated[
-        str | None, typer.Option(help="Region of the cluster. Default: that of the profile or the shell.")
+        str | None,
+        typer.Option(help="Region of the cluster. Default: Region of the profile or the environment."),
     ] = None,
     hours: LookBackOption = 24,
     file_system: FileSystemOption = None,
     profile: ProfileOption = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save the metrics as a recording.")
+        Path | None, typer.Option(metavar="FILE", help="Save the metrics to this recording.")
     ] = None,
 ) -> None:
     """Draw the metrics of a cluster as a page, or save them as a recording.
 
-    The page is one file that needs no network.
+    The page is a self-contained file.
     """
     if page is None and save is None:
-        problem = "neither --html nor --save was given, so there is nothing to do"
-        raise FindingsError([Finding(code="UC9332", problem=problem)])
+        problem = "specify --html or --save"
+        raise FindingsError.of("UC9332", problem)
     recorded = read_metrics(
         recording=recording,
         cluster=cluster,

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
 from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording
 
 __all__ = ["read_metrics"]
 
-_MOST_HOURS = 455 * 24  # CloudWatch keeps values of an hour for 455 days
+_MOST_HOURS = 455 * 24  # CloudWatch keeps hourly values for 455 days
 
 
 def read_metrics(
@@ -29,14 +29,15 @@ def read_metrics(
     Args:
         recording: File to read. None for CloudWatch.
         cluster: Name of the cluster in CloudWatch. None for a recording.
-        region: Region of the cluster. None for that of the credentials.
-        hours: How far to look back in CloudWatch.
-        file_system_id: File system to read as well. None for none.
-        profile: Profile of the AWS configuration. None for boto3's own choice.
+        region: Region of the cluster. None for boto3's default.
+        hours: Hours of CloudWatch metrics to read.
+        file_system_id: File system to include. None for none.
+        profile: AWS profile. None for boto3's default.
 
     Raises:
-        FindingsError: If the file is no recording (UC9330), both or neither of the sources were given (UC9332), the
-            time is out of bounds (UC9333), CloudWatch refuses or cannot be reached (UC9334), it has no value (UC9335), or there is no such profile (UC9009).
+        FindingsError: If the file is not a recording (UC9330), not exactly one source is specified (UC9332), the hours
+            are out of range (UC9333), CloudWatch reports an error (UC9334), there are no values (UC9335), or the profile
+            does not exist (UC9009).
     """
     if recording is not None and cluster is None:
         recorded, place = read_recording(recording), str(recording)
@@ -45,11 +46,11 @@ def read_metrics(
         place = f"CloudWatch in {recorded.region}"
     else:
         problem = "got both --from and --cluster" if recording else "got neither --from nor --cluster"
-        raise FindingsError([Finding(code="UC9332", problem=problem, allowed="one of them")])
-    if not any(each.points for each in recorded.series):
-        problem = f"{place} has no value of {recorded.cluster} in this time"
-        remedy = "Check the name of the cluster, the Region and --hours; docs/training-metrics.md says what is published"
-        raise FindingsError([Finding(code="UC9335", problem=problem, remedy=remedy)])
+        raise FindingsError.of("UC9332", problem, allowed="one of them")
+    if not any(series.points for series in recorded.series):
+        problem = f"{place} has no metrics of {recorded.cluster} in this period"
+        remedy = "Check the name of the cluster, the Region and --hours; see docs/training-metrics.md for the published metrics"
+        raise FindingsError.of("UC9335", problem, remedy=remedy)
     return recorded
 
 
@@ -58,10 +59,10 @@ def _from_cloudwatch(
 ) -> Recording:
     if not 0 < hours <= _MOST_HOURS:
         problem = f"got {quote(hours)}"
-        allowed = f"more than 0 to {_MOST_HOURS:,}, which is how long CloudWatch keeps metrics"
-        raise FindingsError([Finding(code="UC9333", problem=problem, allowed=allowed, path="--hours")])
+        allowed = f"more than 0 to {_MOST_HOURS:,}, the retention of CloudWatch metrics"
+        raise FindingsError.of("UC9333", problem, allowed=allowed, path="--hours")
     now = datetime.now(UTC)
-    end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)  # the minute that runs counts
+    end = now.replace(second=0, microsecond=0) + timedelta(minutes=1)  # include the current minute
     start = end - timedelta(hours=hours)
     session = aws_session(profile)
     try:
@@ -77,4 +78,4 @@ def _from_cloudwatch(
         )
     except (BotoCoreError, ClientError) as error:
         remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
-        raise FindingsError([Finding(code="UC9334", problem=str(error), remedy=remedy)]) from error
+        raise FindingsError.of("UC9334", str(error), remedy=remedy) from error

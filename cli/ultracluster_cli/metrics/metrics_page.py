@@ -1,4 +1,4 @@
-"""Draw recorded metrics as a self-contained page: no network, no server."""
+"""Draw recorded metrics as a self-contained HTML page."""
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,19 +10,18 @@ from typing import Any
 
 from ultracluster_catalog.observability.panels import PANELS, Panel
 from ultracluster_cli.metrics.charted_lines import ChartedLine, charted_lines, node_hours
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["draw_page"]
 
-# After Okabe and Ito, darkened where they would be lost on white: each has a contrast of 3 to 1 on both grounds. Lines
-# differ in their dashes too.
+# Okabe-Ito colours, darkened to a contrast of 3:1 on light and dark backgrounds. Lines also differ in their dashes.
 _COLOURS = ("#0072b2", "#b87a00", "#008f68", "#c2649a", "#d55e00", "#2e93c4")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _GRID = "rgba(128, 128, 128, 0.3)"
 _ROWS_OF_A_TABLE = 24
 
-# The browser itself is told to fetch nothing; what would try is an error in its console.
+# The browser blocks all network requests of the page.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -39,7 +38,7 @@ figure { margin: 0; min-width: 0; } figcaption { font-size: 0.875rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; } th:first-child { text-align: left; }
 summary { cursor: pointer; font-size: 0.875rem; }
-/* The charts have no colours of their own for text and ground, so that they follow the page. */
+/* The charts inherit text and background colours from the page. */
 .js-plotly-plot .main-svg { background: transparent !important; }
 .js-plotly-plot .main-svg :not(.hoverlayer *) > text { fill: var(--text) !important; }
 """
@@ -50,7 +49,7 @@ def draw_page(recording: Recording, path: Path) -> None:
 
     Args:
         recording: The recording.
-        path: Where to.
+        path: Output file.
 
     Raises:
         FindingsError: If plotly is not installed (UC9331).
@@ -58,16 +57,16 @@ def draw_page(recording: Recording, path: Path) -> None:
     try:
         from plotly import io, offline  # noqa: PLC0415 - optional, and slow to import
     except ModuleNotFoundError as error:
-        problem = "plotly is not installed, which draws the charts"
+        problem = "plotly is required to draw charts"
         remedy = "Install it with: pip install 'ultracluster[plot]'"
-        raise FindingsError([Finding(code="UC9331", problem=problem, remedy=remedy)]) from error
+        raise FindingsError.of("UC9331", problem, remedy=remedy) from error
     title = f"{recording.cluster} in {recording.region}"
     drawn = [(panel, lines) for panel in PANELS if (lines := charted_lines(recording, panel))]
     missing = [panel.title for panel in PANELS if not charted_lines(recording, panel)]
     sections = "".join(
         f'<section aria-labelledby="{name}"><h2 id="{name}">{name}</h2><div class="panels">'
         f"{''.join(_panel(recording, panel, lines, io.to_html) for panel, lines in group)}</div></section>\n"
-        for name, group in groupby(drawn, key=lambda each: each[0].section)
+        for name, group in groupby(drawn, key=lambda drawn_panel: drawn_panel[0].section)
     )
     path.write_text(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -75,7 +74,7 @@ def draw_page(recording: Recording, path: Path) -> None:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}: metrics</title>\n<style>{_STYLE}</style>\n"
         f"<script>{offline.get_plotlyjs()}</script>\n</head>\n<body>\n<main>\n<h1>{html.escape(title)}</h1>\n"
-        f'<p class="soft">{_time(recording.start)} to {_time(recording.end)} UTC, one value for '
+        f'<p class="soft">{_time(recording.start)} to {_time(recording.end)} UTC, one value per '
         f"{_duration(recording.period)}</p>\n{_overview(recording)}{sections}{_not_recorded(missing)}"
         f"</main>\n</body>\n</html>\n",
         encoding="utf-8",
@@ -89,14 +88,14 @@ def _overview(recording: Recording) -> str:
         "paid without an instance": node_hours(recording, "UnusedNodes"),
     }
     rows = [[name, _figure(value)] for name, value in hours.items() if value is not None]
-    return _table("Node-hours in this time", ["nodes", "node-hours"], rows) if rows else ""
+    return _table("Node-hours in this period", ["nodes", "node-hours"], rows) if rows else ""
 
 
 def _not_recorded(titles: Sequence[str]) -> str:
     if not titles:
         return ""
     items = "".join(f"<li>{html.escape(title)}</li>" for title in titles)
-    return f"<section><h2>Not recorded</h2><p>There is no value of these in this time:</p><ul>{items}</ul></section>\n"
+    return f"<section><h2>Not recorded</h2><p>No values in this period:</p><ul>{items}</ul></section>\n"
 
 
 def _panel(
@@ -109,15 +108,15 @@ def _panel(
         f'<figure aria-labelledby="panel-{number}"><h3 id="panel-{number}">{title} ({html.escape(panel.unit)})</h3>\n'
         f'<div role="img" aria-label="Chart: {title} in {html.escape(panel.unit)}; its values are in the tables below it">'
         f"{_chart(recording, panel, lines, to_html)}</div>\n"
-        f'<figcaption><div class="scroll">{_table("", ["", "least", "mean", "most", "last"], figures)}</div></figcaption>\n'
-        f'<details><summary>Values of "{title}" in time</summary><div class="scroll">{_values(recording, panel, lines)}'
+        f'<figcaption><div class="scroll">{_table("", ["", "minimum", "mean", "maximum", "last"], figures)}</div></figcaption>\n'
+        f'<details><summary>Values of "{title}" over time</summary><div class="scroll">{_values(recording, panel, lines)}'
         f"</div></details></figure>\n"
     )
 
 
 def _figures(line: ChartedLine) -> list[str]:
     values = line.values
-    return [_figure(each) for each in (min(values), fmean(values), max(values), values[-1])]
+    return [_figure(value) for value in (min(values), fmean(values), max(values), values[-1])]
 
 
 def _values(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) -> str:
@@ -128,7 +127,7 @@ def _values(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) ->
         for row in range(_ROWS_OF_A_TABLE)
     ]
     return _table(
-        f"Mean of {_duration(span)} in {panel.unit}", ["from (UTC)", *(line.label for line in lines)], rows
+        f"Mean per {_duration(span)} in {panel.unit}", ["from (UTC)", *(line.label for line in lines)], rows
     )
 
 
@@ -139,13 +138,13 @@ def _by_row(line: ChartedLine, start: datetime, span: timedelta) -> Mapping[int,
 
 
 def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{html.escape(each)}</th>' for each in columns)
+    head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in columns)
     body = "".join(
-        f'<tr><th scope="row">{html.escape(first)}</th>{"".join(f"<td>{html.escape(each)}</td>" for each in rest)}</tr>'
+        f'<tr><th scope="row">{html.escape(first)}</th>{"".join(f"<td>{html.escape(cell)}</td>" for cell in rest)}</tr>'
         for first, *rest in rows
     )
-    named = f"<caption>{html.escape(caption)}</caption>" if caption else ""
-    return f"<table>{named}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>\n"
+    caption_html = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f"<table>{caption_html}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>\n"
 
 
 def _chart(
@@ -153,8 +152,8 @@ def _chart(
 ) -> str:
     figure = {
         "data": [
-            {"type": "scatter", "x": times, "y": values, "name": line.label, "mode": "lines+markers", **look}
-            for line, look in zip(lines, _looks(len(lines)), strict=True)
+            {"type": "scatter", "x": times, "y": values, "name": line.label, "mode": "lines+markers", **style}
+            for line, style in zip(lines, _line_styles(len(lines)), strict=True)
             for times, values in [_columns(line)]
         ],
         "layout": {
@@ -182,11 +181,10 @@ def _chart(
 
 def _columns(line: ChartedLine) -> tuple[list[datetime], list[float | None]]:
     times, values = zip(*line.points, strict=True)
-    # Without markers a value between two gaps would not be seen.
     return list(times), list(values)
 
 
-def _looks(count: int) -> Iterator[dict[str, Any]]:
+def _line_styles(count: int) -> Iterator[dict[str, Any]]:
     for number in range(count):
         colour = _COLOURS[number % len(_COLOURS)]
         dash = _DASHES[number % len(_DASHES)]
@@ -203,4 +201,4 @@ def _time(moment: datetime) -> str:
 
 def _duration(span: timedelta) -> str:
     minutes = span.total_seconds() / 60
-    return f"{minutes:g} minutes" if minutes != 1 else "a minute"
+    return f"{minutes:g} minutes" if minutes != 1 else "minute"

@@ -36,7 +36,7 @@ def plan(
     against: Annotated[
         str,
         typer.Option(
-            metavar="DIR|deployed", help="What to compare with: a saved cloud assembly, or what is deployed."
+            metavar="DIR|deployed", help="Compare with a saved cloud assembly or with the deployed stacks."
         ),
     ] = "deployed",
     local: LocalOption = False,
@@ -44,17 +44,17 @@ def plan(
     allow: AllowOption = None,
     as_json: JsonOption = False,
     as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")
+        bool, typer.Option("--markdown", help="Print Markdown for a pull request.")
     ] = False,
-    svg: Annotated[Path | None, typer.Option(help="Draw the clusters into this SVG file as well.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also draw the clusters to this SVG file.")] = None,
 ) -> None:
     """Show what a deployment would add, change, replace, retain and remove.
 
-    Ends with exit code 3 if that would lose data, end running jobs, cut off the network or fail, unless each such
+    Exits with code 3 if the deployment would lose data, end running jobs, cut off the network or fail, unless each such
     change is allowed.
     """
     if as_json and as_markdown:
-        raise typer.BadParameter("give --json or --markdown, not both")
+        raise typer.BadParameter("specify only one of --json and --markdown")
     directory, allowed = Path.cwd(), allow or []
     rollout = rollout_file(directory, rollout)
     loaded = load_rollout(rollout)
@@ -73,17 +73,20 @@ def plan(
             temporary=temporary,
             environment=target.environment if target else os.environ,
         )
-        new = assembled_stacks(temporary / "plan")
+        assembled_after = assembled_stacks(temporary / "plan")
         if against != "deployed":
             saved = Path(against)
-            before, compared_with = [one.stack for one in assembled_stacks(saved)], str(saved)
-            before = _of_wave(before, new) if wave else before
+            before, compared_with = [assembled.stack for assembled in assembled_stacks(saved)], str(saved)
+            before = _of_wave(before, assembled_after) if wave else before
         elif target is not None:
-            before, compared_with = deployed_stacks(new, client=target.client, account=None), target.name
+            before, compared_with = (
+                deployed_stacks(assembled_after, client=target.client, account=None),
+                target.name,
+            )
         else:
             with targets_by_profile(clusters, account) as targets:
-                before, compared_with = deployed_by_target(new, targets), targets.name
-        after = [one.stack for one in new]
+                before, compared_with = deployed_by_target(assembled_after, targets), targets.name
+        after = [assembled.stack for assembled in assembled_after]
         changes = compare(before, after)
     costs = planned_clusters(before, after, clusters)
     check_allowed(changes, allowed)
@@ -91,24 +94,24 @@ def plan(
     if svg is not None:
         draw_plan(changes, after, svg)
     if as_json:
-        fullest = [dataclasses.asdict(each) for each in headroom(after)]
+        usages = [dataclasses.asdict(usage) for usage in headroom(after)]
         print_json(
             plan_json(changes, against=compared_with, allowed=allowed)
-            | {"headroom": fullest, "clusters": planned_clusters_json(costs)}
+            | {"headroom": usages, "clusters": planned_clusters_json(costs)}
         )
     elif as_markdown:
-        print(plan_markdown(changes, against=compared_with, allowed=allowed))  # noqa: T201 - this is the output
+        print(plan_markdown(changes, against=compared_with, allowed=allowed))  # noqa: T201 - output
         print("\n".join(f"- {line}" for line in planned_lines(costs)))  # noqa: T201
     else:
         print_plan(changes, against=compared_with, allowed=allowed)
         print("\n".join(planned_lines(costs)))  # noqa: T201
-        fullest_stacks = "; ".join(str(each) for each in headroom(after))
+        fullest_stacks = "; ".join(str(usage) for usage in headroom(after))
         print(f"Fullest stacks: {fullest_stacks}")  # noqa: T201 - part of the output
     if changes.stopped(allowed):
         raise typer.Exit(ExitCode.STOPPED)
 
 
-def _of_wave(before: list[StackTemplate], new: list[AssembledStack]) -> list[StackTemplate]:
-    """Leave out the clusters of other waves: they are not part of the plan, but not removed either."""
-    planned = {one.stack.cluster for one in new}
-    return [one for one in before if one.cluster in planned]
+def _of_wave(before: list[StackTemplate], planned_stacks: list[AssembledStack]) -> list[StackTemplate]:
+    """Return the stacks of planned clusters, since those of other waves are not removed."""
+    planned = {assembled.stack.cluster for assembled in planned_stacks}
+    return [assembled for assembled in before if assembled.cluster in planned]

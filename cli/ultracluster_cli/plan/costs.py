@@ -1,4 +1,4 @@
-"""Compute what a plan changes in the cost of each cluster."""
+"""Compute the cost difference of a plan for each cluster."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ class PlannedCluster:
     """A cluster of a plan.
 
     Attributes:
-        name: Name of its stage, such as ``train-us-east-2``.
-        start: When its capacity starts. None if not known.
-        end: When its capacity ends. None if not known.
-        difference: What the plan does to its bill.
+        name: Stage name, such as ``train-us-east-2``.
+        start: Start of its capacity. None if unknown.
+        end: End of its capacity. None if unknown.
+        difference: Cost difference of the plan.
     """
 
     name: str
@@ -33,22 +33,22 @@ class PlannedCluster:
 def planned_clusters(
     before: Sequence[StackTemplate], after: Sequence[StackTemplate], clusters: Sequence[ClusterConfig]
 ) -> list[PlannedCluster]:
-    """Return what a plan changes in the cost of each cluster, at list prices.
+    """Return the cost difference of each cluster at list prices.
 
     Args:
-        before: What is there.
-        after: What shall be there.
-        clusters: The clusters of the rollout, whose capacity the rollout may give times for.
+        before: Deployed stacks.
+        after: Planned stacks.
+        clusters: Clusters of the rollout.
     """
-    capacity = {each.stage: each.capacity for each in clusters}
+    capacity = {cluster.stage: cluster.capacity for cluster in clusters}
     return [
         PlannedCluster(
-            name=each.cluster,
-            start=capacity[each.cluster].start if each.cluster in capacity else None,
-            end=capacity[each.cluster].end if each.cluster in capacity else None,
-            difference=each,
+            name=cluster.cluster,
+            start=capacity[cluster.cluster].start if cluster.cluster in capacity else None,
+            end=capacity[cluster.cluster].end if cluster.cluster in capacity else None,
+            difference=cluster,
         )
-        for each in cost_differences(before, after, prices=catalogue_prices())
+        for cluster in cost_differences(before, after, prices=catalogue_prices())
     ]
 
 
@@ -60,13 +60,13 @@ def planned_clusters_json(clusters: Sequence[PlannedCluster]) -> list[dict[str, 
     """
     return [
         {
-            "name": each.name,
-            "start": each.start and each.start.isoformat(),
-            "end": each.end and each.end.isoformat(),
-            "node_hour": money_json(each.difference.node_hour),
-            "idle_month": money_json(each.difference.idle_month),
+            "name": cluster.name,
+            "start": cluster.start and cluster.start.isoformat(),
+            "end": cluster.end and cluster.end.isoformat(),
+            "node_hour": money_json(cluster.difference.node_hour),
+            "idle_month": money_json(cluster.difference.idle_month),
         }
-        for each in clusters
+        for cluster in clusters
     ]
 
 
@@ -76,23 +76,23 @@ def planned_lines(clusters: Sequence[PlannedCluster]) -> Iterator[str]:
     Args:
         clusters: The clusters.
     """
-    for each in clusters:
-        start, end = (_time(time) for time in (each.start, each.end))
-        window = "not known" if each.start is each.end is None else f"{start} to {end}"
-        difference = each.difference
+    for cluster in clusters:
+        start, end = (_time(time) for time in (cluster.start, cluster.end))
+        window = "unknown" if cluster.start is cluster.end is None else f"{start} to {end}"
+        difference = cluster.difference
         yield (
-            f"{each.name}: capacity {window}; list prices: {_signed(difference.node_hour)} USD for an hour of all nodes, "
-            f"{_signed(difference.idle_month)} USD for a month without nodes"
+            f"{cluster.name}: capacity {window}; list prices: {_signed(difference.node_hour)} USD per hour of all nodes, "
+            f"{_signed(difference.idle_month)} USD per month without nodes"
         )
 
 
 def _time(time: datetime | None) -> str:
-    return "not known" if time is None else f"{time:%Y-%m-%d %H:%M} UTC"
+    return "unknown" if time is None else f"{time:%Y-%m-%d %H:%M} UTC"
 
 
 def _signed(amount: Money) -> str:
     if not amount.is_known:
-        return f"not known ({', '.join(amount.without)})"
+        return f"unknown ({', '.join(amount.without)})"
     sign = "+" if amount.low > 0 else ""
-    without = f" (without {', '.join(amount.without)}, not known)" if amount.without else ""
+    without = f" (without {', '.join(amount.without)}: unknown)" if amount.without else ""
     return f"{sign}{amount.text()}{without}"

@@ -22,7 +22,7 @@ from ultracluster_stacks.plan import (
 __all__ = ["plan_json", "plan_markdown", "print_plan"]
 
 _WIDEST_VALUE = 60
-_LISTED = 8  # properties and permissions of one resource that people are shown; JSON has all
+_LISTED = 8  # properties and permissions shown per resource; JSON has all
 _SIGNS = {
     Action.ADD: "+",
     Action.UPDATE: "~",
@@ -46,8 +46,8 @@ def plan_json(plan: Plan, *, against: str, allowed: Collection[str]) -> dict[str
 
     Args:
         plan: The plan.
-        against: What it was compared with.
-        allowed: Words of what is allowed.
+        against: Target of the comparison.
+        allowed: Values of `--allow`.
     """
     return {
         "against": against,
@@ -58,11 +58,11 @@ def plan_json(plan: Plan, *, against: str, allowed: Collection[str]) -> dict[str
 
 
 def _json(stack: StackChange) -> dict[str, Any]:
-    told = dataclasses.asdict(stack)
-    for change in told["changes"]:
-        for one in change["properties"]:
-            one["path"] = ".".join(one["path"])
-    return told
+    document = dataclasses.asdict(stack)
+    for change in document["changes"]:
+        for property_change in change["properties"]:
+            property_change["path"] = ".".join(property_change["path"])
+    return document
 
 
 def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
@@ -70,8 +70,8 @@ def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
 
     Args:
         plan: The plan.
-        against: What it was compared with.
-        allowed: Words of what is allowed.
+        against: Target of the comparison.
+        allowed: Values of `--allow`.
     """
     console = Console(soft_wrap=True)
     console.print(Text(f"Compared with {against}"))
@@ -91,17 +91,17 @@ def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
 
 
 def plan_markdown(plan: Plan, *, against: str, allowed: Collection[str]) -> str:
-    """Return a plan as Markdown: the verdict, what stops it, and a folded list for each changed stack.
+    """Return a plan as Markdown: the verdict, what stops it, and a collapsible list for each changed stack.
 
     Args:
         plan: The plan.
-        against: What it was compared with.
-        allowed: Words of what is allowed.
+        against: Target of the comparison.
+        allowed: Values of `--allow`.
     """
     lines = [f"### {_verdict(plan, allowed)}", "", f"Compared with {_code(against)}.", ""]
     stops = [(stack, where, stop) for stack in plan.stacks for where, stop in _stops_of(stack)]
     if stops:
-        lines += ["| stack | resource | what would happen | allow with |", "|---|---|---|---|"]
+        lines += ["| stack | resource | reason | allow with |", "|---|---|---|---|"]
         for stack, where, stop in stops:
             state = " (allowed)" if stop.allow in allowed else ""
             allow = _code(f"--allow {stop.allow}") + state if stop.allow else "cannot be allowed"
@@ -126,13 +126,13 @@ def _stops_of(stack: StackChange) -> Iterator[tuple[str, Stop]]:
 
 
 def _headline(stack: StackChange) -> str:
-    said = {
+    summary = {
         StackState.NEW: f"new, with {stack.resources} resources",
         StackState.SAME: "no changes",
-        StackState.LEFT: "no longer defined; it stays as it is until somebody deletes it",
+        StackState.LEFT: "no longer defined; not touched",
         StackState.CHANGED: _counts(stack.changes) or "outputs change",
     }[stack.state]
-    return f"{stack.name} ({stack.region}): {said}"
+    return f"{stack.name} ({stack.region}): {summary}"
 
 
 def _counts(changes: Collection[ResourceChange]) -> str:
@@ -146,8 +146,8 @@ def _title(change: ResourceChange) -> str:
 
 
 def _details(change: ResourceChange) -> Iterator[str]:
-    for one in change.properties[:_LISTED]:
-        yield _property_text(one)
+    for property_change in change.properties[:_LISTED]:
+        yield _property_text(property_change)
     if len(change.properties) > _LISTED:
         yield f"and {len(change.properties) - _LISTED} more properties"
     yield from change.notes
@@ -163,10 +163,10 @@ def _property_text(change: PropertyChange) -> str:
 
 def _value(value: Any) -> str:
     if value is None:
-        return "nothing"
+        return "(none)"
     text = value if isinstance(value, str) else json.dumps(value)
-    one_line = " ".join(text.split())
-    return one_line if len(one_line) <= _WIDEST_VALUE else f"{one_line[: _WIDEST_VALUE - 3]}..."
+    line = " ".join(text.split())
+    return line if len(line) <= _WIDEST_VALUE else f"{line[: _WIDEST_VALUE - 3]}..."
 
 
 def _stop_text(stop: Stop, allowed: Collection[str]) -> str:
@@ -188,7 +188,7 @@ def _verdict(plan: Plan, allowed: Collection[str]) -> str:
 
 
 def _code(text: str) -> str:
-    """Quote text for Markdown, so that it cannot end the quotation or the table cell."""
+    """Return text as Markdown code that cannot break out of its quotes or table cell."""
     return "`" + _cell(text).replace("`", "'") + "`"
 
 

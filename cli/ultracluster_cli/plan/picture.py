@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.plan import Action, Plan, StackState, StackTemplate
 
 __all__ = ["Box", "boxes_of", "draw_plan"]
@@ -29,10 +29,10 @@ class Box:
     """A box of the picture.
 
     Attributes:
-        title: Its first line.
-        lines: What stands under it.
+        title: First line.
+        lines: Further lines.
         place: Left, bottom, width and height.
-        action: What happens to the worst of what it stands for. None for nothing.
+        action: Most severe change of its resources. None without changes.
     """
 
     title: str
@@ -46,18 +46,18 @@ def draw_plan(plan: Plan, stacks: Sequence[StackTemplate], path: Path) -> None:
 
     Args:
         plan: The plan.
-        stacks: The stacks as they shall become.
-        path: Where to.
+        stacks: Planned stacks.
+        path: Output file.
 
     Raises:
         FindingsError: If matplotlib is not installed (UC9209).
     """
     try:
-        from matplotlib import figure, patches, rc_context  # noqa: PLC0415 - optional, and takes a second
+        from matplotlib import figure, patches, rc_context  # noqa: PLC0415 - optional dependency; takes a second
     except ModuleNotFoundError as error:
-        problem = "matplotlib is not installed, which draws the picture"
+        problem = "matplotlib is required to draw plans"
         remedy = "Install it with: pip install 'ultracluster[plot]'"
-        raise FindingsError([Finding(code="UC9209", problem=problem, remedy=remedy)]) from error
+        raise FindingsError.of("UC9209", problem, remedy=remedy) from error
     clusters = list(dict.fromkeys(stack.cluster for stack in stacks))
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "ultracluster", "font.size": 9}):
         drawing = figure.Figure(figsize=(_WIDTH, _HEIGHT * len(clusters)), layout="constrained")
@@ -88,11 +88,11 @@ def _draw(panel: Any, cluster: str, boxes: Iterable[Box], *, shape: Callable[...
                 linewidth=1.2 if box.action is None else 2.2,
             )
         )
-        said = box.title if box.action is None else f"{box.title} ({box.action})"
+        title = box.title if box.action is None else f"{box.title} ({box.action})"
         panel.text(
             left + 0.1,
             bottom + height - 0.1,
-            said,
+            title,
             va="top",
             color=colour,
             fontweight="bold",
@@ -124,36 +124,42 @@ def boxes_of(plan: Plan, stacks: Sequence[StackTemplate]) -> list[Box]:
 
     Args:
         plan: The plan.
-        stacks: The stacks of the cluster as they shall become.
+        stacks: Planned stacks of the cluster.
     """
-    seen = _Cluster(plan, stacks)
-    networks = seen.lines("AWS::EC2::VPC", lambda one: [str(one.get("CidrBlock", ""))])
-    subnets = seen.lines("AWS::EC2::Subnet", _subnet)
+    cluster = _Cluster(plan, stacks)
+    networks = cluster.lines("AWS::EC2::VPC", lambda properties: [str(properties.get("CidrBlock", ""))])
+    subnets = cluster.lines("AWS::EC2::Subnet", _subnet)
     return [
-        seen.box(
-            "Queue", (0.1, 1.0, 2.7, 2.6), seen.queues(), "AWS::Batch::JobQueue", "AWS::Batch::JobDefinition"
+        cluster.box(
+            "Queue",
+            (0.1, 1.0, 2.7, 2.6),
+            cluster.queues(),
+            "AWS::Batch::JobQueue",
+            "AWS::Batch::JobDefinition",
         ),
-        seen.box(
+        cluster.box(
             f"VPC {networks[0]}" if networks else "Existing network",
             (3.2, 0.1, 6.5, 4.1),
             (),
             "AWS::EC2::VPC",
         ),
-        seen.box(subnets[0] if subnets else "Existing subnet", (3.4, 0.3, 6.1, 3.4), (), "AWS::EC2::Subnet"),
-        seen.box(
+        cluster.box(
+            subnets[0] if subnets else "Existing subnet", (3.4, 0.3, 6.1, 3.4), (), "AWS::EC2::Subnet"
+        ),
+        cluster.box(
             "Nodes",
             (3.6, 0.5, 2.8, 2.7),
-            seen.nodes(),
+            cluster.nodes(),
             "AWS::Batch::ComputeEnvironment",
             "AWS::EC2::LaunchTemplate",
         ),
-        seen.box(
+        cluster.box(
             "FSx for Lustre",
             (6.9, 0.5, 2.4, 2.7),
-            seen.lines("AWS::FSx::FileSystem", _file_system),
+            cluster.lines("AWS::FSx::FileSystem", _file_system),
             "AWS::FSx::FileSystem",
         ),
-        seen.box("Buckets", (10.2, 1.0, 2.6, 2.6), seen.names("AWS::S3::Bucket"), "AWS::S3::Bucket"),
+        cluster.box("Buckets", (10.2, 1.0, 2.6, 2.6), cluster.names("AWS::S3::Bucket"), "AWS::S3::Bucket"),
     ]
 
 
@@ -162,10 +168,10 @@ class _Cluster:
 
     def __init__(self, plan: Plan, stacks: Sequence[StackTemplate]) -> None:
         self.stacks = stacks
-        by_name = {(one.region, one.name): one for one in plan.stacks}
-        changes = [by_name[stack.key] for stack in stacks if stack.key in by_name]
-        self.new = {one.name for one in changes if one.state is StackState.NEW}
-        self.changes = [change for one in changes for change in one.changes]
+        by_name = {(change.region, change.name): change for change in plan.stacks}
+        stack_changes = [by_name[stack.key] for stack in stacks if stack.key in by_name]
+        self.new = {change.name for change in stack_changes if change.state is StackState.NEW}
+        self.changes = [change for stack_change in stack_changes for change in stack_change.changes]
 
     def of_type(self, resource_type: str) -> Iterator[tuple[StackTemplate, str, Mapping[str, Any]]]:
         for stack in self.stacks:
@@ -197,10 +203,14 @@ class _Cluster:
     def box(
         self, title: str, place: tuple[float, float, float, float], lines: Sequence[str], *resource_types: str
     ) -> Box:
-        found = [one.action for one in self.changes if one.resource_type in resource_types]
-        if any(stack.name in self.new for each in resource_types for stack, _, _ in self.of_type(each)):
-            found.append(Action.ADD)
-        worst = max(found, key=list(Action).index, default=None)
+        actions = [change.action for change in self.changes if change.resource_type in resource_types]
+        if any(
+            stack.name in self.new
+            for resource_type in resource_types
+            for stack, _, _ in self.of_type(resource_type)
+        ):
+            actions.append(Action.ADD)
+        worst = max(actions, key=list(Action).index, default=None)
         more = (f"and {len(lines) - _LINES_SHOWN} more",) if len(lines) > _LINES_SHOWN else ()
         return Box(title=title, lines=(*lines[:_LINES_SHOWN], *more), place=place, action=worst)
 
@@ -213,16 +223,16 @@ def _subnet(properties: Mapping[str, Any]) -> list[str]:
 def _environment(properties: Mapping[str, Any]) -> list[str]:
     resources = properties.get("ComputeResources") or {}
     vcpus, types = resources.get("MaxvCpus"), resources.get("InstanceTypes") or []
-    known = INSTANCE_TYPES.get(types[0]) if len(types) == 1 else None
-    if known is None or not isinstance(vcpus, int):
+    instance_type = INSTANCE_TYPES.get(types[0]) if len(types) == 1 else None
+    if instance_type is None or not isinstance(vcpus, int):
         return [f"up to {vcpus} vCPUs of {', '.join(map(str, types))}"]
-    return [f"up to {vcpus // known.vcpus} x {known.name}"]
+    return [f"up to {vcpus // instance_type.vcpus} x {instance_type.name}"]
 
 
 def _launch_template(properties: Mapping[str, Any]) -> list[str]:
     data = properties.get("LaunchTemplateData") or {}
-    interfaces = [one.get("InterfaceType") for one in data.get("NetworkInterfaces") or []]
-    efa = sum(str(one).startswith("efa") for one in interfaces)
+    interfaces = [interface.get("InterfaceType") for interface in data.get("NetworkInterfaces") or []]
+    efa = sum(str(interface).startswith("efa") for interface in interfaces)
     market = (data.get("InstanceMarketOptions") or {}).get("MarketType", "on-demand")
     target = (data.get("CapacityReservationSpecification") or {}).get("CapacityReservationTarget") or {}
     return [

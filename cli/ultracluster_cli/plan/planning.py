@@ -1,4 +1,4 @@
-"""Check a plan before anything is deployed: what is allowed, and the limits of CloudFormation."""
+"""Check plans against `--allow` options and the limits of CloudFormation."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ __all__ = ["check_allowed", "check_limits"]
 
 
 def check_limits(stacks: Sequence[StackTemplate]) -> None:
-    """Reject stacks that CloudFormation would refuse, and warn about stacks that are nearly full.
+    """Reject stacks above the limits of CloudFormation, and warn about stacks near them.
 
     Args:
         stacks: The stacks.
@@ -25,21 +25,21 @@ def check_limits(stacks: Sequence[StackTemplate]) -> None:
 
 
 def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
-    """Reject an `--allow` that matches nothing: it may have been meant for a change that differs now.
+    """Reject `--allow` values that match no stop, since the plan may have changed since they were chosen.
 
     Args:
         plan: The plan.
-        allowed: Words of what is allowed to happen.
+        allowed: Values of `--allow`.
 
     Raises:
-        FindingsError: If a word names nothing that stops the plan (UC9203).
+        FindingsError: If a value matches nothing that stops the plan (UC9203).
     """
     known = sorted({stop.allow for stop in plan.stops() if stop.allow})
     findings = [
         Finding(
             code="UC9203",
-            problem=f"got --allow {quote(word)}, and nothing of this name stops the plan",
-            allowed=", ".join(known) or "no --allow, since nothing stops the plan that could be allowed",
+            problem=f"--allow {quote(word)} matches nothing that stops the plan",
+            allowed=", ".join(known) or "no --allow, since no stop can be allowed",
         )
         for word in allowed
         if word not in known

@@ -1,4 +1,4 @@
-"""Read the stacks that a plan compares from a cloud assembly and from CloudFormation."""
+"""Read the stacks to compare from cloud assemblies and from CloudFormation."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,12 +13,12 @@ from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli._cdk.assembly import artifacts, inside
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_given_file, read_given_json
+from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_stacks.plan import StackTemplate, read_template
 
 __all__ = ["AssembledStack", "assembled_stacks", "deployed_by_target", "deployed_stacks"]
 
-_AT_ONCE = 8  # a rollout of 90 clusters has 270 stacks; boto3 keeps ten connections by itself
+_AT_ONCE = 8  # below the 10 pooled connections of a boto3 client
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,7 +26,7 @@ class AssembledStack:
     """A stack of a cloud assembly.
 
     Attributes:
-        account: Account that it is pinned to. None if it goes to the account of the credentials.
+        account: Account ID of the stack. None for the account of the credentials.
         stack: The stack.
     """
 
@@ -38,29 +38,29 @@ def assembled_stacks(directory: Path) -> list[AssembledStack]:
     """Read the stacks of a cloud assembly and of its stages, in the order of the manifests.
 
     Args:
-        directory: The cloud assembly, such as cdk.out.
+        directory: Cloud assembly, such as cdk.out.
 
     Raises:
-        FindingsError: If it is none (UC9202).
+        FindingsError: If it is not a cloud assembly (UC9202).
     """
     try:
-        found = list(_stacks(directory, cluster=""))
+        stacks = list(_stacks(directory, cluster=""))
         for name, stage in artifacts(directory, kind="cdk:cloud-assembly"):
             properties = stage["properties"]
             cluster = properties.get("displayName", name)
-            found += _stacks(inside(directory, properties["directoryName"]), cluster=cluster)
+            stacks += _stacks(inside(directory, properties["directoryName"]), cluster=cluster)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        problem = f"{quote(str(directory))} is no cloud assembly: {type(error).__name__}: {error}"
-        remedy = "Give the folder that cdk synth or cdk deploy wrote, such as a copy of cdk.out"
-        raise FindingsError([Finding(code="UC9202", problem=problem, remedy=remedy)]) from error
-    return found
+        problem = f"{quote(str(directory))} is not a cloud assembly: {type(error).__name__}: {error}"
+        remedy = "Specify an output folder of cdk synth or cdk deploy, such as a copy of cdk.out"
+        raise FindingsError.of("UC9202", problem, remedy=remedy) from error
+    return stacks
 
 
 def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
     for name, artifact in artifacts(folder, kind="aws:cloudformation:stack"):
         properties = artifact["properties"]
         _, account, region = artifact["environment"].rsplit("/", 2)  # aws://ACCOUNT/REGION
-        text = read_given_file(
+        text = read_untrusted_file(
             inside(folder, properties["templateFile"]), most_bytes=LARGEST_JSON_FILE
         ).decode("utf-8")
         yield AssembledStack(
@@ -78,11 +78,11 @@ def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
 
 
 def _paths(folder: Path, name: str, artifact: Any) -> dict[str, str]:
-    """Return construct paths by logical ID; the metadata is in the manifest or in a file beside it."""
+    """Return construct paths by logical ID; metadata is in the manifest or in a separate file."""
     metadata = dict(artifact.get("metadata") or {})
-    beside = folder / f"{name}.metadata.json"
-    if beside.is_file():
-        metadata |= read_given_json(beside)
+    metadata_file = folder / f"{name}.metadata.json"
+    if metadata_file.is_file():
+        metadata |= read_untrusted_json(metadata_file)
     return {
         str(entry["data"]): path.strip("/")
         for path, entries in metadata.items()
@@ -98,26 +98,31 @@ def deployed_stacks(
 
     Args:
         stacks: The stacks to look for.
-        client: Gives boto3 clients.
-        account: Account of the credentials. None for the local AWS, which has one only.
+        client: Returns boto3 clients.
+        account: Account ID of the credentials. None for the local AWS.
 
     Raises:
         FindingsError: If a stack belongs to another account (UC9204), or a template cannot be read (UC9205).
     """
-    elsewhere = [one for one in stacks if account and one.account not in {None, account}]
+    elsewhere = [assembled for assembled in stacks if account and assembled.account not in {None, account}]
     if elsewhere:
         raise FindingsError(
             Finding(
                 code="UC9204",
-                problem=f"the stack {one.stack.name} belongs to account {one.account}, and the credentials to {account}",
-                remedy="Plan its wave with credentials of its account, or compare with a saved assembly by --against DIR",
+                problem=f"the stack {assembled.stack.name} belongs to account {assembled.account}, but the credentials to {account}",
+                remedy="Use credentials of its account for its wave, or compare with a saved assembly with --against DIR",
             )
-            for one in elsewhere
+            for assembled in elsewhere
         )
-    clients = {region: client("cloudformation", region) for region in {one.stack.region for one in stacks}}
+    clients = {
+        region: client("cloudformation", region)
+        for region in {assembled.stack.region for assembled in stacks}
+    }
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        found = pool.map(lambda one: _deployed(one.stack, clients[one.stack.region]), stacks)
-        return [one for one in found if one is not None]
+        deployed = pool.map(
+            lambda assembled: _deployed(assembled.stack, clients[assembled.stack.region]), stacks
+        )
+        return [assembled for assembled in deployed if assembled is not None]
 
 
 def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets) -> list[StackTemplate]:
@@ -125,17 +130,17 @@ def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets
 
     Args:
         stacks: The stacks to look for.
-        targets: Where each cluster goes.
+        targets: Target of each cluster.
 
     Raises:
-        FindingsError: As `deployed_stacks`; or if the file does not say where a cluster goes (UC9665).
+        FindingsError: As `deployed_stacks`, or if a cluster has no target (UC9665).
     """
-    profiles = [(targets.of(one.stack.cluster).profile, one) for one in stacks]
+    profiles = [(targets.of(assembled.stack.cluster).profile, assembled) for assembled in stacks]
     return [
-        found
+        stack
         for target in targets.targets.values()
-        for found in deployed_stacks(
-            [one for profile, one in profiles if profile == target.profile],
+        for stack in deployed_stacks(
+            [assembled for profile, assembled in profiles if profile == target.profile],
             client=target.client,
             account=target.account,
         )
@@ -144,15 +149,17 @@ def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets
 
 def _deployed(stack: StackTemplate, cloudformation: Any) -> StackTemplate | None:
     try:
-        found = read_deployed(stack.name, cloudformation)
+        deployed = read_deployed(stack.name, cloudformation)
     except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, ValueError) as error:
         raise _unreadable(stack, error) from error
-    if found.template is None:
+    if deployed.template is None:
         return None
-    return StackTemplate(cluster=stack.cluster, name=stack.name, region=stack.region, template=found.template)
+    return StackTemplate(
+        cluster=stack.cluster, name=stack.name, region=stack.region, template=deployed.template
+    )
 
 
 def _unreadable(stack: StackTemplate, error: Exception) -> FindingsError:
     problem = f"the template of {stack.name} in {stack.region} cannot be read: {error}"
-    remedy = "The credentials need cloudformation:DescribeStacks and cloudformation:GetTemplate"
-    return FindingsError([Finding(code="UC9205", problem=problem, remedy=remedy)])
+    remedy = "Grant the credentials cloudformation:DescribeStacks and cloudformation:GetTemplate"
+    return FindingsError.of("UC9205", problem, remedy=remedy)

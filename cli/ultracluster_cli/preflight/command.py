@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_cli._aws.selection import called, clusters_of
+from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import (
     ClustersOption,
@@ -22,7 +22,7 @@ from ultracluster_cli.options import (
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.preflight.run import check_accounts, check_codes
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.run import Result
+from ultracluster_runtime.preflight.run import CheckResult
 from ultracluster_stacks.config import load_rollout
 
 __all__ = ["app", "preflight"]
@@ -39,23 +39,23 @@ def preflight(
     skip: SkipOption = None,
     local: LocalOption = False,
     profile: RolloutProfileOption = None,
-    qualifier: Annotated[str, typer.Option(help="Qualifier of the CDK's bootstrap.")] = "hnb659fds",
+    qualifier: Annotated[str, typer.Option(help="CDK bootstrap qualifier.")] = "hnb659fds",
     ledger: LedgerOption = None,
     ledger_region: LedgerRegionOption = None,
-    timeout: Annotated[float, typer.Option(help="Seconds for all checks together.")] = 120.0,
+    timeout: Annotated[float, typer.Option(help="Time limit for all checks, in seconds.")] = 120.0,
     as_json: JsonOption = False,
 ) -> None:
     """Check whether an account is ready for a rollout.
 
-    Only reads. Ends with exit code 4 if a check fails.
+    Sends only read requests. Exits with code 4 if a check fails.
     """
     loaded = load_rollout(rollout)
-    chosen = called(clusters_of(loaded.config, wave), cluster or [], rollout=rollout)
+    selected = clusters_named(clusters_of(loaded.config, wave), cluster or [], rollout=rollout)
     check_codes(skip or [])
     print_findings(loaded.warnings)
     results, sent = check_accounts(
-        chosen,
-        left_out=skip or [],
+        selected,
+        skip=skip or [],
         local=local,
         profile=profile,
         qualifier=qualifier,
@@ -63,12 +63,12 @@ def preflight(
         seconds=timeout,
     )
     counts = Counter(result.outcome.status for result in results)
-    good = counts[Status.FAIL] == 0
+    passed = counts[Status.FAIL] == 0
     rows = [_row(result) for result in results]
     if as_json:
         print_json(
             {
-                "passed": good,
+                "passed": passed,
                 "results": rows,
                 "calls": dict(sent),
                 "warnings": [str(finding) for finding in loaded.warnings],
@@ -76,19 +76,19 @@ def preflight(
         )
     else:
         _print(rows, counts, calls=sum(sent.values()))
-    if not good:
+    if not passed:
         raise typer.Exit(ExitCode.FAILED)
 
 
 def _print(rows: Sequence[dict[str, Any]], counts: Counter[Status], *, calls: int) -> None:
-    told = [row for row in rows if row["status"] in {Status.FAIL, Status.WARN}]
-    if told:
-        print_table(columns=["status", "code", "subject", "evidence", "remedy"], rows=told)
+    problems = [row for row in rows if row["status"] in {Status.FAIL, Status.WARN}]
+    if problems:
+        print_table(columns=["status", "code", "subject", "evidence", "remedy"], rows=problems)
     numbers = ", ".join(f"{counts[status]} {status}" for status in Status)
-    say(f"{numbers}; {calls} calls, all of them reading")
+    say(f"{numbers}; {calls} read-only API calls")
 
 
-def _row(result: Result) -> dict[str, Any]:
+def _row(result: CheckResult) -> dict[str, Any]:
     return {
         "code": result.code,
         "status": result.outcome.status,

@@ -1,4 +1,4 @@
-"""Derive the requirements of preflight from the clusters of a rollout."""
+"""Derive the preflight requirements of clusters."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,43 +7,44 @@ from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.machines.nic_layouts import addresses_per_node, network_interfaces
+from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
+from ultracluster_rules.network import network_interfaces
 from ultracluster_runtime.preflight.requirements import (
-    BucketNeeds,
-    ClusterNeeds,
-    FileSystemNeeds,
-    ImageNeeds,
-    KeyNeeds,
-    OrderNeeds,
-    RolloutNeeds,
-    SourceNeeds,
-    SubnetNeeds,
+    BucketRequirements,
+    ClusterRequirements,
+    FileSystemRequirements,
+    ImageRequirements,
+    KeyRequirements,
+    OrderRequirements,
+    RolloutRequirements,
+    SourceRequirements,
+    SubnetRequirements,
 )
 from ultracluster_stacks.config import CapacityConfig, ClusterConfig
 
-__all__ = ["rollout_needs"]
+__all__ = ["rollout_requirements"]
 
 _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-scratch"}
 
 
-def rollout_needs(
+def rollout_requirements(
     clusters: Sequence[ClusterConfig], *, qualifier: str, ledger: tuple[str, str] | None = None
-) -> RolloutNeeds:
-    """Return what clusters require of their account.
+) -> RolloutRequirements:
+    """Return the requirements of clusters of one account.
 
     Args:
         clusters: The clusters, at least one.
-        qualifier: Of the CDK's bootstrap.
-        ledger: Table and Region of the ledger of orders. Default: none.
+        qualifier: CDK bootstrap qualifier.
+        ledger: Table and Region of the capacity ledger. Default: none.
     """
-    needs = tuple(_cluster(each, ledger) for each in clusters)
-    return RolloutNeeds(clusters=needs, qualifier=qualifier)
+    needs = tuple(_cluster(cluster, ledger) for cluster in clusters)
+    return RolloutRequirements(clusters=needs, qualifier=qualifier)
 
 
-def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNeeds:
+def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterRequirements:
     machine = config.machine
     compilers = tuple(_compilers(config, machine))
     storage = config.file_system
@@ -52,7 +53,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNe
     if new and storage.storage_type != INTELLIGENT_TIERING:
         quota = SERVICE_QUOTAS[_STORAGE_QUOTAS[storage.deployment_type]].code
     stage = config.stage
-    return ClusterNeeds(
+    return ClusterRequirements(
         region=config.region,
         name=config.name,
         account=config.account,
@@ -60,7 +61,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNe
         instance_type=config.instance_type,
         image_id=config.image_id,
         neuron=machine.is_neuron,
-        sources=tuple(_source(config, machine, each) for _, each in config.sources()),
+        sources=tuple(_source(config, machine, capacity) for _, capacity in config.sources()),
         compilers=compilers,
         interfaces=_interfaces(config, machine),
         compute_environments=len(list(config.sources())) + len(compilers),
@@ -73,119 +74,119 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterNe
         buckets=tuple(_buckets(config)),
         keys=tuple(_keys(config)),
         images=tuple(
-            ImageNeeds(key=(config.region, config.name, image), image=image)
+            ImageRequirements(key=(config.region, config.name, image), image=image)
             for image in dict.fromkeys(job.image for job in config.jobs)
         ),
         orders=tuple(
-            OrderNeeds(
-                key=(config.region, config.name, each.order),
-                order=each.order,
-                reservation_id=each.reservation_id,
+            OrderRequirements(
+                key=(config.region, config.name, capacity.order),
+                order=capacity.order,
+                reservation_id=capacity.reservation_id,
                 ledger=ledger,
             )
-            for _, each in config.sources()
-            if each.order is not None
+            for _, capacity in config.sources()
+            if capacity.order is not None
         ),
         stacks=(f"{stage}-Network", f"{stage}-Storage", f"{stage}-Cluster"),
         role_path=config.role_path or "/",
     )
 
 
-def _source(config: ClusterConfig, machine: InstanceType, given: CapacityConfig) -> SourceNeeds:
-    name = given.reservation_id or given.resource_group_arn or given.market_type
+def _source(config: ClusterConfig, machine: InstanceType, capacity: CapacityConfig) -> SourceRequirements:
+    name = capacity.reservation_id or capacity.resource_group_arn or capacity.market_type
     return _nodes(
         machine,
         key=(config.region, config.name, name),
         zone_id=config.zone_id,
-        nodes=config.nodes_from(given),
-        given=given,
+        nodes=config.nodes_from(capacity),
+        capacity=capacity,
     )
 
 
 def _nodes(
-    machine: InstanceType, *, key: tuple[str, ...], zone_id: str, nodes: int, given: CapacityConfig
-) -> SourceNeeds:
-    # A type that the rollout describes itself may be of a class whose quotas are not known.
+    machine: InstanceType, *, key: tuple[str, ...], zone_id: str, nodes: int, capacity: CapacityConfig
+) -> SourceRequirements:
+    # The quotas of a custom instance type may be unknown.
     family = next((name for name in ON_DEMAND_QUOTAS if machine.name.startswith(name)), None)
     blocks = capacity_block_quotas(machine)
-    return SourceNeeds(
+    return SourceRequirements(
         key=key,
         zone_id=zone_id,
         instance_type=machine.name,
         family=family or machine.name,
         vcpus=machine.vcpus,
         nodes=nodes,
-        market_type=given.market_type,
-        reservation_id=given.reservation_id,
-        resource_group_arn=given.resource_group_arn,
-        placement_group=given.placement_group,
-        start=given.start,
-        end=given.end,
+        market_type=capacity.market_type,
+        reservation_id=capacity.reservation_id,
+        resource_group_arn=capacity.resource_group_arn,
+        placement_group=capacity.placement_group,
+        start=capacity.start,
+        end=capacity.end,
         block_quota=blocks.account.code if blocks else None,
         on_demand_quota=ON_DEMAND_QUOTAS[family].code if family else None,
         spot_quota=SPOT_QUOTAS[family].code if family else None,
     )
 
 
-def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceNeeds]:
-    """Return one small on-demand node for each type that precompile jobs run on."""
+def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceRequirements]:
+    """Return an on-demand node for each instance type of precompile jobs."""
     smallest = smaller_compile_types(machine, zone_id=config.zone_id)
     jobs = [job for job in config.jobs if job.kind == "precompile" and job.queue is None]
-    named = [INSTANCE_TYPES[job.instance_type] for job in jobs if job.instance_type is not None]
-    chosen = smallest[:1] if any(job.instance_type is None for job in jobs) else []
-    for kind in {each.name: each for each in (*named, *chosen)}.values():
+    requested = [INSTANCE_TYPES[job.instance_type] for job in jobs if job.instance_type is not None]
+    defaults = smallest[:1] if any(job.instance_type is None for job in jobs) else []
+    for machine_type in dict.fromkeys((*requested, *defaults)):
         yield _nodes(
-            kind,
-            key=(config.region, config.name, f"precompile-{kind.name}"),
+            machine_type,
+            key=(config.region, config.name, f"precompile-{machine_type.name}"),
             zone_id=config.zone_id,
             nodes=1,
-            given=CapacityConfig(market_type="on-demand"),
+            capacity=CapacityConfig(market_type="on-demand"),
         )
 
 
 def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:
-    per_node = len(network_interfaces(machine, config.network.layout)) + 1  # and that of its task
+    per_node = len(network_interfaces(machine, config.network.layout)) + 1  # plus the interface of its task
     endpoints = len(NODE_SERVICES) if config.network.subnet_id is None else 0
     return config.most_nodes * per_node + endpoints + config.file_system.subnet_addresses
 
 
-def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> SubnetNeeds | None:
-    given = config.network
-    if given.subnet_id is None or given.vpc_id is None:
+def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> SubnetRequirements | None:
+    network = config.network
+    if network.subnet_id is None or network.vpc_id is None:
         return None
     addresses = subnet_addresses(
         nodes=config.most_nodes,
-        addresses_per_node=addresses_per_node(network_interfaces(machine, given.layout)),
+        addresses_per_node=addresses_per_node(network_interfaces(machine, network.layout)),
         file_system_interfaces=config.file_system.subnet_addresses,
     )
-    return SubnetNeeds(
-        key=(config.region, config.name, given.subnet_id),
-        subnet_id=given.subnet_id,
-        vpc_id=given.vpc_id,
+    return SubnetRequirements(
+        key=(config.region, config.name, network.subnet_id),
+        subnet_id=network.subnet_id,
+        vpc_id=network.vpc_id,
         zone_id=config.zone_id,
         addresses=addresses - RESERVED_PER_SUBNET,
         services=NODE_SERVICES,
-        security_group_id=given.security_group_id,
-        adds_efa_rules=given.add_efa_rules,
+        security_group_id=network.security_group_id,
+        adds_efa_rules=network.add_efa_rules,
         stack=stack,
     )
 
 
-def _file_system(config: ClusterConfig) -> FileSystemNeeds | None:
-    given = config.file_system
-    if given.file_system_id is None:
+def _file_system(config: ClusterConfig) -> FileSystemRequirements | None:
+    file_system = config.file_system
+    if file_system.file_system_id is None:
         return None
-    return FileSystemNeeds(
-        key=(config.region, config.name, given.file_system_id),
-        file_system_id=given.file_system_id,
-        mount_name=given.mount_name or "",
+    return FileSystemRequirements(
+        key=(config.region, config.name, file_system.file_system_id),
+        file_system_id=file_system.file_system_id,
+        mount_name=file_system.mount_name or "",
         zone_id=config.zone_id,
         vpc_id=config.network.vpc_id,
-        security_group_id=given.security_group_id,
+        security_group_id=file_system.security_group_id,
     )
 
 
-def _buckets(config: ClusterConfig) -> Iterator[BucketNeeds]:
+def _buckets(config: ClusterConfig) -> Iterator[BucketRequirements]:
     joined: dict[str, bool] = {}
     new = config.file_system.file_system_id is None
     if (name := config.checkpoints.bucket_name) is not None:
@@ -194,15 +195,15 @@ def _buckets(config: ClusterConfig) -> Iterator[BucketNeeds]:
         if dataset.bucket_name is not None:
             known = joined.get(dataset.bucket_name, False)
             joined[dataset.bucket_name] = known or dataset.file_system_path is not None
-    for each in config.file_system.associations:
-        name = each.data_repository_path.removeprefix("s3://").partition("/")[0]
-        joined[name] = joined.get(name, False) or bool(each.import_events)
+    for association in config.file_system.associations:
+        name = association.data_repository_path.removeprefix("s3://").partition("/")[0]
+        joined[name] = joined.get(name, False) or bool(association.import_events)
     for name, also_joined in joined.items():
-        yield BucketNeeds(key=(config.region, config.name, name), name=name, joined=also_joined)
+        yield BucketRequirements(key=(config.region, config.name, name), name=name, joined=also_joined)
 
 
-def _keys(config: ClusterConfig) -> Iterator[KeyNeeds]:
-    given = [config.kms_key_arn, config.file_system.kms_key_arn, config.checkpoints.kms_key_arn]
-    given += [dataset.kms_key_arn for dataset in config.datasets]
-    for arn in dict.fromkeys(arn for arn in given if arn is not None):
-        yield KeyNeeds(key=(config.region, config.name, arn), arn=arn)
+def _keys(config: ClusterConfig) -> Iterator[KeyRequirements]:
+    arns = [config.kms_key_arn, config.file_system.kms_key_arn, config.checkpoints.kms_key_arn]
+    arns += [dataset.kms_key_arn for dataset in config.datasets]
+    for arn in dict.fromkeys(arn for arn in arns if arn is not None):
+        yield KeyRequirements(key=(config.region, config.name, arn), arn=arn)

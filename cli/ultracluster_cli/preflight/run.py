@@ -1,4 +1,4 @@
-"""Run the checks of preflight on the accounts of clusters."""
+"""Run preflight checks on the accounts of clusters."""
 
 import time
 from collections import Counter
@@ -14,18 +14,18 @@ from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.targets import local_aws
 from ultracluster_cli._cdk.workspace import run_directory, state_directory
 from ultracluster_cli.output import say
-from ultracluster_cli.preflight.requirements import rollout_needs
+from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.reads import Reads
+from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.run import Result, run_checks
+from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["check_accounts", "check_codes"]
 
-# botocore's standard mode waits longer after each attempt, and asks less of a service that throttles.
+# The standard retry mode backs off when a service throttles.
 _CONFIG = Config(
     retries={"total_max_attempts": 5, "mode": "standard"},
     connect_timeout=5,
@@ -37,50 +37,50 @@ _CONFIG = Config(
 def check_accounts(
     clusters: Sequence[ClusterConfig],
     *,
-    left_out: Sequence[str],
+    skip: Sequence[str],
     local: bool,
     profile: str | None,
     qualifier: str,
     ledger: tuple[str, str] | None,
     seconds: float,
-) -> tuple[list[Result], Counter[str]]:
+) -> tuple[list[CheckResult], Counter[str]]:
     """Run the checks on the account of each cluster.
 
     Args:
         clusters: The clusters.
-        left_out: Codes of checks to skip.
-        local: Whether to look at a local AWS.
-        profile: Profile of the AWS configuration. None for that of each cluster.
-        qualifier: Qualifier of the CDK bootstrap.
-        ledger: Table and Region of the ledger of orders. None without one.
-        seconds: Deadline for all checks together.
+        skip: Codes of checks to skip.
+        local: Whether to check a local AWS.
+        profile: AWS profile. None for the profile of each cluster.
+        qualifier: CDK bootstrap qualifier.
+        ledger: Table and Region of the capacity ledger. None without one.
+        seconds: Time limit for all checks.
 
     Returns:
-        The result of each check, and how often each call was sent.
+        The result of each check, and the number of requests by API call.
 
     Raises:
         FindingsError: If a profile does not exist (UC9009).
     """
-    results: list[Result] = []
+    results: list[CheckResult] = []
     sent: Counter[str] = Counter()
     deadline = time.monotonic() + seconds
-    for named, ours in _by_profile(clusters, local=local, profile=profile).items():
-        with _clients(ours, local=local, profile=named) as client:
-            reads = Reads(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
+    for profile_name, profile_clusters in _by_profile(clusters, local=local, profile=profile).items():
+        with _clients(profile_clusters, local=local, profile=profile_name) as client:
+            reader = AwsReader(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
             results += run_checks(
-                rollout_needs(ours, qualifier=qualifier, ledger=ledger),
-                reads,
-                left_out=set(left_out),
-                tell=_tell,
+                rollout_requirements(profile_clusters, qualifier=qualifier, ledger=ledger),
+                reader,
+                skip=set(skip),
+                on_result=_report,
             )
-            sent.update(reads.sent)
+            sent.update(reader.call_counts)
     return results, sent
 
 
 def _by_profile(
     clusters: Sequence[ClusterConfig], *, local: bool, profile: str | None
 ) -> dict[str | None, list[ClusterConfig]]:
-    """Group clusters by account, since they share its quotas."""
+    """Group clusters by profile, since those of an account share its quotas."""
     groups: dict[str | None, list[ClusterConfig]] = {}
     for cluster in clusters:
         groups.setdefault(profile or (None if local else cluster.profile), []).append(cluster)
@@ -91,10 +91,10 @@ def check_codes(codes: Sequence[str]) -> None:
     """Reject codes of checks that do not exist.
 
     Args:
-        codes: Codes of checks to leave out.
+        codes: Codes of checks to skip.
 
     Raises:
-        FindingsError: If preflight has no such check (UC9455).
+        FindingsError: If a check does not exist (UC9455).
     """
     known = {check.code for check in CHECKS}
     if unknown := [code for code in codes if code not in known]:
@@ -104,7 +104,7 @@ def check_codes(codes: Sequence[str]) -> None:
                     code="UC9455",
                     problem=f"got {quote(code)}",
                     allowed=f"{CHECKS[0].code} to {max(known)}",
-                    remedy="docs/preflight.md lists them",
+                    remedy="See docs/preflight.md",
                     path="--skip",
                 )
                 for code in unknown
@@ -120,13 +120,13 @@ def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | N
             run_directory(state) as temporary,
             local_aws(clusters, background=state / "local", temporary=temporary, steps={}) as target,
         ):
-            say(f"Looking at {target.name}")
+            say(f"Checking {target.name}")
             yield target.client
         return
     session = aws_session(profile)
     yield cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))
 
 
-def _tell(result: Result) -> None:
+def _report(result: CheckResult) -> None:
     if result.outcome.status is not Status.SKIP:
         say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}")

@@ -22,25 +22,26 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def init(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the project; new or empty.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Project folder, new or empty.")],
     *,
     example: Annotated[
-        str | None, typer.Option(help="Start from this example instead of a rollout file; `list` names them.")
+        str | None,
+        typer.Option(help="Start from this example instead of a rollout file; use `list` to list examples."),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the cluster.")] = None,
     region: Annotated[str | None, typer.Option(help="Region of the cluster.")] = None,
-    zone_id: Annotated[str | None, typer.Option(help="Zone id, such as use2-az3.")] = None,
+    zone_id: Annotated[str | None, typer.Option(help="Zone ID, such as use2-az3.")] = None,
     instance_type: Annotated[str | None, typer.Option(help="Instance type, such as trn2.48xlarge.")] = None,
-    nodes: Annotated[int | None, typer.Option(help="Nodes.")] = None,
+    nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,
     reservation_id: Annotated[
-        str | None, typer.Option(help="The reservation of your Capacity Block: cr-…. Default: a placeholder.")
+        str | None, typer.Option(help="Reservation ID of a Capacity Block. Default: a placeholder.")
     ] = None,
     image_id: Annotated[str | None, typer.Option(help="AMI of the nodes. Default: a placeholder.")] = None,
 ) -> None:
     """Create a project: app, rollout file, tests and CI.
 
-    The project deploys to the local AWS as it is. At a terminal, asks for values that no option gives; elsewhere takes
-    the defaults.
+    The project can be deployed to the local AWS unchanged. Prompts for missing options at a terminal, and uses defaults
+    elsewhere.
     """
     if example == "list":
         typer.echo("\n".join(example_names()))
@@ -50,7 +51,7 @@ def init(
     else:
         instance_type = _answer("Instance type", instance_type, "trn2.48xlarge")
         region = _answer("Region", region, "us-east-2")
-        zone_id = _answer("Zone id of the capacity", zone_id, proposed_zone_id(instance_type, region))
+        zone_id = _answer("Zone ID of the capacity", zone_id, proposed_zone_id(instance_type, region))
         answers = ProjectAnswers(
             name=_answer("Name of the cluster", name, "training"),
             region=region,
@@ -61,10 +62,10 @@ def init(
             image_id=image_id,
         )
         write_project(directory, answers)
-    say(f"Wrote a project to {directory}; its README.md says how to go on.")
+    say(f"Created a project in {directory}. See its README.md for next steps.")
 
 
-def _answer(question: str, given: Any, proposed: Any) -> Any:
-    if given is not None:
-        return given
-    return typer.prompt(question, default=proposed, err=True) if sys.stdin.isatty() else proposed
+def _answer(question: str, option: Any, default: Any) -> Any:
+    if option is not None:
+        return option
+    return typer.prompt(question, default=default, err=True) if sys.stdin.isatty() else default

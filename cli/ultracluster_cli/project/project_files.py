@@ -11,13 +11,12 @@ from typing import Any
 
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_cli.output import print_findings
-from ultracluster_cli.project.shipped import shipped
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.schema import schema_text
 
-__all__ = ["ProjectAnswers", "example_names", "proposed_zone_id", "write_example", "write_project"]
+__all__ = ["ProjectAnswers", "example_names", "proposed_zone_id", "shipped", "write_example", "write_project"]
 
 _TEMPLATES = Path(__file__).with_name("new_project")
 _CLUSTER = ("waves", 0, "clusters", 0)
@@ -30,12 +29,12 @@ class ProjectAnswers:
 
     Attributes:
         name: Name of the cluster.
-        region: Its Region.
-        zone_id: Zone id of its capacity.
-        instance_type: Instance type of its nodes.
-        nodes: Number of its nodes.
-        reservation_id: Reservation of its Capacity Block. Default: a placeholder that only the local AWS knows.
-        image_id: AMI of its nodes. Default: likewise.
+        region: AWS Region.
+        zone_id: Zone ID of the capacity.
+        instance_type: Instance type of the nodes.
+        nodes: Number of nodes.
+        reservation_id: Reservation ID of a Capacity Block. Default: a placeholder for the local AWS.
+        image_id: AMI of the nodes. Default: a placeholder for the local AWS.
     """
 
     name: str
@@ -48,7 +47,7 @@ class ProjectAnswers:
 
 
 def proposed_zone_id(instance_type: str, region: str) -> str:
-    """Return the first zone known to offer a type in a Region, else an empty string."""
+    """Return the first zone known to offer an instance type in a Region, or an empty string."""
     return next(iter(offered_zones(instance_type, region)), "")
 
 
@@ -61,50 +60,50 @@ def write_project(directory: Path, answers: ProjectAnswers) -> None:
     """Write a project with a rollout file of one cluster.
 
     Args:
-        directory: A folder that is new or empty.
-        answers: What to write into it.
+        directory: New or empty folder.
+        answers: Answers that describe the project.
 
     Raises:
-        FindingsError: If the folder holds something (UC9207), or the answers make no valid rollout; then nothing is written.
+        FindingsError: If the folder is not empty (UC9207) or the rollout is invalid; nothing is written.
     """
     _require_empty(directory)
     rollout = _rollout(answers)
     with tempfile.TemporaryDirectory() as temporary:
-        written = Path(temporary) / "rollout.yaml"
-        written.write_text(rollout, encoding="utf-8")
-        print_findings(load_rollout(written).warnings)
+        draft = Path(temporary) / "rollout.yaml"
+        draft.write_text(rollout, encoding="utf-8")
+        print_findings(load_rollout(draft).warnings)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "rollout.yaml").write_text(rollout, encoding="utf-8")
     (directory / "rollout.schema.json").write_text(schema_text(), encoding="utf-8")
     shutil.copyfile(shipped("app.py"), directory / "app.py")
-    _write_around(
+    _write_common_files(
         directory,
         context={"rollout": "rollout.yaml"},
         name=answers.name,
-        what="The cluster is in [rollout.yaml](rollout.yaml); editors check and complete it by rollout.schema.json.",
+        what="The cluster is in [rollout.yaml](rollout.yaml); editors validate and complete it with rollout.schema.json.",
         deploy="ultracluster plan && ultracluster deploy",
-        deploy_local="ultracluster deploy --local           # the same with the real CDK CLI",
+        deploy_local="ultracluster deploy --local           # deploy with the CDK CLI",
         validate="\n      - run: ultracluster validate rollout.yaml",
     )
 
 
 def write_example(directory: Path, example: str) -> None:
-    """Write a project from an example, an app without a rollout file.
+    """Write a project from an example app without a rollout file.
 
     Args:
-        directory: A folder that is new or empty.
+        directory: New or empty folder.
         example: Name of the example.
 
     Raises:
-        FindingsError: If the folder holds something (UC9207), or there is no such example (UC9208).
+        FindingsError: If the folder is not empty (UC9207) or the example does not exist (UC9208).
     """
     _require_empty(directory)
     if example not in example_names():
-        problem = f"got the example {quote(example)}"
-        raise FindingsError([Finding(code="UC9208", problem=problem, allowed=", ".join(example_names()))])
+        problem = f"unknown example {quote(example)}"
+        raise FindingsError.of("UC9208", problem, allowed=", ".join(example_names()))
     skipped = shutil.ignore_patterns("__pycache__", "cdk.out", ".*")
     shutil.copytree(shipped("examples") / example, directory, dirs_exist_ok=True, ignore=skipped)
-    _write_around(
+    _write_common_files(
         directory,
         context={},
         name=example,
@@ -118,7 +117,7 @@ def write_example(directory: Path, example: str) -> None:
 def _require_empty(directory: Path) -> None:
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         problem = f"{quote(str(directory))} exists and is not empty"
-        raise FindingsError([Finding(code="UC9207", problem=problem, remedy="Name a new folder")])
+        raise FindingsError.of("UC9207", problem, remedy="Choose another folder")
 
 
 def _rollout(answers: ProjectAnswers) -> str:
@@ -143,15 +142,17 @@ def _rollout(answers: ProjectAnswers) -> str:
     return set_values(text, values)
 
 
-def _write_around(directory: Path, *, context: dict[str, Any], name: str, **said: str) -> None:
-    """Write the files of every project: cdk.json, the pinned CDK CLI, tests, CI and README."""
+def _write_common_files(
+    directory: Path, *, context: dict[str, Any], name: str, **template_values: str
+) -> None:
+    """Write the files that all projects have: cdk.json, the pinned CDK CLI, tests, CI and README."""
     cdk_json = json.loads(shipped("cdk.json").read_text(encoding="utf-8"))
     flags = {key: value for key, value in cdk_json["context"].items() if key.startswith("@")}
     cdk_json["context"] = context | flags
     (directory / "cdk.json").write_text(json.dumps(cdk_json, indent=2) + "\n", encoding="utf-8")
     for file in ("package.json", "package-lock.json", ".npmrc"):
         shutil.copyfile(shipped(file), directory / file)
-    values = {"name": name, "version": importlib.metadata.version("ultracluster"), **said}
+    values = {"name": name, "version": importlib.metadata.version("ultracluster"), **template_values}
     for template, file in (
         ("README.md", "README.md"),
         ("requirements.txt", "requirements.txt"),
@@ -160,8 +161,18 @@ def _write_around(directory: Path, *, context: dict[str, Any], name: str, **said
         ("test_app.py", "tests/test_app.py"),
     ):
         target = directory / file
-        if target.exists():  # the example has its own
+        if target.exists():  # provided by the example
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         text = string.Template((_TEMPLATES / f"{template}.template").read_text(encoding="utf-8"))
         target.write_text(text.substitute(values), encoding="utf-8")
+
+
+def shipped(path: str) -> Path:
+    """Return the path of a file of the repository, which wheels contain beside this module.
+
+    Args:
+        path: Path from the root of the repository; pyproject.toml lists the files in wheels.
+    """
+    inside = Path(__file__).with_name("shipped_files")
+    return (inside if inside.is_dir() else Path(__file__).parents[3]) / path

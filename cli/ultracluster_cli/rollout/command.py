@@ -30,21 +30,19 @@ def rollout(
     wave: WaveOption = None,
     local: LocalOption = False,
     bake: Annotated[
-        float, typer.Option(min=0, max=_DAY, help="Minutes during which no alarm of a cluster may fire.")
+        float, typer.Option(min=0, max=_DAY, help="Minutes without a firing alarm before a cluster passes.")
     ] = 10,
     at_once: Annotated[
-        int, typer.Option(min=1, max=20, help="Clusters of a wave to deploy at the same time.")
+        int, typer.Option(min=1, max=20, help="Clusters of a wave to deploy in parallel.")
     ] = 4,
     patience: Annotated[float, typer.Option(min=0, max=_DAY, help="Minutes to wait for a gate's job.")] = 60,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the stopped rollout as planned.")
-    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the stopped rollout as planned.")] = False,
     restart: Annotated[
         bool, typer.Option("--restart", help="Abandon the stopped rollout and plan a new one.")
     ] = False,
     rollback: Annotated[
         str | None,
-        typer.Option(metavar="WAVE", help="Deploy what this wave had before its last rollout."),
+        typer.Option(metavar="WAVE", help="Roll this wave back to its state before the last rollout."),
     ] = None,
     allow: AllowOption = None,
     skip: SkipOption = None,
@@ -53,15 +51,13 @@ def rollout(
 ) -> None:
     """Deploy a rollout wave by wave, with gates in between.
 
-    A wave begins when the gates of every cluster in the wave before have passed. Synthesizes and plans once, and deploys
-    exactly that. Ends with exit code 3 if the plan stops it, and with 4 if a step fails; --resume then continues.
+    A wave starts when all clusters of the previous wave have passed their gates. Deploys exactly what was planned. Exits
+    with code 3 if the plan is stopped, and with 4 if a step fails; continue with --resume.
     """
     if sum([resume, restart, rollback is not None]) > 1:
-        raise typer.BadParameter("give one of --resume, --restart and --rollback")
+        raise typer.BadParameter("specify only one of --resume, --restart and --rollback")
     if wave is not None and (resume or rollback is not None):
-        raise typer.BadParameter(
-            "--wave is for a new rollout; --resume knows its waves, and --rollback names one"
-        )
+        raise typer.BadParameter("--wave cannot be combined with --resume or --rollback")
     ended = roll_out(
         RolloutRequest(
             directory=Path.cwd(),

@@ -25,18 +25,18 @@ _REFRESHES = 4
 
 
 def rows_of(plan: RolloutPlan, entries: Sequence[Entry]) -> list[dict[str, str]]:
-    """Return a row for each cluster with its latest step and the state of that.
+    """Return a row for each cluster with the state of its latest step.
 
     Args:
-        plan: The rollout.
-        entries: Its journal.
+        plan: Plan of the rollout.
+        entries: Journal of the rollout.
     """
     rows = []
     states = states_of(entries)
-    # A later start forgets that a step has failed, but the table at the end of a process shows it.
+    # A restart clears failures, but the final table of a run still shows them.
     for cluster in plan.clusters:
-        taken = [step for step in cluster.steps if (cluster.name, step) in states]
-        last = taken[-1] if taken else ""
+        begun_steps = [step for step in cluster.steps if (cluster.name, step) in states]
+        last = begun_steps[-1] if begun_steps else ""
         state = states.get((cluster.name, last))
         notes = [entry.note for entry in entries if (entry.cluster, entry.step) == (cluster.name, last)]
         done = state is State.PASSED and last == cluster.steps[-1]
@@ -54,7 +54,7 @@ def rows_of(plan: RolloutPlan, entries: Sequence[Entry]) -> list[dict[str, str]]
 
 
 @dataclass
-class _Doing:
+class _Activity:
     step: str
     since: float = field(default_factory=time.monotonic)
     what: str = ""
@@ -64,15 +64,15 @@ class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
     """Show a running rollout. Thread-safe.
 
     Args:
-        plan: The rollout.
-        entries: Its journal, which grows meanwhile.
+        plan: Plan of the rollout.
+        entries: Journal of the rollout, which grows as it runs.
     """
 
     def __init__(self, plan: RolloutPlan, entries: Sequence[Entry]) -> None:
         self._plan = plan
         self._entries = entries
         self._lock = threading.Lock()
-        self._doing: dict[str, _Doing] = {}
+        self._activities: dict[str, _Activity] = {}
         self._live: AbstractContextManager[object] | None = None
 
     def __enter__(self) -> Self:
@@ -93,23 +93,23 @@ class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
             self._live.__exit__(exception_type, exception, traceback)
 
     def doing(self, cluster: str, what: str) -> None:
-        """Update what a cluster is doing."""
+        """Update the activity of a cluster."""
         with self._lock:
-            if cluster in self._doing:
-                self._doing[cluster].what = what
+            if cluster in self._activities:
+                self._activities[cluster].what = what
 
-    def told(self, task: Task, result: Result | None) -> None:
-        """Record that a step begins, or how it ended."""
+    def record(self, task: Task, result: Result | None) -> None:
+        """Record the start of a step, or its result."""
         with self._lock:
             if result is None:
-                self._doing[task.cluster] = _Doing(step=task.step)
-                said = "begins again, after an interruption" if task.interrupted else "begins"
+                self._activities[task.cluster] = _Activity(step=task.step)
+                message = "restarted after an interruption" if task.interrupted else "started"
             else:
-                seconds = time.monotonic() - self._doing.pop(task.cluster).since
-                how = {True: "passed", False: "FAILED", None: "given up"}[result.passed]
-                said = f"{how} after {seconds:.1f} s" + (f": {result.note}" if result.note else "")
+                seconds = time.monotonic() - self._activities.pop(task.cluster).since
+                verdict = {True: "passed", False: "FAILED", None: "cancelled"}[result.passed]
+                message = f"{verdict} after {seconds:.1f} s" + (f": {result.note}" if result.note else "")
         if self._live is None:
-            say(f"{task.cluster}: {task.step} {said}")
+            say(f"{task.cluster}: {task.step} {message}")
 
     def _table(self) -> Table:
         table = Table(header_style="bold")
@@ -117,9 +117,9 @@ class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
             table.add_column(column, justify="right" if column == "seconds" else "left", overflow="fold")
         with self._lock:
             for row in rows_of(self._plan, self._entries):
-                doing = self._doing.get(row["cluster"])
-                seconds = f"{time.monotonic() - doing.since:.0f}" if doing else ""
-                now = doing.what if doing else row["note"]
+                activity = self._activities.get(row["cluster"])
+                seconds = f"{time.monotonic() - activity.since:.0f}" if activity else ""
+                now = activity.what if activity else row["note"]
                 cells = (row["wave"], row["cluster"], row["region"], row["step"], row["state"], seconds, now)
                 table.add_row(*map(escape, cells))
         return table

@@ -1,4 +1,4 @@
-"""Take the steps of a rollout in threads, and let them end on Ctrl-C."""
+"""Run the steps of a rollout in threads, and finish them on Ctrl-C."""
 
 import queue
 import threading
@@ -13,47 +13,47 @@ from ultracluster_runtime.rollout.machine import Task
 
 __all__ = ["ThreadedExecutor"]
 
-_BETWEEN_LOOKS = 0.5  # Python takes a signal only between two waits
+_POLL_SECONDS = 0.5  # Python handles signals only between waits
 
 
 class ThreadedExecutor:
-    """Take each step in a separate thread.
+    """Run each step in a separate thread.
 
     Args:
-        take: Takes a step.
-        told: Called when a step begins, with None, and when it has ended.
-        stopping: Set at the first Ctrl-C.
+        take: Runs a step.
+        report: Called when a step starts, with None, and when it ends, with its result.
+        stopping: Set on the first Ctrl-C.
     """
 
     def __init__(
         self,
         take: Callable[[Task], Result],
         *,
-        told: Callable[[Task, Result | None], None],
+        report: Callable[[Task, Result | None], None],
         stopping: threading.Event,
     ) -> None:
         self._take = take
-        self._told = told
+        self._report = report
         self._stopping = stopping
         self._ended: queue.SimpleQueue[tuple[Task, Result | Exception]] = queue.SimpleQueue()
 
     def begin(self, task: Task) -> None:
         """Start a step without waiting for it."""
-        self._told(task, None)
-        # Daemons, so that a second Ctrl-C ends this process; its children end with it (child_process).
+        self._report(task, None)
+        # Daemon threads, so that a second Ctrl-C ends this process and its children.
         threading.Thread(
             target=self._work, args=(task,), name=f"{task.cluster} {task.step}", daemon=True
         ).start()
 
     def wait(self) -> tuple[Task, Result]:
-        """Return the next step that has ended, and its result.
+        """Wait for the next step to end, and return it with its result.
 
         Raises:
-            KeyboardInterrupt: At the second Ctrl-C.
+            KeyboardInterrupt: On the second Ctrl-C.
         """
         while True:
             try:
-                task, result = self._ended.get(timeout=_BETWEEN_LOOKS)
+                task, result = self._ended.get(timeout=_POLL_SECONDS)
             except queue.Empty:
                 continue
             except KeyboardInterrupt:
@@ -61,15 +61,15 @@ class ThreadedExecutor:
                     raise
                 self._stopping.set()
                 say(
-                    "Nothing new begins. Waiting for what is under way; Ctrl-C again leaves it to CloudFormation."
+                    "Stopping after the current steps. Press Ctrl-C again to exit now; CloudFormation finishes its deployments."
                 )
                 continue
             if isinstance(result, Exception):
                 raise result
-            self._told(task, result)
+            self._report(task, result)
             return task, result
 
-    def giving_up(self) -> bool:
+    def stop_requested(self) -> bool:
         """Return whether Ctrl-C was pressed."""
         return self._stopping.is_set()
 
@@ -83,5 +83,5 @@ class ThreadedExecutor:
             botocore.exceptions.ClientError,
         ) as error:
             self._ended.put((task, Result(passed=False, note=str(error))))
-        except Exception as error:  # noqa: BLE001 - a mistake of ours, raised again where it is seen
+        except Exception as error:  # noqa: BLE001 - raised again by wait
             self._ended.put((task, error))

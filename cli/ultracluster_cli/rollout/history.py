@@ -1,4 +1,4 @@
-"""Keep rollouts on disk: a folder for each, with its journal, cloud assembly and logs."""
+"""Store rollouts on disk, with journal, cloud assembly and logs."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.rollout.journal import FileJournal, read_journal
 from ultracluster_runtime.rollout.machine import Kind
 from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster
@@ -32,11 +32,11 @@ _KEPT = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """A rollout that was started.
+    """A started rollout.
 
     Attributes:
-        folder: Its folder; the name is its id.
-        journal: Its journal.
+        folder: Folder of the rollout, whose name is its ID.
+        journal: Journal of the rollout.
     """
 
     folder: Path
@@ -56,15 +56,17 @@ class Run:
 
     def touched_wave(self, wave: str) -> bool:
         """Return whether the rollout has started to deploy a cluster of a wave."""
-        return any(each.wave == wave and self.touched(each.name) for each in self.journal.plan.clusters)
+        return any(
+            cluster.wave == wave and self.touched(cluster.name) for cluster in self.journal.plan.clusters
+        )
 
 
 @contextmanager
 def rollout_lock(rollouts: Path) -> Iterator[None]:
-    """Hold the lock of a project's rollouts. The kernel releases it when this process ends, however it ends.
+    """Hold the lock of a project's rollouts, which the kernel releases when this process ends.
 
     Args:
-        rollouts: The folder of all rollouts; made if missing.
+        rollouts: Folder of all rollouts; created if missing.
 
     Raises:
         FindingsError: If another process holds it (UC9601).
@@ -72,13 +74,13 @@ def rollout_lock(rollouts: Path) -> Iterator[None]:
     rollouts.mkdir(parents=True, exist_ok=True)
     holder = rollouts / "lock.pid"
     try:
-        held = FileLock(rollouts / "lock").acquire(blocking=False)
+        lock = FileLock(rollouts / "lock").acquire(blocking=False)
     except Timeout:
         process = holder.read_text("ascii") if holder.is_file() else ""
-        problem = f"another rollout runs here (process {process or 'unknown'})"
-        remedy = "Wait until it ends; Ctrl-C lets it end what it has begun"
-        raise FindingsError([Finding(code="UC9601", problem=problem, remedy=remedy)]) from None
-    with held:
+        problem = f"another rollout is running here (process {process or 'unknown'})"
+        remedy = "Wait for it to finish, or stop it with Ctrl-C"
+        raise FindingsError.of("UC9601", problem, remedy=remedy) from None
+    with lock:
         holder.write_text(str(os.getpid()), "ascii")
         yield
 
@@ -87,12 +89,12 @@ def new_run_folder(rollouts: Path, now: datetime) -> Path:
     """Return the folder for a new rollout, whose name sorts after all earlier ones.
 
     Args:
-        rollouts: The folder of all rollouts.
-        now: The present time, in UTC.
+        rollouts: Folder of all rollouts.
+        now: Current time in UTC.
     """
     folder = rollouts / f"{now:%Y%m%dT%H%M%S%fZ}"
-    latest = max((each.name for each in rollouts.iterdir() if each.is_dir()), default="")
-    # A clock that was set back must not let an old rollout look like the latest one.
+    latest = max((folder.name for folder in rollouts.iterdir() if folder.is_dir()), default="")
+    # Keep the order of rollouts when the clock was set back.
     return folder if folder.name > latest else rollouts / f"{latest}-next"
 
 
@@ -100,25 +102,25 @@ def runs_of(rollouts: Path, file: Path) -> list[Run]:
     """Return the rollouts of a rollout file, oldest first.
 
     Args:
-        rollouts: The folder of all rollouts.
+        rollouts: Folder of all rollouts.
         file: The rollout file.
 
     Raises:
         FindingsError: If a journal cannot be read (UC9608).
     """
-    # A process that died before the first line was whole has done nothing.
+    # Without a complete first line, the process was killed before it did anything.
     journals = (path for path in sorted(rollouts.glob(f"*/{JOURNAL}")) if b"\n" in path.read_bytes())
     runs = [Run(folder=path.parent, journal=read_journal(path)) for path in journals]
     return [run for run in runs if run.journal.plan.file == str(file)]
 
 
 def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
-    """Remove assemblies that no resumed rollout and no rollback can need; journals stay.
+    """Remove cloud assemblies that neither --resume nor --rollback can need.
 
-    Each cluster keeps those of its last 5 deployments, and the last rollout its own.
+    Keep those of the last rollout and of the last 5 deployments of each cluster, and all journals.
 
     Args:
-        rollouts: The folder of all rollouts.
+        rollouts: Folder of all rollouts.
         runs: The rollouts of one rollout file, oldest first.
     """
     deployments: Counter[str] = Counter()
@@ -131,26 +133,31 @@ def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
             if deployments[cluster.name] <= _KEPT:
                 kept.add(cluster.assembly)
     for run in runs:
-        for assembly in {each.assembly for each in run.journal.plan.clusters} - kept:
+        for assembly in {cluster.assembly for cluster in run.journal.plan.clusters} - kept:
             shutil.rmtree(rollouts / assembly, ignore_errors=True)
 
 
-def earlier_deployment(runs: list[Run], wanted: PlannedCluster) -> PlannedCluster | None:
-    """Find what a cluster had before a rollout.
+def earlier_deployment(runs: list[Run], cluster_to_undo: PlannedCluster) -> PlannedCluster | None:
+    """Find the deployment of a cluster before a rollout.
 
     Args:
         runs: Earlier rollouts, oldest first.
-        wanted: The cluster, as the rollout to undo has planned it.
+        cluster_to_undo: The cluster as planned by the rollout to undo.
 
     Returns:
-        The cluster as the latest rollout planned it that made exactly the templates which were there before. None if
-        no rollout that is kept here has made them.
+        The cluster in the plan of the latest earlier rollout with the same templates. None if there is no such rollout
+        or its assembly is gone.
     """
-    before = {stack.name: stack.before for stack in wanted.stacks}
+    before = {stack.name: stack.before for stack in cluster_to_undo.stacks}
     for run in reversed(runs):
         for cluster in run.journal.plan.clusters:
             after = {stack.name: stack.after for stack in cluster.stacks}
             kept = (run.folder.parent / cluster.assembly).is_dir()
-            if cluster.name == wanted.name and after == before and run.touched(cluster.name) and kept:
+            if (
+                cluster.name == cluster_to_undo.name
+                and after == before
+                and run.touched(cluster.name)
+                and kept
+            ):
                 return cluster
     return None

@@ -1,4 +1,4 @@
-"""Plan a rollout or a rollback: what is deployed now, what will be, and in which steps."""
+"""Plan the steps of a rollout or a rollback."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
 from ultracluster_cli.rollout.history import Run, earlier_deployment
-from ultracluster_cli.rollout.stack_status import changing, look, template_digest
+from ultracluster_cli.rollout.stack_status import changing_stacks, describe_stacks, template_digest
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.rollout.plan import (
     ALARMS,
@@ -49,30 +49,30 @@ def plan_forward(
     """Plan a rollout.
 
     Args:
-        config: What the file says.
-        file: The rollout file.
-        wave: The one wave. None for all.
-        targets: Where each cluster goes.
-        bake_minutes: How long no alarm may be heard.
-        stacks: What was synthesized.
-        assembly: Where that will be, below the folder of all rollouts.
+        config: Rollout.
+        file: Rollout file.
+        wave: Wave to roll out. None for all.
+        targets: Target of each cluster.
+        bake_minutes: Minutes without a firing alarm before a cluster passes.
+        stacks: Synthesized stacks.
+        assembly: Path of their cloud assembly in the folder of all rollouts.
 
     Raises:
-        FindingsError: If somebody else is changing a stack (UC9602).
+        FindingsError: If another deployment is changing a stack (UC9602).
     """
     waves = config.select_waves(wave)
     clusters = []
     busy: list[str] = []
-    for each in waves:
-        for cluster in each.clusters:
+    for wave_config in waves:
+        for cluster in wave_config.clusters:
             name = cluster.stage
-            after = [one for one in stacks if one.stack.cluster == name]
-            planned, problems = _now(after, targets.of(name))
+            after = [stack for stack in stacks if stack.stack.cluster == name]
+            planned, problems = _planned_stacks(after, targets.of(name))
             busy += problems
             clusters.append(
                 PlannedCluster(
                     name=name,
-                    wave=each.name,
+                    wave=wave_config.name,
                     region=cluster.region,
                     assembly=assembly,
                     stacks=planned,
@@ -83,9 +83,9 @@ def plan_forward(
     return RolloutPlan(
         file=str(file),
         digest=rollout_digest(config),
-        target=targets.only(each.name for each in clusters).account,
+        target=targets.only(wave_config.name for wave_config in clusters).account,
         bake_minutes=bake_minutes,
-        waves=tuple(each.name for each in waves),
+        waves=tuple(wave_config.name for wave_config in waves),
         clusters=tuple(clusters),
     )
 
@@ -93,35 +93,35 @@ def plan_forward(
 def plan_rollback(
     wave: str, *, undone: Run, earlier: list[Run], rollouts: Path, targets: ClusterTargets
 ) -> RolloutPlan:
-    """Plan to deploy again what the clusters of a wave had before a rollout.
+    """Plan to redeploy the clusters of a wave as they were before a rollout.
 
     Args:
-        wave: The wave.
-        undone: The rollout to undo, which has deployed clusters of the wave.
-        earlier: The rollouts before it, oldest first.
-        rollouts: The folder of all rollouts.
-        targets: Where each cluster goes.
+        wave: Wave to roll back.
+        undone: Rollout to undo.
+        earlier: Earlier rollouts, oldest first.
+        rollouts: Folder of all rollouts.
+        targets: Target of each cluster.
 
     Raises:
-        FindingsError: If that is not kept (UC9607), or somebody else is changing a stack (UC9602).
+        FindingsError: If the earlier deployment is not available (UC9607), or another deployment is changing a stack (UC9602).
     """
     plan = undone.journal.plan
-    touched = [each for each in plan.clusters if each.wave == wave and undone.touched(each.name)]
-    found = {each.name: earlier_deployment(earlier, each) for each in touched}
-    if missing := [each for each in touched if found[each.name] is None]:
-        raise FindingsError(_not_kept(each) for each in missing)
+    touched = [cluster for cluster in plan.clusters if cluster.wave == wave and undone.touched(cluster.name)]
+    earlier_clusters = {cluster.name: earlier_deployment(earlier, cluster) for cluster in touched}
+    if missing := [cluster for cluster in touched if earlier_clusters[cluster.name] is None]:
+        raise FindingsError(_not_kept(cluster) for cluster in missing)
     clusters, busy = [], []
-    for old in found.values():
-        assert old is not None  # noqa: S101 - see `missing`
-        after = stacks_of(old, rollouts)
-        planned, problems = _now(after, targets.of(old.name))
+    for earlier_cluster in earlier_clusters.values():
+        assert earlier_cluster is not None  # noqa: S101 - see `missing`
+        after = stacks_of(earlier_cluster, rollouts)
+        planned, problems = _planned_stacks(after, targets.of(earlier_cluster.name))
         busy += problems
         clusters.append(
             PlannedCluster(
-                name=old.name,
+                name=earlier_cluster.name,
                 wave=wave,
-                region=old.region,
-                assembly=old.assembly,
+                region=earlier_cluster.region,
+                assembly=earlier_cluster.assembly,
                 stacks=planned,
                 steps=(DEPLOY, STACKS),
             )
@@ -130,7 +130,7 @@ def plan_rollback(
     return RolloutPlan(
         file=plan.file,
         digest=plan.digest,
-        target=targets.only(each.name for each in clusters).account,
+        target=targets.only(cluster.name for cluster in clusters).account,
         bake_minutes=0,
         waves=(wave,),
         clusters=tuple(clusters),
@@ -139,35 +139,40 @@ def plan_rollback(
 
 
 def stacks_of(cluster: PlannedCluster, rollouts: Path) -> list[AssembledStack]:
-    """Read the stacks of a planned cluster from the assembly kept for it."""
+    """Read the stacks of a planned cluster from its stored assembly."""
     stacks = assembled_stacks(rollouts / cluster.assembly)
-    return [one for one in stacks if one.stack.cluster == cluster.name]
+    return [stack for stack in stacks if stack.stack.cluster == cluster.name]
 
 
-def _now(after: Sequence[AssembledStack], target: Target) -> tuple[tuple[PlannedStack, ...], list[str]]:
-    """Return the stacks with what is deployed now, and those that are being changed."""
-    wanted = [
+def _planned_stacks(
+    after: Sequence[AssembledStack], target: Target
+) -> tuple[tuple[PlannedStack, ...], list[str]]:
+    """Return the stacks with the digests of their deployed templates, and those being changed."""
+    unread = [
         PlannedStack(
-            name=one.stack.name,
-            region=one.stack.region,
+            name=stack.stack.name,
+            region=stack.stack.region,
             before=None,
-            after=template_digest(one.stack.template),
+            after=template_digest(stack.stack.template),
         )
-        for one in after
+        for stack in after
     ]
-    seen = look(wanted, client=target.client)
+    current = describe_stacks(unread, client=target.client)
     planned = tuple(
         PlannedStack(
-            name=one.planned.name, region=one.planned.region, before=one.digest, after=one.planned.after
+            name=stack.planned.name,
+            region=stack.planned.region,
+            before=stack.digest,
+            after=stack.planned.after,
         )
-        for one in seen
+        for stack in current
     )
-    return planned, changing(seen)
+    return planned, changing_stacks(current)
 
 
 def _refuse_busy(busy: Sequence[str]) -> None:
     if busy:
-        remedy = "Wait until whoever does that is done; CloudFormation takes one change of a stack at a time"
+        remedy = "Wait for that deployment to finish; CloudFormation runs one operation per stack at a time"
         raise FindingsError(Finding(code="UC9602", problem=problem, remedy=remedy) for problem in busy)
 
 
@@ -175,11 +180,11 @@ def _not_kept(cluster: PlannedCluster) -> Finding:
     if all(stack.before is None for stack in cluster.stacks):
         return Finding(
             code="UC9607",
-            problem=f"{cluster.name} was not there before",
-            remedy=f"Delete it with `cdk destroy '{cluster.name}/**'`, or leave it",
+            problem=f"{cluster.name} did not exist before",
+            remedy=f"Delete it with `cdk destroy '{cluster.name}/**'`, or keep it",
         )
     return Finding(
         code="UC9607",
-        problem=f"no rollout that is kept here has made what {cluster.name} had before",
-        remedy="Take the earlier rollout file from version control, and roll that out",
+        problem=f"no stored rollout has the earlier deployment of {cluster.name}",
+        remedy="Roll out the earlier rollout file from version control",
     )

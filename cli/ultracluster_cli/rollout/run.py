@@ -1,4 +1,4 @@
-"""Run a rollout: lock, plan, ask, then take its steps, with a journal of everything that was done."""
+"""Run a rollout: lock, plan, confirm, then run its steps and record them in a journal."""
 
 import shutil
 import threading
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from ultracluster_cli._aws.cluster_targets import ClusterTargets, one_target, targets_by_profile
+from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target, targets_by_profile
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import account, local_aws
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
@@ -21,7 +21,7 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.planning import check_allowed, check_limits
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target
-from ultracluster_cli.preflight.requirements import rollout_needs
+from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_cli.preflight.run import check_codes
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout.executor import ThreadedExecutor
@@ -45,17 +45,15 @@ from ultracluster_stacks.plan import compare
 
 __all__ = ["RolloutRequest", "roll_out"]
 
-_NOT_LOCALLY = (
-    "UC9404",
-)  # moto shows Regions that are enabled by hand as never enabled, and deploys to them
-_QUALIFIER = "hnb659fds"  # of the bootstrap that the CDK CLI uses without a word from us
+_NOT_LOCALLY = ("UC9404",)  # moto reports opt-in Regions as disabled, but deploys to them
+_QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
 _POLL_SECONDS = 15.0
 _POLL_SECONDS_LOCAL = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RolloutRequest:
-    """The options of `ultracluster rollout`, whose help describes them, and the folder of the CDK app."""
+    """Options of `ultracluster rollout`, and the folder of the CDK app."""
 
     directory: Path
     rollout: Path | None
@@ -75,7 +73,7 @@ class RolloutRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _RolloutContext:
-    """Everything a rollout needs, found before it begins."""
+    """Values shared by the steps of a rollout."""
 
     request: RolloutRequest
     file: Path
@@ -88,16 +86,16 @@ class _RolloutContext:
 
 
 def roll_out(request: RolloutRequest) -> ExitCode:
-    """Roll out, resume or roll back, and print how it ended.
+    """Roll out, resume or roll back, and print the result.
 
     Args:
-        request: The options.
+        request: Options.
 
     Returns:
-        How it ended.
+        The exit code.
 
     Raises:
-        FindingsError: If the rollout is wrong, a tool is missing, or one of UC9601 to UC9608 is broken.
+        FindingsError: If the rollout is invalid or cannot be started (UC9601 to UC9608).
     """
     file = rollout_file(request.directory, request.rollout)
     loaded = load_rollout(file)
@@ -113,8 +111,8 @@ def roll_out(request: RolloutRequest) -> ExitCode:
         ExitStack() as stack,
     ):
         if request.local:
-            fake = local_aws(clusters, background=state / "local", temporary=temporary, steps={})
-            targets = one_target(stack.enter_context(fake))
+            local_target = local_aws(clusters, background=state / "local", temporary=temporary, steps={})
+            targets = single_target(stack.enter_context(local_target))
         else:
             targets = stack.enter_context(targets_by_profile(clusters, account))
         context = _RolloutContext(
@@ -127,55 +125,57 @@ def roll_out(request: RolloutRequest) -> ExitCode:
             temporary=temporary,
             targets=targets,
         )
-        run = _resumed(context) if request.resume else _planned(context)
+        run = _resume(context) if request.resume else _plan(context)
         return ExitCode.STOPPED if run is None else _run(run, context)
 
 
-def _resumed(context: _RolloutContext) -> Run:
+def _resume(context: _RolloutContext) -> Run:
     runs = runs_of(context.rollouts, context.file)
     if not runs or not runs[-1].open:
-        problem = "there is nothing to resume: " + ("the last rollout is over" if runs else "there was none")
-        raise FindingsError([Finding(code="UC9604", problem=problem, location=str(context.file))])
+        problem = "nothing to resume: " + (
+            "the last rollout has finished" if runs else "no rollout was started"
+        )
+        raise FindingsError.of("UC9604", problem, location=str(context.file))
     plan = runs[-1].journal.plan
     findings = []
     if plan.digest != rollout_digest(context.config):
         problem = f"the file has changed since the rollout {runs[-1].folder.name} was planned"
-        remedy = "Plan anew with --restart: clusters that are as the file says are not changed again"
+        remedy = "Plan again with --restart; up-to-date clusters are not changed"
         findings.append(Finding(code="UC9605", problem=problem, remedy=remedy, location=str(context.file)))
-    there = context.targets.only(each.name for each in plan.clusters)
-    if plan.target != there.account:
-        problem = f"the rollout {runs[-1].folder.name} went to {plan.target}, and this is {there.name}"
-        remedy = "Take the credentials of that account, or plan anew with --restart"
+    targets = context.targets.only(cluster.name for cluster in plan.clusters)
+    if plan.target != targets.account:
+        problem = (
+            f"the rollout {runs[-1].folder.name} deploys to {plan.target}, but the target is {targets.name}"
+        )
+        remedy = "Use credentials of that account, or plan again with --restart"
         findings.append(Finding(code="UC9606", problem=problem, remedy=remedy))
     if findings:
         raise FindingsError(findings)
     return runs[-1]
 
 
-def _planned(context: _RolloutContext) -> Run | None:
-    """Plan, ask for approval, and begin the journal. Return None if the plan is stopped."""
+def _plan(context: _RolloutContext) -> Run | None:
+    """Plan, confirm, and start the journal. Return None if the plan is stopped."""
     request, targets = context.request, context.targets
     runs = runs_of(context.rollouts, context.file)
     unfinished = runs[-1] if runs and runs[-1].open else None
     if unfinished and not request.restart and request.rollback is None:
         problem = f"the rollout {unfinished.folder.name} has not finished"
-        remedy = "Go on with --resume; or plan anew with --restart; or take a wave back with --rollback WAVE"
-        raise FindingsError(
-            [Finding(code="UC9603", problem=problem, remedy=remedy, location=str(context.file))]
-        )
+        remedy = "Continue with --resume, plan again with --restart, or roll a wave back with --rollback WAVE"
+        raise FindingsError.of("UC9603", problem, remedy=remedy, location=str(context.file))
     folder = new_run_folder(context.rollouts, datetime.now(UTC))
     synthesized: Path | None = None
     if request.rollback is not None:
         wave = request.rollback
         forward = [run for run in runs if run.journal.plan.undoes is None and run.touched_wave(wave)]
         if not forward:
-            problem = f"no rollout of this file has deployed a wave {quote(wave)} from here"
-            raise FindingsError([Finding(code="UC9607", problem=problem, location=str(context.file))])
+            problem = f"no rollout from here has deployed wave {quote(wave)} of this file"
+            raise FindingsError.of("UC9607", problem, location=str(context.file))
         earlier = runs[: runs.index(forward[-1])]
         plan = plan_rollback(
             wave, undone=forward[-1], earlier=earlier, rollouts=context.rollouts, targets=targets
         )
-        stacks = [one for cluster in plan.clusters for one in stacks_of(cluster, context.rollouts)]
+        stacks = [stack for cluster in plan.clusters for stack in stacks_of(cluster, context.rollouts)]
     else:
         synthesized = context.temporary / "rollout"
         synthesize_into(
@@ -197,7 +197,7 @@ def _planned(context: _RolloutContext) -> Run | None:
             stacks=stacks,
             assembly=f"{folder.name}/assembly",
         )
-    if not _agreed(stacks, context):
+    if not _is_approved(stacks, context):
         return None
     folder.mkdir()
     if synthesized:
@@ -207,13 +207,13 @@ def _planned(context: _RolloutContext) -> Run | None:
     return run
 
 
-def _agreed(stacks: list[AssembledStack], context: _RolloutContext) -> bool:
-    """Show the plan, and ask before a real account is changed."""
+def _is_approved(stacks: list[AssembledStack], context: _RolloutContext) -> bool:
+    """Show the plan, and ask for confirmation unless the target is a local AWS."""
     request, targets = context.request, context.targets
     before = deployed_by_target(stacks, targets)
-    plan = compare(before, [one.stack for one in stacks])
+    plan = compare(before, [assembled.stack for assembled in stacks])
     check_allowed(plan, request.allowed)
-    check_limits([one.stack for one in stacks])
+    check_limits([assembled.stack for assembled in stacks])
     stopped = plan.stopped(request.allowed)
     if stopped or not (targets.local or request.as_json):
         print_plan(plan, against=targets.name, allowed=request.allowed)
@@ -235,8 +235,8 @@ def _run(run: Run, context: _RolloutContext) -> ExitCode:
             run_id=run.folder.name,
             rollouts=context.rollouts,
             needs={
-                each.stage: rollout_needs([each], qualifier=_QUALIFIER)
-                for each in clusters_of(context.config, None)
+                cluster.stage: rollout_requirements([cluster], qualifier=_QUALIFIER)
+                for cluster in clusters_of(context.config, None)
             },
             skip=(*context.request.skip, *(_NOT_LOCALLY if targets.local else ())),
             targets=targets,
@@ -249,7 +249,7 @@ def _run(run: Run, context: _RolloutContext) -> ExitCode:
             stopping=stopping,
             show=display.doing,
         )
-        executor = ThreadedExecutor(steps.take, told=display.told, stopping=stopping)
+        executor = ThreadedExecutor(steps.take, report=display.record, stopping=stopping)
         decision = drive(plan, journal, executor, at_once=context.request.at_once, now=_now)
     _report(run.folder.name, plan, journal, decision, calls=targets.calls, as_json=context.request.as_json)
     if stopping.is_set() and not decision.finished:
@@ -272,15 +272,15 @@ def _report(
         print_json({"rollout": name, "ended": ended, "undoes": plan.undoes, "clusters": rows, "calls": calls})
     else:
         print_table(columns=list(rows[0]), rows=rows, title=f"Rollout {name}: {ended}")
-        say(f"{sum(calls.values())} calls, beside those of the CDK CLI")
+        say(f"{sum(calls.values())} API calls, excluding those of the CDK CLI")
     failed = [row for row in rows if row["state"] == "failed"]
     begun = {row["wave"] for row in rows if row["state"] != "waiting"}
     waiting = [wave for wave in plan.waves if wave not in begun]
     for row in failed:
         say(str(Finding(code="UC9609", problem=f"{row['cluster']}: {row['step']}: {row['note']}")))
     if not decision.finished:
-        untouched = f"Not touched: {', '.join(waiting)}. " if waiting else ""
-        say(f"{untouched}Repair the cause and go on with --resume, or plan anew with --restart.")
+        untouched = f"Not started: {', '.join(waiting)}. " if waiting else ""
+        say(f"{untouched}Fix the error and continue with --resume, or plan again with --restart.")
 
 
 def _now() -> str:

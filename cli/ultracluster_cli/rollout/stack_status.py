@@ -12,25 +12,33 @@ from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.deployed_template import EMPTY_STATES, read_deployed
 from ultracluster_runtime.rollout.plan import PlannedCluster, PlannedStack
 
-__all__ = ["SeenStack", "alarms_of", "changing", "differing", "look", "template_digest", "unhealthy"]
+__all__ = [
+    "StackStatus",
+    "alarms_of",
+    "changing_stacks",
+    "describe_stacks",
+    "differing_stacks",
+    "template_digest",
+    "unhealthy_stacks",
+]
 
 _HEALTHY = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
 _ALARM = "AWS::CloudWatch::Alarm"
 _COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
-# Logical ids of what ClusterAlarms defines: its own id, that of the alarm, and the hash of the CDK.
+# Logical IDs in ClusterAlarms: construct path, alarm ID and the hash of the CDK.
 _ALARM_OF_CLUSTER = re.compile(r".*Alarms([A-Z][A-Za-z]*)[0-9A-F]{8}")
-# CloudFormation gives a question mark for each of these; so does the diff of the CDK CLI before it compares.
+# CloudFormation returns these characters as question marks.
 _NOT_KEPT = re.compile(r"[^\x00-\x7f]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SeenStack:
-    """A stack as CloudFormation has it.
+class StackStatus:
+    """The status of a stack in CloudFormation.
 
     Attributes:
-        planned: What is planned for it.
-        status: Its status. None if it is not there.
-        digest: Of its template. None if it holds nothing.
+        planned: Planned stack.
+        status: Stack status. None if the stack does not exist.
+        digest: Digest of the template. None if the stack has no resources.
     """
 
     planned: PlannedStack
@@ -39,68 +47,70 @@ class SeenStack:
 
 
 def template_digest(template: Mapping[str, Any]) -> str:
-    """Return a digest that is equal for templates that CloudFormation cannot tell apart."""
+    """Return a digest of a template, ignoring differences that CloudFormation does not preserve."""
     text = json.dumps(template, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(_NOT_KEPT.sub("?", text).encode("ascii")).hexdigest()
 
 
-def look(stacks: Sequence[PlannedStack], *, client: Client) -> list[SeenStack]:
+def describe_stacks(stacks: Sequence[PlannedStack], *, client: Client) -> list[StackStatus]:
     """Read the stacks of a cluster from CloudFormation.
 
     Args:
-        stacks: The stacks.
-        client: Gives boto3 clients.
+        stacks: Planned stacks.
+        client: Returns boto3 clients.
 
     Raises:
-        botocore.exceptions.ClientError: If CloudFormation refuses.
+        botocore.exceptions.ClientError: If CloudFormation rejects the request.
     """
-    return [_look(stack, client("cloudformation", stack.region)) for stack in stacks]
+    return [_describe_stack(stack, client("cloudformation", stack.region)) for stack in stacks]
 
 
-def _look(stack: PlannedStack, cloudformation: Any) -> SeenStack:
-    found = read_deployed(stack.name, cloudformation)
-    digest = None if found.template is None else template_digest(found.template)
-    return SeenStack(planned=stack, status=found.status, digest=digest)
+def _describe_stack(stack: PlannedStack, cloudformation: Any) -> StackStatus:
+    deployed = read_deployed(stack.name, cloudformation)
+    digest = None if deployed.template is None else template_digest(deployed.template)
+    return StackStatus(planned=stack, status=deployed.status, digest=digest)
 
 
-def changing(seen: Sequence[SeenStack]) -> list[str]:
-    """Describe the stacks that are being changed right now."""
+def changing_stacks(stacks: Sequence[StackStatus]) -> list[str]:
+    """Describe the stacks with an operation in progress."""
     return [
-        f"{one.planned.name} is {one.status}"
-        for one in seen
-        if one.status and one.status.endswith("_IN_PROGRESS") and one.status not in EMPTY_STATES
+        f"{stack.planned.name} is {stack.status}"
+        for stack in stacks
+        if stack.status and stack.status.endswith("_IN_PROGRESS") and stack.status not in EMPTY_STATES
     ]
 
 
-def differing(seen: Sequence[SeenStack]) -> list[str]:
-    """Describe the stacks that are neither as at planning time nor as the rollout makes them."""
+def differing_stacks(stacks: Sequence[StackStatus]) -> list[str]:
+    """Describe the stacks that have neither the template before the rollout nor the planned one."""
     return [
-        f"{one.planned.name} has another template than when this rollout was planned"
-        for one in seen
-        if one.digest not in {one.planned.before, one.planned.after}
+        f"{stack.planned.name} has changed since this rollout was planned"
+        for stack in stacks
+        if stack.digest not in {stack.planned.before, stack.planned.after}
     ]
 
 
-def unhealthy(seen: Sequence[SeenStack]) -> list[str]:
-    """Describe the stacks that differ from the rollout or are not in a healthy state."""
+def unhealthy_stacks(stacks: Sequence[StackStatus]) -> list[str]:
+    """Describe the stacks that differ from the plan or are unhealthy."""
     return [
-        f"{one.planned.name} is {one.status or 'not there'}" for one in seen if one.status not in _HEALTHY
+        f"{stack.planned.name} is {stack.status or 'missing'}"
+        for stack in stacks
+        if stack.status not in _HEALTHY
     ] + [
-        f"{one.planned.name} has another template than the one that was deployed"
-        for one in seen
-        if one.status in _HEALTHY and one.digest != one.planned.after
+        f"{stack.planned.name} has changed since it was deployed"
+        for stack in stacks
+        if stack.status in _HEALTHY and stack.digest != stack.planned.after
     ]
 
 
 def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
-    """Return the names of the alarms of a cluster that can judge a deployment.
+    """Return the names of the alarms that a deployment must not set off.
 
-    The reminders of a cluster go off while a canary waits for work or its block nears the end. Its composite alarm says
-    nothing that the alarms in its rule do not say, and these are looked at one by one.
+    Reminder alarms are excluded: they fire while a canary is idle or its block nears the end. The composite alarm of
+    the cluster is excluded too, since its members are checked individually.
 
     Args:
         cluster: The cluster.
-        client: Gives boto3 clients.
+        client: Returns boto3 clients.
     """
     for stack in cluster.stacks:
         pages = client("cloudformation", stack.region).get_paginator("list_stack_resources")
@@ -111,6 +121,6 @@ def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
 
 
 def _judges(resource: Mapping[str, Any]) -> bool:
-    kind, found = resource["ResourceType"], _ALARM_OF_CLUSTER.fullmatch(resource["LogicalResourceId"])
-    own_id = found[1] if found else None
+    kind, match = resource["ResourceType"], _ALARM_OF_CLUSTER.fullmatch(resource["LogicalResourceId"])
+    own_id = match[1] if match else None
     return (kind == _ALARM and own_id not in REMINDING_ALARMS) or (kind == _COMPOSITE and own_id != "Cluster")

@@ -10,15 +10,21 @@ from typing import Any
 
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.toolchain import Toolchain, with_own_folders
+from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
 from ultracluster_cli.jobs.session import open_region
 from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_cli.rollout.stack_status import alarms_of, changing, differing, look, unhealthy
+from ultracluster_cli.rollout.stack_status import (
+    alarms_of,
+    changing_stacks,
+    describe_stacks,
+    differing_stacks,
+    unhealthy_stacks,
+)
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import run_checks
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
@@ -45,25 +51,25 @@ class Steps:
 
     Attributes:
         plan: The rollout.
-        run_id: Its id.
+        run_id: ID of the rollout run.
         rollouts: The folder of all rollouts.
-        needs: What each cluster needs of the account; empty for a rollback.
-        skip: Codes of checks of preflight to leave out.
-        targets: Where each cluster goes.
-        toolchain: What deploys.
+        needs: Preflight requirements of each cluster. Empty for a rollback.
+        skip: Codes of preflight checks to skip.
+        targets: Target of each cluster.
+        toolchain: CDK toolchain.
         directory: Folder of the CDK app.
-        state: Our folder for what is kept.
-        temporary: Our folder for what is not.
-        patience_minutes: How long to wait for somebody else's change of a stack, and for a job of a gate.
-        poll_seconds: Time between two looks.
-        stopping: Set when a person gives up; gates that wait then end.
-        show: Called with a cluster and what is going on there.
+        state: State directory.
+        temporary: Temporary directory.
+        patience_minutes: Minutes to wait for another deployment of a stack, and for a gate's job.
+        poll_seconds: Seconds between polls.
+        stopping: Set on Ctrl-C; waiting gates then end.
+        show: Called with a cluster and its current activity.
     """
 
     plan: RolloutPlan
     run_id: str
     rollouts: Path
-    needs: Mapping[str, RolloutNeeds]
+    needs: Mapping[str, RolloutRequirements]
     skip: Collection[str]
     targets: ClusterTargets
     toolchain: Toolchain
@@ -76,45 +82,49 @@ class Steps:
     show: Callable[[str, str], None]
 
     def take(self, task: Task) -> Result:
-        """Run one step of a cluster, and return its result."""
-        cluster = next(each for each in self.plan.clusters if each.name == task.cluster)
+        """Run a step of a cluster and return its result."""
+        cluster = next(planned for planned in self.plan.clusters if planned.name == task.cluster)
         if task.step == PREFLIGHT:
             return self._preflight(cluster)
         if task.step == DEPLOY:
             return self._deploy(cluster, task)
         if task.step == STACKS:
-            return _judged(
-                unhealthy(look(cluster.stacks, client=self.targets.of(cluster.name).client)),
-                good="healthy, as planned",
+            return _result(
+                unhealthy_stacks(
+                    describe_stacks(cluster.stacks, client=self.targets.of(cluster.name).client)
+                ),
+                good="healthy and as planned",
             )
         if task.step == ALARMS:
             return self._bake(cluster)
         return self._run_job(cluster, task)
 
     def _preflight(self, cluster: PlannedCluster) -> Result:
-        reads = Reads(self.targets.of(cluster.name).client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS)
-        results = run_checks(self.needs[cluster.name], reads, left_out=self.skip)
+        reader = AwsReader(
+            self.targets.of(cluster.name).client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS
+        )
+        results = run_checks(self.needs[cluster.name], reader, skip=self.skip)
         problems = [
-            f"{one.code} {one.subject}: {one.outcome.evidence}. {one.outcome.remedy}"
-            for one in results
-            if one.outcome.status is Status.FAIL
+            f"{result.code} {result.subject}: {result.outcome.evidence}. {result.outcome.remedy}"
+            for result in results
+            if result.outcome.status is Status.FAIL
         ]
-        passed = sum(one.outcome.status is Status.PASS for one in results)
-        return _judged(problems, good=f"{passed} of {len(results)} checks passed, none failed")
+        passed = sum(result.outcome.status is Status.PASS for result in results)
+        return _result(problems, good=f"{passed} of {len(results)} checks passed, none failed")
 
     # Deploying
 
     def _deploy(self, cluster: PlannedCluster, task: Task) -> Result:
         target = self.targets.of(cluster.name)
-        seen = look(cluster.stacks, client=target.client)
+        stacks = describe_stacks(cluster.stacks, client=target.client)
         deadline = time.monotonic() + self.patience_minutes * 60
-        while task.interrupted and (busy := changing(seen)) and time.monotonic() < deadline:
-            # What a dead process had begun goes on in CloudFormation, which takes no second change meanwhile.
+        while task.interrupted and (busy := changing_stacks(stacks)) and time.monotonic() < deadline:
+            # CloudFormation finishes what a killed process started, and rejects other changes meanwhile.
             self.show(cluster.name, f"waiting: {busy[0]}")
             if self.stopping.wait(self.poll_seconds):
                 return _GIVEN_UP
-            seen = look(cluster.stacks, client=target.client)
-        if problems := changing(seen) or differing(seen):
+            stacks = describe_stacks(cluster.stacks, client=target.client)
+        if problems := changing_stacks(stacks) or differing_stacks(stacks):
             return Result(passed=False, note="; ".join(problems))
         progress = DeploymentProgress()
 
@@ -127,17 +137,17 @@ class Steps:
         code = run_logged(
             self._command(cluster),
             directory=self.directory,
-            environment=with_own_folders(
+            environment=with_project_folders(
                 target.environment, toolchain=self.toolchain, state=self.state, temporary=self.temporary
             ),
             log=log,
             on_line=on_line,
         )
         if code:
-            said = (progress.failures or list(progress.last_lines))[:3]
+            messages = (progress.failures or list(progress.last_lines))[:3]
             return Result(
                 passed=False,
-                note=f"cdk deploy ended with code {code}: {' / '.join(said)}; the whole log is {log}",
+                note=f"cdk deploy ended with code {code}: {' / '.join(messages)}; see {log}",
             )
         changed = sum(stack.changed for stack in progress.deployed)
         return Result(passed=True, note=f"{changed} of {len(progress.deployed)} stacks changed")
@@ -145,7 +155,7 @@ class Steps:
     def _command(self, cluster: PlannedCluster) -> list[str]:
         command = [str(self.toolchain.cdk), "deploy", f"{cluster.name}/**"]
         command += ["--app", str(self.rollouts / cluster.assembly)]
-        # The plan was shown, with the permissions that it widens, before anything began.
+        # The plan, with the permissions that it widens, has been approved.
         command += ["--require-approval", "never", "--progress", "events", "--no-color"]
         return [*command, *self.targets.of(cluster.name).cdk_options]
 
@@ -155,19 +165,20 @@ class Steps:
         target = self.targets.of(cluster.name)
         names = list(alarms_of(cluster, client=target.client))
         if not names:
-            return Result(passed=True, note="the stacks define no alarms, so there was nothing to look at")
+            return Result(passed=True, note="the stacks define no alarms")
         cloudwatch = target.client("cloudwatch", cluster.region)
         deadline = time.monotonic() + self.plan.bake_minutes * 60
         while True:
-            if loud := _in_alarm(cloudwatch, names):
-                return Result(passed=False, note="; ".join(loud))
-            left = deadline - time.monotonic()
-            if left <= 0:
+            if alarms := _firing_alarms(cloudwatch, names):
+                return Result(passed=False, note="; ".join(alarms))
+            seconds_left = deadline - time.monotonic()
+            if seconds_left <= 0:
                 return Result(
-                    passed=True, note=f"{len(names)} alarms quiet for {self.plan.bake_minutes:g} minutes"
+                    passed=True,
+                    note=f"{len(names)} alarms did not fire for {self.plan.bake_minutes:g} minutes",
                 )
-            self.show(cluster.name, f"baking, {left / 60:.0f} minutes left")
-            if self.stopping.wait(min(left, self.poll_seconds)):
+            self.show(cluster.name, f"baking, {seconds_left / 60:.0f} minutes left")
+            if self.stopping.wait(min(seconds_left, self.poll_seconds)):
                 return _GIVEN_UP
 
     def _run_job(self, cluster: PlannedCluster, task: Task) -> Result:
@@ -177,14 +188,16 @@ class Steps:
             return target.client(service, cluster.region)
 
         job = task.step.removeprefix(JOB)
-        stack = next(each.name for each in cluster.stacks if each.name.endswith("-Cluster"))
+        stack = next(
+            planned_stack.name for planned_stack in cluster.stacks if planned_stack.name.endswith("-Cluster")
+        )
         queue = find_queue(stack, region=cluster.region, client=client)
-        # The name is the same in every life of this attempt, so that what a dead process has submitted is found.
+        # The name is stable across restarts, so that a job submitted by a killed process is found.
         name = f"{job}-{self.run_id}-{task.attempt}"
-        found = _jobs_called(client("batch"), queue.arn, name)
-        if not found:
-            # SubmitJob has no token: a request that is sent again after a lost answer would be a second job.
-            once = (
+        job_ids = _job_ids_named(client("batch"), queue.arn, name)
+        if not job_ids:
+            # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
+            non_retrying_client = (
                 client
                 if target.local
                 else open_region(region=cluster.region, profile=target.profile, attempts=1)[1]
@@ -192,16 +205,16 @@ class Steps:
             submitted = submit_all(
                 find_definition(job, queue=queue, client=client),
                 queue=queue,
-                client=once,
+                client=non_retrying_client,
                 name=name,
                 named_queue=False,
                 alone=True,
-                after=(),
+                depends_on=(),
                 share=None,
                 settings={},
             )
-            found = [submitted[-1].job_id]
-        return self._wait_for(cluster, client("batch"), found[0])
+            job_ids = [submitted[-1].job_id]
+        return self._wait_for(cluster, client("batch"), job_ids[0])
 
     def _wait_for(self, cluster: PlannedCluster, batch: Any, job_id: str) -> Result:
         deadline = time.monotonic() + self.patience_minutes * 60
@@ -215,7 +228,7 @@ class Steps:
                     passed=False, note=f"job {job_id} failed: {job.get('statusReason') or 'no reason given'}"
                 )
             if time.monotonic() >= deadline:
-                why = f"`ultracluster jobs why {job_id} --region {cluster.region}` says why"
+                why = f"see `ultracluster jobs why {job_id} --region {cluster.region}`"
                 return Result(
                     passed=False,
                     note=f"job {job_id} is still {status} after {self.patience_minutes:g} minutes; {why}",
@@ -225,27 +238,27 @@ class Steps:
                 return _GIVEN_UP
 
 
-def _judged(problems: list[str], *, good: str) -> Result:
+def _result(problems: list[str], *, good: str) -> Result:
     return Result(passed=not problems, note="; ".join(problems) or good)
 
 
-def _in_alarm(cloudwatch: Any, names: list[str]) -> list[str]:
-    loud = []
+def _firing_alarms(cloudwatch: Any, names: list[str]) -> list[str]:
+    firing = []
     for first in range(0, len(names), _NAMES_AT_ONCE):
         answer = cloudwatch.describe_alarms(
             AlarmNames=names[first : first + _NAMES_AT_ONCE],
             AlarmTypes=["MetricAlarm", "CompositeAlarm"],
             MaxRecords=_NAMES_AT_ONCE,
         )
-        loud += [
+        firing += [
             f"alarm {alarm['AlarmName']}: {alarm.get('StateReason') or 'no reason given'}"
             for alarm in [*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ())]
             if alarm["StateValue"] == "ALARM"
         ]
-    return loud
+    return firing
 
 
-def _jobs_called(batch: Any, queue: str, name: str) -> list[str]:
+def _job_ids_named(batch: Any, queue: str, name: str) -> list[str]:
     pages = batch.get_paginator("list_jobs").paginate(
         jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [name]}]
     )

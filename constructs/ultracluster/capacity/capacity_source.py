@@ -10,7 +10,7 @@ from aws_cdk import aws_ec2 as ec2
 from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.names.identifiers import SOURCE_NAME
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.plain_numbers import refuse_other_numbers
+from ultracluster_rules.numbers import reject_unsafe_numbers
 
 __all__ = ["CapacitySource"]
 
@@ -30,7 +30,7 @@ class CapacitySource:
     max_nodes: int | None = None
 
     def __post_init__(self) -> None:
-        refuse_other_numbers(self)
+        reject_unsafe_numbers(self)
         if findings := [*_common_problems(self), *self._problems()]:
             raise FindingsError(findings)
 

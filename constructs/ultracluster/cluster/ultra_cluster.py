@@ -27,12 +27,11 @@ from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.machines.nic_layouts import NicLayout
-from ultracluster_catalog.machines.ultraservers import check_whole_ultraservers
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 if TYPE_CHECKING:
     from ultracluster.jobs.fabric_gate import FabricGate
@@ -54,7 +53,7 @@ class UltraCluster(Construct):
     Parts that are passed in are used as they are; the others are created.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -22,7 +22,8 @@ from ultracluster_catalog.neuron.neuron_images import (
     NeuronImage,
 )
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.images import check_neuron_image
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["NeuronAmi"]
 
@@ -39,7 +40,7 @@ class NeuronAmi(Construct):
     `name`, by which ``ultracluster ami resolve --baked`` finds it.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
@@ -82,6 +83,8 @@ class NeuronAmi(Construct):
             FindingsError: If the parent has another operating system (UC4051), the EFA installer has no checksum (UC4052),
                 an image is not in a private repository (UC4053), or another argument is invalid (UC4054).
         """
+        if wrong := check_neuron_image(parent):
+            raise FindingsError(wrong)
         checksum = efa_installer_sha256 or EFA_INSTALLERS.get(efa_installer_version)
         added: tuple[ImagePart, ...] = ("cloudwatch-agent",) if cloudwatch_agent else ()
         parts = parent.facts.missing + added

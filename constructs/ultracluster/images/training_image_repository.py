@@ -11,7 +11,8 @@ from constructs import Construct
 from ultracluster.images.container_image import ContainerImage
 from ultracluster_catalog.neuron.neuron_containers import NeuronContainer
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.images import container_uri
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["PullThroughCache", "TrainingImageRepository"]
 
@@ -28,7 +29,7 @@ class TrainingImageRepository(Construct):
     with KMS. Only untagged images expire.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
@@ -155,7 +156,7 @@ class PullThroughCache(Construct):
         """
         stack = Stack.of(self)
         registry = f"{stack.account}.dkr.ecr.{stack.region}.{Aws.URL_SUFFIX}/{self._prefix}/{_ALIAS}"
-        return ContainerImage(reference=container.uri(registry), grant_pull=self.grant_pull)
+        return ContainerImage(reference=container_uri(container, registry), grant_pull=self.grant_pull)
 
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to pull images that are in the cache.

@@ -16,7 +16,7 @@ from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CONTESTANT_DIMENSION
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.plain_numbers import refuse_other_numbers
+from ultracluster_rules.numbers import reject_unsafe_numbers
 
 __all__ = ["BakeOff", "Candidate"]
 
@@ -43,7 +43,7 @@ class Candidate:
     price_per_node_hour: float | None = None
 
     def __post_init__(self) -> None:
-        refuse_other_numbers(self)
+        reject_unsafe_numbers(self)
 
 
 class BakeOff(Construct):

@@ -10,7 +10,7 @@ from ultracluster.jobs.job_options import GateOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["FabricGate"]
 
@@ -24,7 +24,7 @@ class FabricGate(MultiNodeJob):
     `depends_on` of the job that it protects.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

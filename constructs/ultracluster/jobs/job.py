@@ -20,10 +20,10 @@ from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import AFTER_TAG
-from ultracluster_catalog.neuron.neuron_containers import check_container
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, FindingsError, Severity
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.images import check_container
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["Job"]
 
@@ -32,7 +32,7 @@ __all__ = ["Job"]
 class Job(Construct):
     """Base class of the jobs: two roles, and the parts of a job definition that do not depend on its type."""
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -15,6 +15,7 @@ from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEP
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.credentials import credential_kind, names_credential
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.jobs import check_neuron_settings
 
 __all__ = ["check_array_size", "check_job"]
 
@@ -54,7 +55,7 @@ def check_job(
     findings += check_environment(environment)
     findings += _check_credentials(queue, environment, command)
     if neuron is not None:
-        findings += neuron.check(queue.nodes.instance_type, environment)
+        findings += check_neuron_settings(neuron, queue.nodes.instance_type, environment)
     if not 1 <= attempts <= _MOST_ATTEMPTS:
         findings.append(
             Finding(

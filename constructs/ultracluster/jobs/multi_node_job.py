@@ -11,10 +11,10 @@ from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster_catalog.machines.nic_layouts import check_task_interface
-from ultracluster_catalog.machines.ultraservers import check_job_ultraservers
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.machines import check_job_ultraservers
+from ultracluster_rules.network import check_task_interface
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["MultiNodeJob"]
 
@@ -26,7 +26,7 @@ class MultiNodeJob(Job):
     torchrun launcher, torchrun. docs/training.md explains how training code resumes.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

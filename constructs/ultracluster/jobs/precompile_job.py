@@ -15,7 +15,6 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
 from ultracluster_catalog.neuron.neuron import (
@@ -25,7 +24,8 @@ from ultracluster_catalog.neuron.neuron import (
 )
 from ultracluster_catalog.neuron.neuron_settings import compile_target
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["PrecompileJob", "precompile_queue"]
 
@@ -56,7 +56,7 @@ class PrecompileJob(Job):
     (Neuron documentation: neuron_parallel_compile, page source of 2026-03-13; Llama tutorial, read 2026-11.)
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

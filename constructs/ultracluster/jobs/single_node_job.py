@@ -12,7 +12,7 @@ from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["SingleNodeJob"]
 
@@ -24,7 +24,7 @@ class SingleNodeJob(Job):
     to two containers on a node, so the job requests all vCPUs and a second job waits for another node.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

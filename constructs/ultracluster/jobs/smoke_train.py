@@ -12,7 +12,7 @@ from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["SmokeTrain"]
 
@@ -25,7 +25,7 @@ class SmokeTrain(MultiNodeJob):
     and the framework for the device. Put the gate into `depends_on` of the job that it protects.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -12,16 +12,12 @@ from ultracluster.network.efa_rules import add_efa_rules
 from ultracluster.network.nat_gateway import define_nat_gateway
 from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import get_instance_type
-from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout, network_interfaces
-from ultracluster_catalog.places.cluster_subnet import (
-    FILE_SYSTEM_ADDRESSES,
-    NODE_SERVICES,
-    check_available_addresses,
-    cluster_addresses,
-)
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
+from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.network import check_available_addresses, cluster_addresses, network_interfaces
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["ClusterNetwork"]
 
@@ -36,7 +32,7 @@ class ClusterNetwork(Construct):
     internet gateway: nodes reach AWS services through interface endpoints, and S3 through a gateway endpoint.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
@@ -117,7 +113,7 @@ class ClusterNetwork(Construct):
             )
 
     @classmethod
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def from_subnet(
         cls,
         scope: Construct,

@@ -2,8 +2,8 @@
 
 import ipaddress
 
-from ultracluster_catalog.places.addresses import subnet_prefix
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.network import smallest_subnet_prefix
 
 __all__ = ["public_subnet_cidr", "subnet_cidr"]
 
@@ -56,7 +56,7 @@ def subnet_cidr(cidr: str, needed: int, prefix: int | None, *, nat_gateway: bool
     if chosen is None:
         # With a public subnet, the largest possible subnet is half of the VPC.
         largest = network.prefixlen + nat_gateway
-        chosen = max(largest, min(_LARGEST_DEFAULT_PREFIX, subnet_prefix(needed)))
+        chosen = max(largest, min(_LARGEST_DEFAULT_PREFIX, smallest_subnet_prefix(needed)))
     size = 2 ** (32 - chosen)
     if chosen < network.prefixlen or size < needed:
         raise FindingsError(

@@ -18,14 +18,11 @@ from ultracluster.nodes.node_role import define_node_role
 from ultracluster.nodes.user_data import node_user_data
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import get_instance_type, unsourced
-from ultracluster_catalog.machines.nic_layouts import (
-    NetworkInterface,
-    check_network_interfaces,
-)
-from ultracluster_catalog.machines.scratch import check_scratch
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.machines import check_figures_are_sourced, check_scratch, get_instance_type
+from ultracluster_rules.network import check_network_interfaces
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["NodeGroup"]
 
@@ -44,7 +41,7 @@ class NodeGroup(Construct):
     cluster: it masks the ECS agent and keeps running for inspection.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
@@ -105,7 +102,7 @@ class NodeGroup(Construct):
         if findings:
             raise FindingsError(findings)
         super().__init__(scope, construct_id)
-        for finding in (*unsourced(machine), *check_network_interfaces(machine, interfaces)):
+        for finding in (*check_figures_are_sourced(machine), *check_network_interfaces(machine, interfaces)):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         self._network = network
         self._network_interfaces = interfaces

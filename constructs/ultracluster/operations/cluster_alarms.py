@@ -13,6 +13,8 @@ from ultracluster._foundation.private_topic import grant_publish
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.observability.alarms import AlarmThresholds
+from ultracluster_rules.alarms import check_alarm_thresholds
+from ultracluster_rules.findings import FindingsError
 
 __all__ = ["ClusterAlarms"]
 
@@ -54,10 +56,15 @@ class ClusterAlarms(Construct):
             emails: Addresses to subscribe to a new topic; each must confirm. Default: none.
             thresholds: Thresholds of the alarms. Default: those of `AlarmThresholds`.
             kms_key: KMS key for a new topic; its policy must allow CloudWatch to use it. Default: none.
+
+        Raises:
+            FindingsError: If a threshold is not an integer within its limits (UC6440).
         """
+        self._thresholds = thresholds or AlarmThresholds()
+        if findings := check_alarm_thresholds(self._thresholds):
+            raise FindingsError(findings)
         super().__init__(scope, construct_id)
         self._metrics = metrics
-        self._thresholds = thresholds or AlarmThresholds()
         self._alarms: dict[str, cloudwatch.Alarm] = {}
         self._topic = topic or self._new_topic(emails, kms_key)
         self._define_money()

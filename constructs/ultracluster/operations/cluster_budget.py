@@ -16,10 +16,11 @@ from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.private_topic import grant_publish, publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.scheduling.training_queue import TrainingQueue
-from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG, check_budget
+from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
+from ultracluster_rules.budgets import check_budget
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["ClusterBudget"]
 
@@ -34,7 +35,7 @@ class ClusterBudget(Construct):
     account; until then the budget stays at 0. A Capacity Block is billed in the month of its purchase.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -14,8 +14,8 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.purchasing.capacity_ledger import CapacityLedger
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.machines import get_instance_type
 
 __all__ = ["CapacityPurchaseRole", "CapacitySearchRole"]
 

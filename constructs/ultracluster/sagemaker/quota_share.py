@@ -14,7 +14,7 @@ from ultracluster_catalog.limits.sagemaker import (
     TRAINING_PLAN_TYPES,
 )
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.plain_numbers import refuse_other_numbers
+from ultracluster_rules.numbers import reject_unsafe_numbers
 
 __all__ = ["QuotaShare", "check_instances", "check_plan", "check_shares"]
 
@@ -42,7 +42,7 @@ class QuotaShare:
     preempt_within: bool = False
 
     def __post_init__(self) -> None:
-        refuse_other_numbers(self)
+        reject_unsafe_numbers(self)
 
 
 def check_instances(instances: Mapping[str, int]) -> list[Finding]:

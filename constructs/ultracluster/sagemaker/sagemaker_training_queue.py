@@ -9,7 +9,7 @@ from constructs import Construct
 
 from ultracluster.sagemaker.quota_share import QuotaShare, check_instances, check_plan, check_shares
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["SageMakerTrainingQueue"]
 
@@ -24,7 +24,7 @@ class SageMakerTrainingQueue(Construct):
     none. Waiting jobs have no time limit, because it would also cancel those that wait for a training plan to start.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
 
-from ultracluster_catalog.limits.queues import MOST_RESERVED_PERCENT, SHARE_DECAY_SECONDS, check_shares
+from ultracluster_catalog.limits.queues import MOST_RESERVED_PERCENT, SHARE_DECAY_SECONDS
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.plain_numbers import refuse_other_numbers
+from ultracluster_rules.numbers import reject_unsafe_numbers
+from ultracluster_rules.queues import check_shares
 
 __all__ = ["FairShare"]
 
@@ -36,7 +37,7 @@ class FairShare:
     decay: Duration = field(default_factory=lambda: Duration.days(1))
 
     def __post_init__(self) -> None:
-        refuse_other_numbers(self)
+        reject_unsafe_numbers(self)
         findings = check_shares(self.parts, path="parts")
         percent = self.compute_reservation_percent
         if not 0 <= percent <= MOST_RESERVED_PERCENT:

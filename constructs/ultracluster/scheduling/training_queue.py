@@ -16,7 +16,7 @@ from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, MOST_NODES, MOST_PRIORITY
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["TrainingQueue"]
 
@@ -33,7 +33,7 @@ class TrainingQueue(Construct):
     before the start and after the end of a block, lets the job move on.
     """
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

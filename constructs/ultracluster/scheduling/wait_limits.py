@@ -7,8 +7,9 @@ from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
 
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
-from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS, WAIT_LIMIT_SECONDS, check_wait_limits
+from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS, WAIT_LIMIT_SECONDS
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.queues import check_wait_limits
 
 __all__ = ["WaitLimits"]
 

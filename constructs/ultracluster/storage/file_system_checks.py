@@ -9,13 +9,13 @@ from aws_cdk import Token
 from aws_cdk import aws_kms as kms
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation, check_associations
+from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.lustre_checks import check_file_system
+from ultracluster_rules.lustre import check_associations, check_file_system
+from ultracluster_rules.machines import get_instance_type
 
 __all__ = ["check_existing_file_system", "check_new_file_system", "warn_of_existing_file_system"]
 

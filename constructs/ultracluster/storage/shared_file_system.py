@@ -22,7 +22,7 @@ from ultracluster.storage.lustre_rules import add_lustre_rules
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.plain_numbers import takes_plain_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["SharedFileSystem"]
 
@@ -31,7 +31,7 @@ __all__ = ["SharedFileSystem"]
 class SharedFileSystem(Construct):
     """An FSx for Lustre file system in the subnet of the cluster, retained when the stack is deleted."""
 
-    @takes_plain_numbers
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

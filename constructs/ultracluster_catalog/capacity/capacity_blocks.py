@@ -1,7 +1,7 @@
-"""Capacity Blocks for ML: where they are sold, for how long, and the clock that ends them.
+"""Capacity Blocks for ML: Regions, durations, and the schedule of their end.
 
-Figures: EC2 User Guide, Capacity Blocks for ML, read in September or October 2026; enumerations as in botocore 1.44.5. AWS's own
-pages disagree on two points, and both readings are kept: the names of the events, and the Regions of trn2.48xlarge.
+Figures: EC2 User Guide, Capacity Blocks for ML, read in September or October 2026; enumerations as in botocore 1.44.5. AWS's pages
+disagree on two points, and both readings are kept: the names of the events, and the Regions of trn2.48xlarge.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_catalog.machines.instance_types import FAMILIES, INSTANCE_TYPES, MACHINES
 
 __all__ = [
     "BLOCK_DELIVERED_EVENTS",
@@ -42,111 +41,77 @@ __all__ = [
     "WARNING_BEFORE_END",
     "block_durations",
     "block_regions",
-    "check_block_duration",
     "drain_before_end",
     "is_block_duration",
     "sold_by_instance_type",
 ]
 
 BLOCK_REGIONS_DATED: Final = date(2026, 9, 1)
-"""The User Guide's table of Regions was read on this day or up to two months later."""
+"""Earliest day on which the User Guide's table of Regions was read; the latest is two months later."""
+
+_SALES: Final = {name: machine.blocks for name, machine in MACHINES.items() if machine.blocks}
 
 BLOCK_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        name: tuple(regions.split())
-        for name, regions in {
-            "trn1.32xlarge": (
-                "us-east-1 us-east-2 us-west-2 eu-north-1 ap-south-1 ap-southeast-2 ap-southeast-4"
-            ),
-            "trn2.3xlarge": "ap-southeast-4 sa-east-1",
-            "trn2.48xlarge": "us-east-2",
-            "p4d.24xlarge": "us-east-1 us-east-2 us-west-2",
-            "p4de.24xlarge": "us-east-1 us-west-2",
-            "p5.4xlarge": (
-                "us-east-1 us-east-2 us-west-2 eu-west-2 ap-northeast-1 ap-south-1 ap-southeast-2 sa-east-1"
-            ),
-            "p5.48xlarge": (
-                "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 "
-                "ap-southeast-2 ap-southeast-3 sa-east-1"
-            ),
-            "p5e.48xlarge": (
-                "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 "
-                "ap-southeast-2 ap-southeast-3 sa-east-1"
-            ),
-            "p5en.48xlarge": (
-                "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 eu-south-2 ap-northeast-1 "
-                "ap-northeast-2 ap-south-1 ap-southeast-2 ap-southeast-3"
-            ),
-            "p6-b200.48xlarge": (
-                "us-east-1 us-east-2 us-west-2 eu-north-1 eu-west-3 ap-south-1 ap-south-2 us-gov-east-1 us-gov-west-1"
-            ),
-            "p6-b300.48xlarge": (
-                "us-east-1 us-west-2 ap-northeast-2 ap-south-2 ap-southeast-3 us-gov-east-1"
-            ),
-        }.items()
-    }
+    {name: blocks.regions for name, blocks in _SALES.items()}
 )
 """Regions that the User Guide lists for Capacity Blocks of an instance type; types without blocks are absent."""
 
 BLOCK_LOCAL_ZONES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "p5.48xlarge": ("us-east-1-atl-2a",),
-        "p5e.48xlarge": ("us-west-2-phx-2a",),
-        "p5en.48xlarge": ("us-east-1-atl-2a",),
-        "p6-b300.48xlarge": ("us-east-1-atl-2a",),
-    }
+    {name: blocks.local_zones for name, blocks in _SALES.items() if blocks.local_zones}
 )
 """Local Zones with Capacity Blocks, by instance type. An account must opt in to a Local Zone."""
 
 BLOCK_REGIONS_SEEN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"trn2.48xlarge": ("ap-south-2",)}
+    {name: blocks.regions_seen for name, blocks in _SALES.items() if blocks.regions_seen}
 )
 """Regions with real offerings that the User Guide does not list: a field report of 2026-10-03."""
 
-ULTRASERVER_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"u-trn2x64": ("us-east-2",)})
+ULTRASERVER_REGIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {name: regions for family in FAMILIES for name, regions in family.ultraserver_regions.items()}
+)
 """Regions with Capacity Blocks of UltraServers, by UltraServer type."""
 
 SHORTEST_BLOCK: Final = timedelta(days=1)
-"""The shortest block. What AWS returns may differ by hours, because every block ends at the same time of day."""
+"""Shortest block. Offerings may differ by hours, because every block ends at the same time of day."""
 
 LONGEST_BLOCK: Final = timedelta(days=182)
-"""The longest block, extensions included."""
+"""Longest block, including extensions."""
 
 NEAREST_START: Final = timedelta(minutes=30)
-"""Blocks are offered with a start as near as this."""
+"""Minimum time until the start of an offered block."""
 
 FURTHEST_START: Final = timedelta(weeks=8)
-"""Blocks are offered with a start up to this far ahead."""
+"""Maximum time until the start of an offered block."""
 
 MAX_INSTANCES_PER_BLOCK: Final = 64
-"""Instances in one block; some types and Regions have less."""
+"""Maximum number of instances in a block; some types and Regions have fewer."""
 
 MAX_INSTANCES_ACROSS_BLOCKS: Final = 256
-"""Instances in all blocks of an account, and of an organization on any one date."""
+"""Maximum number of instances in all blocks of an account, and of an organization on any one date."""
 
 BLOCK_END_UTC: Final = time(11, 30)
 """Every block ends at this time of day, UTC."""
 
 WARNING_BEFORE_END: Final = timedelta(minutes=40)
-"""When EC2 sends the expiration warning, best effort."""
+"""Time before the end at which EC2 sends the expiration warning (best effort)."""
 
 TERMINATION_BEFORE_END: Final = timedelta(minutes=30)
-"""When EC2 starts to terminate instances."""
+"""Time before the end at which EC2 starts to terminate instances."""
 
 ULTRASERVER_TERMINATION_BEFORE_END: Final = timedelta(minutes=60)
-"""When EC2 starts to terminate the instances of UltraServers."""
+"""Time before the end at which EC2 starts to terminate the instances of UltraServers."""
 
 DRAIN_BEFORE_END: Final = timedelta(minutes=40)
-"""When work must stop: ten minutes before EC2 starts to terminate instances."""
+"""Time before the end at which work must stop: ten minutes before EC2 starts to terminate instances."""
 
 ULTRASERVER_DRAIN_BEFORE_END: Final = timedelta(minutes=70)
-"""When work must stop on UltraServers: ten minutes before EC2 starts to terminate their instances."""
+"""The same for UltraServers: ten minutes before EC2 starts to terminate their instances."""
 
 EXTENSION_OPENS: Final = timedelta(days=57)
-"""An extension can be bought from this long before the end."""
+"""Time before the end from which an extension can be bought."""
 
 EXTENSION_CLOSES: Final = timedelta(hours=1)
-"""An extension can be bought until this long before the end."""
+"""Time before the end until which an extension can be bought."""
 
 BLOCK_STATES: Final = (
     "active",
@@ -173,7 +138,7 @@ BLOCK_PLATFORMS: Final = (
     "SUSE Linux",
     "Ubuntu Pro",
 )
-"""Platforms that blocks are sold for; that of the AMI must be the same."""
+"""Platforms of Capacity Blocks; the AMI must have the same."""
 
 BLOCK_DELIVERED_EVENTS: Final = ("Capacity Block Delivered", "Capacity Block Reservation Delivered")
 """Detail types of the event at the start: the current name, and that of older pages. Match both."""
@@ -193,16 +158,15 @@ _DAILY_UP_TO: Final = timedelta(days=14)
 
 
 def block_regions(instance_type: str) -> tuple[str, ...]:
-    """List the Regions to look for blocks of an instance type in: those of the guide, then those seen besides.
+    """Return the Regions with blocks of an instance type: those of the guide, then others that were seen.
 
-    For a type that is sold by UltraServer, the Regions of its UltraServer.
+    For a type that is sold by UltraServer, return the Regions of its UltraServer.
 
     Args:
-        instance_type: The API name.
+        instance_type: API name.
 
     Returns:
-        Regions; empty when no block of the type is known. A Region that is not listed deserves a warning, never a
-        refusal.
+        Regions; empty if no block of the type is known. Warn about a Region that is not listed, but do not reject it.
     """
     row = INSTANCE_TYPES.get(instance_type)
     if row is not None and row.ultraserver_type is not None:
@@ -216,7 +180,7 @@ def sold_by_instance_type(instance_type: InstanceType) -> bool:
 
 
 def drain_before_end(instance_type: InstanceType) -> timedelta:
-    """How long before the end of a block work on instances of this type must stop."""
+    """Return the time before the end of a block at which work on instances of this type must stop."""
     return ULTRASERVER_DRAIN_BEFORE_END if instance_type.ultraserver_type else DRAIN_BEFORE_END
 
 
@@ -228,39 +192,14 @@ def is_block_duration(hours: int) -> bool:
 
 
 def block_durations(*, min_hours: int, max_hours: int) -> tuple[int, ...]:
-    """List every duration that AWS sells, in hours, shortest first.
+    """Return every duration that AWS sells, in hours, shortest first.
 
     Args:
-        min_hours: The shortest to list, itself included.
-        max_hours: The longest to list, itself included.
+        min_hours: Shortest duration, inclusive.
+        max_hours: Longest duration, inclusive.
     """
     day = _DAY // timedelta(hours=1)
     longest = min(max_hours, LONGEST_BLOCK // timedelta(hours=1))
     return tuple(
         hours for hours in range(day, longest + 1, day) if hours >= min_hours and is_block_duration(hours)
     )
-
-
-def check_block_duration(hours: int) -> list[Finding]:
-    """Find out whether AWS sells blocks of this many hours.
-
-    Args:
-        hours: Duration in hours.
-
-    Returns:
-        UC7101 with the nearest durations that are sold; empty when this one is.
-    """
-    if is_block_duration(hours):
-        return []
-    sold = block_durations(min_hours=0, max_hours=LONGEST_BLOCK // timedelta(hours=1))
-    shorter = [duration for duration in sold if duration < hours][-1:]
-    longer = [duration for duration in sold if duration > hours][:1]
-    nearest = " and ".join(f"{duration} hours" for duration in shorter + longer)
-    return [
-        Finding(
-            code="UC7101",
-            problem=f"got {quote(hours)} hours",
-            allowed="1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks",
-            remedy=f"The nearest: {nearest}.",
-        )
-    ]

@@ -1,15 +1,11 @@
-"""What AWS Batch takes for a queue: its compute environments, priority, shares and limits on waiting jobs.
+"""Limits of AWS Batch job queues: compute environments, priority, shares and limits on waiting jobs.
 
 Source: API Reference of AWS Batch as in botocore 1.44.5, and the CloudFormation schema of AWS::Batch::JobQueue, both
 read 2026-11-21.
 """
 
-import re
-from collections.abc import Collection, Mapping
-from itertools import combinations
+from collections.abc import Mapping
 from typing import Final
-
-from ultracluster_rules.findings import Finding, quote
 
 __all__ = [
     "MOST_ENVIRONMENTS",
@@ -22,120 +18,41 @@ __all__ = [
     "SHARE_DECAY_SECONDS",
     "WAIT_LIMIT_REASONS",
     "WAIT_LIMIT_SECONDS",
-    "check_shares",
-    "check_wait_limits",
 ]
 
 MOST_ENVIRONMENTS: Final = 3
-"""Compute environments of one queue."""
+"""Maximum number of compute environments of a queue."""
 
 MOST_NODES: Final = 1000
-"""Nodes of one multi-node job (AWS Batch User Guide, multi-node parallel jobs, read 2026-10), and so of one source of capacity."""
+"""Maximum number of nodes of a multi-node job (AWS Batch User Guide, read 2026-10), and so of one source of capacity."""
 
 MOST_PRIORITY: Final = 1000
-"""Priority of a queue, from 0."""
+"""Highest priority of a queue; the lowest is 0."""
 
 MOST_SHARES: Final = 500
-"""Share identifiers that are active in a queue."""
+"""Maximum number of share identifiers that are active in a queue."""
 
 QUEUE_NAME_TAG: Final = "ultracluster:queue-name"
-"""Tag of the further queues of a cluster with their name; its own queue has none."""
+"""Tag with the name of an additional queue of a cluster; the default queue has none."""
 
 MOST_RESERVED_PERCENT: Final = 99
-"""What a queue can keep free for share identifiers without jobs, from 0."""
+"""Highest percentage of compute that a queue reserves for share identifiers without jobs; the lowest is 0."""
 
 MOST_PARTS: Final = 1000
-"""Parts of one share, from 1. A limit of ours: the weight factor is the inverse, and AWS Batch takes 0.0001 to 999.9999."""
+"""Maximum number of parts of a share; the minimum is 1.
+
+Our own limit: the weight factor is the inverse, for which AWS Batch accepts 0.0001 to 999.9999.
+"""
 
 SHARE_DECAY_SECONDS: Final = (600, 604_800)
-"""How long the use of a share is remembered, least and most."""
+"""Minimum and maximum time in seconds for which past usage of a share counts."""
 
 WAIT_LIMIT_SECONDS: Final = (600, 86_400)
-"""When a job that waits at the head of a queue is cancelled, least and most."""
+"""Minimum and maximum time in seconds after which a job that waits at the head of a queue is cancelled."""
 
 WAIT_LIMIT_REASONS: Final[Mapping[str, str]] = {
     "insufficient_capacity": "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
     "exceeds_environments": "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE",
     "exceeds_nodes": "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT",
 }
-"""Our names of the reasons for which AWS Batch cancels a waiting job."""
-
-_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9]{1,255}\*?")
-
-
-def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
-    """Find what AWS Batch refuses about the shares of a queue.
-
-    Args:
-        parts: Parts of each share identifier.
-        path: Where they were given.
-
-    Returns:
-        UC6301 for identifiers, UC6302 for parts, UC6303 for identifiers that overlap or are too many.
-    """
-    findings = [
-        Finding(
-            code="UC6301",
-            problem=f"got {quote(identifier)}",
-            allowed="1 to 255 letters and digits, and an asterisk at the end for all that begin so",
-            path=path,
-        )
-        for identifier in parts
-        if not _IDENTIFIER.fullmatch(identifier)
-    ]
-    findings += [
-        Finding(
-            code="UC6302", problem=f"got {quote(each)}", allowed=f"1 to {MOST_PARTS:,}", path=f"{path}.{name}"
-        )
-        for name, each in parts.items()
-        if not 1 <= each <= MOST_PARTS
-    ]
-    findings += [
-        Finding(
-            code="UC6303",
-            problem=f"{quote(prefix)} stands for {quote(other)} too",
-            remedy="Leave one of them out",
-            path=path,
-        )
-        for one, another in combinations(sorted(parts), 2)
-        for prefix, other in ((one, another), (another, one))
-        if prefix.endswith("*") and other.startswith(prefix[:-1])
-    ]
-    if len(parts) > MOST_SHARES:
-        findings.append(
-            Finding(
-                code="UC6303",
-                problem=f"got {len(parts)} share identifiers",
-                allowed=f"up to {MOST_SHARES}",
-                path=path,
-            )
-        )
-    return findings
-
-
-def check_wait_limits(limits: Collection[str], *, block: bool, reserved: bool, path: str) -> list[Finding]:
-    """Find limits that would cancel jobs which only wait for their capacity to start.
-
-    Args:
-        limits: Names of the limits that are set, of `WAIT_LIMIT_REASONS`.
-        block: Whether the queue is in front of a Capacity Block. Its environment is closed until it starts, and
-            whether AWS Batch counts a closed one as large enough is not documented.
-        reserved: Whether the queue is in front of other reserved capacity, which may start later too.
-        path: Where they were given; empty for the top.
-
-    Returns:
-        UC6307 for each of them.
-    """
-    refused = {"insufficient_capacity": block or reserved, "exceeds_environments": block}
-    return [
-        Finding(
-            code="UC6307",
-            problem="the queue is in front of "
-            + ("a Capacity Block" if block else "reserved capacity")
-            + ", and the limit would cancel jobs that wait for it to start",
-            remedy="Leave it out; `ultracluster jobs why` says what a job waits for",
-            path=f"{path}.{name}".lstrip("."),
-        )
-        for name in limits
-        if refused.get(name)
-    ]
+"""Reasons for which AWS Batch cancels a waiting job, by our names."""

@@ -1,4 +1,4 @@
-"""Service Quotas of EC2 for accelerated instances: codes, so that a message can say what to request.
+"""Service Quotas of EC2 for accelerated instances, with the codes to request an increase by.
 
 All count vCPUs in one Region, all start at 0 in a new account, and all can be raised.
 """
@@ -11,6 +11,8 @@ from typing import Final
 
 from ultracluster_catalog.limits.service_quotas import quota_request_command
 from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.instance_types import FAMILIES
+from ultracluster_catalog.machines.machine import BlockQuotaCodes
 
 __all__ = [
     "CAPACITY_BLOCK_QUOTAS",
@@ -31,8 +33,8 @@ class Quota:
     Attributes:
         code: The quota code, such as ``L-64569A79``.
         name: Its name in the Service Quotas console.
-        source: Where code and name come from.
-        dated: The day of the newest evidence.
+        source: Source of code and name.
+        dated: Day of the newest evidence.
     """
 
     code: str
@@ -41,11 +43,11 @@ class Quota:
     dated: date
 
     def request_command(self, *, vcpus: int, region: str) -> str:
-        """Give the AWS CLI command that asks for this quota.
+        """Return the AWS CLI command that requests an increase of this quota.
 
         Args:
-            vcpus: The value to ask for.
-            region: The Region to ask in.
+            vcpus: New value of the quota.
+            region: Region of the quota.
         """
         return quota_request_command(service="ec2", code=self.code, value=vcpus, region=region)
 
@@ -69,15 +71,13 @@ _FIELD: Final = "lists of quotas from accounts in use; not in AWS's guide"
 _FIELD_DATED: Final = date(2026, 10, 3)
 
 
-def _blocks(
-    family: str, account: str, organization: str | None, *, in_guide: bool = True
-) -> CapacityBlockQuotas:
-    source, dated = (_GUIDE, _GUIDE_DATED) if in_guide else (_FIELD, _FIELD_DATED)
-    name = f"Concurrent {family} Capacity Blocks per"
+def _blocks(codes: BlockQuotaCodes) -> CapacityBlockQuotas:
+    source, dated = (_GUIDE, _GUIDE_DATED) if codes.in_guide else (_FIELD, _FIELD_DATED)
+    name = f"Concurrent {codes.family} Capacity Blocks per"
     return CapacityBlockQuotas(
-        account=Quota(code=account, name=f"{name} account", source=source, dated=dated),
-        organization=Quota(code=organization, name=f"{name} organization", source=source, dated=dated)
-        if organization
+        account=Quota(code=codes.account, name=f"{name} account", source=source, dated=dated),
+        organization=Quota(code=codes.organization, name=f"{name} organization", source=source, dated=dated)
+        if codes.organization
         else None,
     )
 
@@ -87,19 +87,9 @@ def _guide(code: str, name: str) -> Quota:
 
 
 CAPACITY_BLOCK_QUOTAS: Final[Mapping[str, CapacityBlockQuotas]] = MappingProxyType(
-    {
-        "trn1": _blocks("Trn1", "L-2E30FD7D", "L-C4947F9A"),
-        "trn2": _blocks("Trn2", "L-64569A79", "L-24E8B4C0"),
-        "p4d": _blocks("P4d", "L-2C8F52B3", "L-B67430DE"),
-        "p4de": _blocks("P4de", "L-CFF3E941", "L-9AC70153", in_guide=False),
-        "p5": _blocks("P5", "L-DA6814F2", "L-8131B2C6"),
-        "p5e": _blocks("P5e", "L-C45F30BC", "L-AD1D1866"),
-        "p5en": _blocks("P5en", "L-4F9BB70B", "L-7EA86503"),
-        "p6-b200": _blocks("P6-B200", "L-8B23CEF3", "L-B36AAB51", in_guide=False),
-        "p6-b300": _blocks("P6-B300", "L-9C38E5AB", None, in_guide=False),
-    }
+    {name: _blocks(codes) for family in FAMILIES for name, codes in family.block_quotas.items()}
 )
-"""Quotas on Capacity Blocks by instance family. Which one counts UltraServers of trn2u is not documented."""
+"""Quotas on Capacity Blocks by instance family. Which one UltraServers of trn2u count against is not documented."""
 
 ON_DEMAND_QUOTAS: Final[Mapping[str, Quota]] = MappingProxyType(
     {
@@ -129,15 +119,15 @@ def _instance_class(instance_type: InstanceType) -> str:
 
 
 def capacity_block_quotas(instance_type: InstanceType) -> CapacityBlockQuotas | None:
-    """Give the quotas that a Capacity Block of this type counts against; None where they are not known."""
+    """Return the quotas that a Capacity Block of this type counts against; None where they are not known."""
     return CAPACITY_BLOCK_QUOTAS.get(_family(instance_type))
 
 
 def on_demand_quota(instance_type: InstanceType) -> Quota:
-    """Give the quota that On-Demand Instances of this type count against."""
+    """Return the quota that On-Demand Instances of this type count against."""
     return ON_DEMAND_QUOTAS[_instance_class(instance_type)]
 
 
 def spot_quota(instance_type: InstanceType) -> Quota:
-    """Give the quota that Spot Instances of this type count against."""
+    """Return the quota that Spot Instances of this type count against."""
     return SPOT_QUOTAS[_instance_class(instance_type)]

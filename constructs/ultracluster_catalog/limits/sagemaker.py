@@ -5,6 +5,8 @@ Sources: the SageMaker model of botocore 1.44.5 (`TrainingInstanceType`, `Reserv
 
 from typing import Final
 
+from ultracluster_catalog.machines.instance_types import MACHINES
+
 __all__ = [
     "MOST_QUOTA_UNITS",
     "MOST_SERVICE_PAYLOAD_BYTES",
@@ -14,42 +16,26 @@ __all__ = [
     "TRAINING_PLAN_TYPES",
 ]
 
-SAGEMAKER_TRAINING_TYPES: Final = (
-    "ml.trn1.2xlarge",
-    "ml.trn1.32xlarge",
-    "ml.trn1n.32xlarge",
-    "ml.trn2.48xlarge",
-    "ml.p4d.24xlarge",
-    "ml.p4de.24xlarge",
-    "ml.p5.4xlarge",
-    "ml.p5.48xlarge",
-    "ml.p5e.48xlarge",
-    "ml.p5en.48xlarge",
+SAGEMAKER_TRAINING_TYPES: Final = tuple(
+    f"ml.{name}" for name, machine in MACHINES.items() if machine.sagemaker_training
 )
-"""Types of training jobs: Trainium, and the GPUs that it is compared with."""
+"""Instance types of training jobs: Trainium, and the GPUs that it is compared with."""
 
-TRAINING_PLAN_TYPES: Final = (
-    "ml.trn1.32xlarge",
-    "ml.trn2.48xlarge",
-    "ml.p4d.24xlarge",
-    "ml.p4de.24xlarge",
-    "ml.p5.4xlarge",
-    "ml.p5.48xlarge",
-    "ml.p5e.48xlarge",
-    "ml.p5en.48xlarge",
+TRAINING_PLAN_TYPES: Final = tuple(
+    f"ml.{name}" for name, machine in MACHINES.items() if machine.training_plans
 )
 """Those of them that a training plan can reserve."""
 
 TRAINING_PLAN_ARN: Final = (
     r"arn:aws[a-z\-]*:sagemaker:(?P<region>[a-z0-9\-]*):[0-9]{12}:training-plan/[A-Za-z0-9\-]+"
 )
-"""A training plan, as a pattern of `re` over the whole text."""
+"""Regular expression that matches the ARN of a training plan as a whole."""
 
 TRAINING_JOB_NAME_PREFIX: Final = "AWSBatch"
-"""What AWS Batch calls its training jobs; the policy of its service-linked role (2025-07-15) names no others."""
+"""Prefix of the training jobs that AWS Batch creates; the policy of its service-linked role (2025-07-15) allows no other."""
 
 MOST_QUOTA_UNITS: Final = 5
-"""Instance types of one service environment with quota shares (AWS Batch User Guide, October 2026)."""
+"""Maximum number of instance types of a service environment with quota shares (AWS Batch User Guide, October 2026)."""
 
 MOST_SERVICE_PAYLOAD_BYTES: Final = 10 * 1024
-"""Size of the request that a service job carries (AWS Batch quotas)."""
+"""Maximum size in bytes of the request payload of a service job (AWS Batch quotas)."""

@@ -1,6 +1,6 @@
-"""Limits of AWS services that clusters run into as they grow, each with its scope, source and date.
+"""Limits of AWS services that growing clusters reach, with scope, source and date.
 
-Those of Capacity Blocks, of queues and of Lustre are where the rest of their subject is, and are only gathered here.
+Limits of Capacity Blocks, queues and Lustre are defined in the modules of their subject and collected here.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class LimitScope(StrEnum):
-    """What one count of a limit is taken over."""
+    """Scope of a limit."""
 
     BLOCK = "Capacity Block"
     JOB = "job"
@@ -45,13 +45,13 @@ class ServiceLimit:
     """One limit.
 
     Attributes:
-        name: What is counted, in words.
-        value: The most there can be, in a new account where it can be raised.
-        scope: What the count is taken over.
-        adjustable: Whether AWS documents that it can be raised. None where no document says it either way.
-        source: Where the figure comes from.
-        dated: The day of the newest evidence.
-        quota_code: Code in Service Quotas. Default: none is known.
+        name: What is counted.
+        value: Maximum; that of a new account where it is adjustable.
+        scope: Scope of the count.
+        adjustable: Whether AWS documents that it can be raised. None where it is not documented.
+        source: Source of the figure.
+        dated: Day of the newest evidence.
+        quota_code: Code in Service Quotas. Default: not known.
     """
 
     name: str
@@ -72,12 +72,14 @@ TEMPLATE_OUTPUTS: Final = 200
 """Outputs of one template; an export to another stack is one of them (same page)."""
 
 TEMPLATE_SIZE_BYTES: Final = 1_000_000
-"""Size of a template that lies in S3, where the CDK puts it. The same page says 1 MB; the smaller reading is taken."""
+"""Size in bytes of a template in S3, where the CDK uploads it. The same page says 1 MB; the smaller reading is used."""
 
 RUN_INSTANCES_REFILL_PER_SECOND: Final = 2
-"""Instances a second that can be launched when the bucket of `run-instances` is empty (EC2 Developer Guide, request
-throttling, read 2026-11-21). Launches by Auto Scaling count as those of the account; those of AWS Batch, which launches through
-it, are taken as such: no document says so of them."""
+"""Instances per second that can be launched when the bucket of `run-instances` is empty.
+
+Source: EC2 Developer Guide, request throttling, read 2026-11-21. Launches by Auto Scaling count against the account. We
+assume the same for AWS Batch, which launches through Auto Scaling; it is not documented.
+"""
 
 
 def _limit(
@@ -183,4 +185,4 @@ SERVICE_LIMITS: Final[Mapping[str, ServiceLimit]] = MappingProxyType(
         "stacks": _limit("CloudFormation stacks", 2000, LimitScope.REGION, adjustable=True, source=_STACKS),
     }
 )
-"""The limits by a short name of ours. Block quotas, which count vCPUs, are in `ultracluster_catalog.limits.quotas`."""
+"""Limits by a short name. Block quotas, which count vCPUs, are in `ultracluster_catalog.limits.quotas`."""

@@ -1,4 +1,4 @@
-"""Service Quotas on what a cluster takes beside its nodes: codes, and what a new account has.
+"""Service Quotas on what a cluster uses besides its nodes: codes and default values.
 
 Those on accelerated instances are in `ultracluster_catalog.limits.quotas`.
 """
@@ -22,10 +22,10 @@ class ServiceQuota:
         service: The service, as Service Quotas spells it.
         code: Its code, such as ``L-F678F1CE``.
         name: Its name in the console.
-        default: What a new account has.
+        default: Value in a new account.
         adjustable: Whether it can be raised.
-        source: Where this comes from.
-        dated: The day of the newest evidence.
+        source: Source of the figures.
+        dated: Day of the newest evidence.
     """
 
     service: str
@@ -38,13 +38,13 @@ class ServiceQuota:
 
 
 def quota_request_command(*, service: str, code: str, value: int, region: str) -> str:
-    """Give the AWS CLI command that asks for a quota.
+    """Return the AWS CLI command that requests an increase of a quota.
 
     Args:
         service: The service, as Service Quotas spells it.
         code: Code of the quota.
-        value: The value to ask for.
-        region: The Region to ask in.
+        value: New value of the quota.
+        region: Region of the quota.
     """
     return (
         f"aws service-quotas request-service-quota-increase --service-code {service} "
@@ -57,7 +57,7 @@ _READ: Final = date(2026, 11, 21)
 
 
 def _of_limit(limit: str, *, service: str, name: str, code: str = "") -> ServiceQuota:
-    """A quota whose value is a limit of `ultracluster_catalog.limits.service_limits`; a code that is missing there is of such lists."""
+    """Describe a quota whose value is a limit of `ultracluster_catalog.limits.service_limits`."""
     known = SERVICE_LIMITS[limit]
     return ServiceQuota(
         service=service,
@@ -106,4 +106,4 @@ SERVICE_QUOTAS: Final[Mapping[str, ServiceQuota]] = MappingProxyType(
         ),
     }
 )
-"""Quotas by our name of them."""
+"""Quotas by a short name."""

@@ -1,4 +1,4 @@
-"""Amazon FSx for Lustre: what a file system is asked to be, and the values that FSx takes.
+"""Amazon FSx for Lustre: settings of a file system, and the values that FSx accepts.
 
 Figures: FSx for Lustre User Guide (deployment options, metadata performance, SSD read cache, EFA, backups, quotas; read
 October 2026) and the CreateFileSystem model of botocore 1.44.5.
@@ -32,47 +32,47 @@ METADATA_IOPS: Final[tuple[int, ...]] = (1500, 3000, 6000, *range(12_000, 192_00
 """Metadata IOPS that can be provisioned on SSD storage."""
 
 INTELLIGENT_TIERING: Final = "INTELLIGENT_TIERING"
-"""The storage type without a size: it grows with its data and is paid by throughput, cache, data and requests."""
+"""Storage type without a fixed size; billed by throughput, cache, stored data and requests."""
 
 STORAGE_TYPES: Final = ("SSD", "HDD", INTELLIGENT_TIERING)
 """Storage types of FSx for Lustre."""
 
 INTELLIGENT_TIERING_METADATA_IOPS: Final = (6000, 12_000)
-"""Metadata IOPS of Intelligent-Tiering, which always have to be provisioned."""
+"""Metadata IOPS of Intelligent-Tiering, which must be provisioned."""
 
 THROUGHPUT_CAPACITIES: Final = range(4000, 2_000_001, 4000)
 """Throughput of a file system with Intelligent-Tiering in MB/s; one object server for each step."""
 
 READ_CACHE_MODES: Final = ("NO_CACHE", "USER_PROVISIONED", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY")
-"""How the SSD read cache of Intelligent-Tiering is sized. Proportional is 20,000 GiB for each 4,000 MB/s."""
+"""Sizing modes of the SSD read cache of Intelligent-Tiering. Proportional means 20,000 GiB per 4,000 MB/s."""
 
 READ_CACHE_GIB_PER_STEP: Final = range(32, 131_073)
-"""Sizes of an SSD read cache in GiB for each 4,000 MB/s of throughput."""
+"""Sizes of an SSD read cache in GiB per 4,000 MB/s of throughput."""
 
 BACKUP_RETENTION_DAYS: Final = range(91)
-"""Days for which automatic backups can be kept; 0 takes none."""
+"""Retention of automatic backups in days; 0 disables them."""
 
 METADATA_CONFIGURATION_VERSION: Final = "2.15"
-"""The Lustre version in which metadata operations and EFA can be configured; the one for new file systems."""
+"""Lustre version that supports metadata configuration and EFA; use it for new file systems."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LustreSettings:
-    """A file system as it is asked of FSx. What is None is not asked for.
+    """Settings of a file system. FSx decides about settings that are None.
 
     Attributes:
         deployment_type: Such as ``PERSISTENT_2``.
         storage_type: ``SSD``, ``HDD`` or ``INTELLIGENT_TIERING``.
         storage_capacity_gib: Size in GiB. None with Intelligent-Tiering.
-        per_unit_storage_throughput: MB/s for each TiB. None for scratch types and Intelligent-Tiering.
+        per_unit_storage_throughput: MB/s per TiB. None for scratch types and Intelligent-Tiering.
         throughput_capacity: Throughput in MB/s; with Intelligent-Tiering only.
-        read_cache: How the SSD read cache is sized, of `READ_CACHE_MODES`; with Intelligent-Tiering only.
+        read_cache: Mode of the SSD read cache, of `READ_CACHE_MODES`; with Intelligent-Tiering only.
         read_cache_gib: Size of a ``USER_PROVISIONED`` read cache in GiB.
-        metadata_iops: Metadata IOPS to provision. None leaves them to FSx, by the size.
-        efa_enabled: Whether clients can reach it over EFA.
+        metadata_iops: Provisioned metadata IOPS. None for those that FSx provisions by size.
+        efa_enabled: Whether clients can mount it over EFA.
         backup_retention_days: Days to keep automatic backups, 0 for no backups.
-        backup_start_time: When they start, ``HH:MM`` in UTC. None leaves it to FSx.
-        copy_tags_to_backups: Whether its tags go to its backups.
+        backup_start_time: Start of the backup window, ``HH:MM`` in UTC. None for FSx's choice.
+        copy_tags_to_backups: Whether backups get the tags of the file system.
         file_system_type_version: Lustre version.
     """
 
@@ -91,10 +91,10 @@ class LustreSettings:
     file_system_type_version: str = METADATA_CONFIGURATION_VERSION
 
     def with_defaults(self) -> "LustreSettings":
-        """Fill in what a user left out and FSx asks for.
+        """Return a copy with defaults for the settings that FSx requires.
 
-        That is 4,800 GiB of SSD, 250 MB/s for each TiB of PERSISTENT_2, and with Intelligent-Tiering 4,000 MB/s and
-        6,000 metadata IOPS. Its read cache has no default: it can cost more than all the rest.
+        These are 4,800 GiB of SSD, 250 MB/s per TiB for PERSISTENT_2, and with Intelligent-Tiering 4,000 MB/s and 6,000
+        metadata IOPS. The read cache has no default, because it can cost more than everything else.
         """
         persistent = self.deployment_type == "PERSISTENT_2"
         if self.storage_type == INTELLIGENT_TIERING and persistent:

@@ -1,4 +1,4 @@
-"""What a Lustre file system does and costs: servers, throughput, what one node gets of it, price.
+"""Servers, throughput and price of a Lustre file system.
 
 Figures: FSx for Lustre User Guide (IP addresses for file systems, performance, EFA; read October 2026).
 """
@@ -6,7 +6,7 @@ Figures: FSx for Lustre User Guide (IP addresses for file systems, performance, 
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ultracluster_catalog.lustre.lustre import (
     INTELLIGENT_TIERING,
@@ -16,9 +16,8 @@ from ultracluster_catalog.lustre.lustre import (
 )
 from ultracluster_catalog.lustre.lustre_tiers import get_lustre_tier
 from ultracluster_catalog.machines.instance_type import InstanceType
-
-if TYPE_CHECKING:  # who asks what fits a cluster needs no prices
-    from ultracluster_catalog.prices.prices import Price
+from ultracluster_catalog.machines.instance_types import MACHINES
+from ultracluster_catalog.prices.prices import Price, lustre_storage_price
 
 __all__ = [
     "CLIENT_GBPS",
@@ -46,16 +45,7 @@ CLIENT_GBPS_OVER_EFA: Final = 700
 """Gbit/s between one client and the whole file system over EFA. GPUDirect Storage, which is for GPUs, gives 1,200."""
 
 EFA_CONNECTIONS_PER_FILE_SYSTEM: Final = 1024
-"""EFA interfaces of all clients together that a file system talks to."""
-
-# What AWS's script for EFA clients sets up, where that is not every EFA interface (Configuring EFA clients).
-_EFA_INTERFACES_SET_UP: Final = {
-    "p5.48xlarge": 8,
-    "p5e.48xlarge": 8,
-    "p5en.48xlarge": 8,
-    "p6-b200.48xlarge": 8,
-    "p6-b300.48xlarge": 16,
-}
+"""Maximum number of EFA interfaces of all clients of a file system."""
 
 _METADATA_IOPS_PER_SERVER: Final = 12_000
 _EFA_MINIMUM_NITRO: Final = 4
@@ -64,19 +54,18 @@ _MB_PER_S_OF_A_GBPS: Final = 125
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LustreFigures:
-    """What to expect of a file system before it is paid for.
+    """Expected performance and cost of a file system.
 
     Attributes:
-        object_servers: Servers that hold the data of files.
-        addresses: Addresses that it takes from its subnet.
-        baseline_mb_per_s: Throughput of the whole file system in MB/s that it always has, for reads that no cache
-            answers.
-        write_mb_per_s: The same for writes, such as those of a checkpoint.
-        node_gbps: The most that one node can get while the others are idle, in Gbit/s.
-        node_mb_per_s: The most that each node gets when all read at the same time, in MB/s.
-        usd_per_month: List price of the storage for a month in USD. None when no dated source says it.
-        price: The price behind it, with source and date, or the reason why it is not known.
-        not_priced: What is paid beside that, or instead.
+        object_servers: Number of object storage servers.
+        addresses: Number of addresses in the subnet.
+        baseline_mb_per_s: Baseline throughput of the file system in MB/s, for reads without cache hits.
+        write_mb_per_s: The same for writes, such as checkpoints.
+        node_gbps: Maximum throughput of one node while the others are idle, in Gbit/s.
+        node_mb_per_s: Maximum throughput of each node when all nodes read, in MB/s.
+        usd_per_month: List price of the storage per month in USD. None if it is not known.
+        price: Unit price with source and date, or the reason why it is not known.
+        not_priced: Billed items that `usd_per_month` does not include.
     """
 
     object_servers: int
@@ -86,32 +75,32 @@ class LustreFigures:
     node_gbps: float
     node_mb_per_s: float
     usd_per_month: Decimal | None
-    price: "Price"
+    price: Price
     not_priced: tuple[str, ...]
 
 
 def file_system_figures(
     settings: LustreSettings, *, instance_type: InstanceType, nodes: int, region: str
 ) -> LustreFigures:
-    """Say what a file system does for a cluster, and what it costs.
+    """Return the expected performance and cost of a file system.
 
-    These are ceilings of AWS's documentation, not measurements.
+    The figures are limits of AWS's documentation, not measurements.
 
     Args:
-        settings: A file system that FSx would not refuse.
+        settings: Valid settings of a file system.
         instance_type: Type of the nodes.
-        nodes: How many nodes read or write at the same time.
+        nodes: Number of nodes that read or write at the same time.
         region: Region of the file system.
 
     Raises:
-        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+        ValueError: If FSx for Lustre has no such tier.
     """
     servers = object_servers(settings)
     baseline = throughput_mb_per_s(settings)
     if settings.efa_enabled and can_mount_over_efa(instance_type):
         node_gbps = min(CLIENT_GBPS_OVER_EFA, instance_type.network_gbps)
     else:
-        # TCP goes through the primary interface, which is on card 0.
+        # TCP uses the primary interface, which is on card 0.
         node_gbps = client_throughput_gbps(
             object_servers=servers, network_gbps=instance_type.network_cards[0].gbps
         )
@@ -131,9 +120,7 @@ def file_system_figures(
     )
 
 
-def _price(settings: LustreSettings, region: str) -> "Price":
-    from ultracluster_catalog.prices.prices import lustre_storage_price  # noqa: PLC0415 - for who asks for prices
-
+def _price(settings: LustreSettings, region: str) -> Price:
     kind = INTELLIGENT_TIERING if settings.storage_type == INTELLIGENT_TIERING else settings.deployment_type
     return lustre_storage_price(kind, settings.per_unit_storage_throughput, region)
 
@@ -155,15 +142,15 @@ def _not_priced(settings: LustreSettings) -> list[str]:
 
 
 def object_servers(settings: LustreSettings) -> int:
-    """Count the object servers behind a file system.
+    """Return the number of object servers of a file system.
 
-    An EFA-enabled file system on SSD has fewer and larger ones, which makes it slower for a client without EFA.
+    An EFA-enabled file system on SSD has fewer and larger servers, which makes it slower for clients without EFA.
 
     Args:
-        settings: The file system.
+        settings: Settings of the file system.
 
     Raises:
-        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+        ValueError: If FSx for Lustre has no such tier.
     """
     if settings.storage_type == INTELLIGENT_TIERING:
         return ceil((settings.throughput_capacity or 0) / THROUGHPUT_CAPACITIES.step)
@@ -173,7 +160,7 @@ def object_servers(settings: LustreSettings) -> int:
 
 
 def automatic_metadata_iops(storage_capacity_gib: int) -> int:
-    """Give the metadata IOPS that FSx provisions by itself on PERSISTENT_2 with SSD storage.
+    """Return the metadata IOPS that FSx provisions automatically on PERSISTENT_2 with SSD storage.
 
     Args:
         storage_capacity_gib: Storage capacity in GiB.
@@ -185,13 +172,13 @@ def automatic_metadata_iops(storage_capacity_gib: int) -> int:
 
 
 def file_system_interfaces(settings: LustreSettings) -> int:
-    """Count the addresses that a file system takes from its subnet: one for each object and metadata server.
+    """Return the number of addresses of a file system in its subnet: one per object and metadata server.
 
     Args:
-        settings: The file system.
+        settings: Settings of the file system.
 
     Raises:
-        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+        ValueError: If FSx for Lustre has no such tier.
     """
     servers = object_servers(settings)
     if settings.deployment_type != "PERSISTENT_2":
@@ -201,16 +188,16 @@ def file_system_interfaces(settings: LustreSettings) -> int:
 
 
 def throughput_mb_per_s(settings: LustreSettings, *, writing: bool = False) -> float:
-    """Give the baseline disk throughput of the whole file system in MB/s.
+    """Return the baseline disk throughput of a file system in MB/s.
 
-    FSx counts 1,000 GiB as one TiB here: 2,400 GiB at 50 MB/s per TiB is 120 MB/s in its own example.
+    FSx counts 1,000 GiB as one TiB here: its example has 120 MB/s for 2,400 GiB at 50 MB/s per TiB.
 
     Args:
-        settings: The file system.
-        writing: Whether that for writes is meant, which is half on SCRATCH_2. Default: that for reads.
+        settings: Settings of the file system.
+        writing: Whether to return the throughput of writes, which is half on SCRATCH_2. Default: reads.
 
     Raises:
-        FindingsError: UC5001 or UC5002 for a tier that does not exist.
+        ValueError: If FSx for Lustre has no such tier.
     """
     if settings.storage_type == INTELLIGENT_TIERING:
         return settings.throughput_capacity or 0
@@ -220,19 +207,19 @@ def throughput_mb_per_s(settings: LustreSettings, *, writing: bool = False) -> f
 
 
 def client_throughput_gbps(*, object_servers: int, network_gbps: float = CLIENT_GBPS) -> float:
-    """Give the ceiling for one client without EFA, in Gbit/s.
+    """Return the maximum throughput of one client without EFA, in Gbit/s.
 
-    This, not the throughput tier, is what one trn2 node feels on a small file system.
+    On a small file system, this limits a trn2 node rather than the throughput tier.
 
     Args:
-        object_servers: Object servers of the file system.
-        network_gbps: Bandwidth of the client's own interface. Default: not the limit.
+        object_servers: Number of object servers.
+        network_gbps: Bandwidth of the client's network interface. Default: no limit.
     """
     return min(object_servers * CLIENT_GBPS_PER_OBJECT_SERVER, CLIENT_GBPS, network_gbps)
 
 
 def can_mount_over_efa(instance_type: InstanceType) -> bool:
-    """Whether instances of this type can be EFA clients of a file system: Nitro v4 with EFA, but no Trainium2."""
+    """Whether instances of this type can mount a file system over EFA: Nitro v4 with EFA, except Trainium2."""
     return (
         instance_type.efa_interfaces > 0
         and instance_type.nitro_generation >= _EFA_MINIMUM_NITRO
@@ -241,10 +228,12 @@ def can_mount_over_efa(instance_type: InstanceType) -> bool:
 
 
 def efa_connections(instance_type: InstanceType, *, nodes: int) -> int:
-    """Count the EFA connections that nodes take of a file system, as AWS's script for clients sets them up.
+    """Return the number of EFA connections that nodes open to a file system, as AWS's setup script configures them.
 
     Args:
         instance_type: Type of the nodes.
-        nodes: How many mount the file system.
+        nodes: Number of nodes that mount the file system.
     """
-    return nodes * _EFA_INTERFACES_SET_UP.get(instance_type.name, instance_type.efa_interfaces)
+    machine = MACHINES.get(instance_type.name)
+    configured = machine.lustre_efa_interfaces if machine else None
+    return nodes * (instance_type.efa_interfaces if configured is None else configured)

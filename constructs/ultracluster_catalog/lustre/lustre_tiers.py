@@ -1,4 +1,4 @@
-"""Amazon FSx for Lustre on disks: deployment types and throughput tiers with SSD or HDD storage.
+"""Deployment types and throughput tiers of FSx for Lustre with SSD or HDD storage.
 
 Figures: FSx for Lustre User Guide (deployment options, performance, EFA; read October 2026) and the CreateFileSystem
 model of botocore 1.44.5. The storage type Intelligent-Tiering has no tiers: see `ultracluster_catalog.lustre.lustre`.
@@ -6,8 +6,6 @@ model of botocore 1.44.5. The storage type Intelligent-Tiering has no tiers: see
 
 from dataclasses import dataclass
 from typing import Final, Literal
-
-from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["DEPLOYMENT_TYPES", "LUSTRE_TIERS", "LustreTier", "get_lustre_tier"]
 
@@ -19,10 +17,9 @@ class LustreTier:
     Attributes:
         deployment_type: ``SCRATCH_1``, ``SCRATCH_2``, ``PERSISTENT_1`` or ``PERSISTENT_2``.
         storage_type: ``SSD`` or ``HDD``.
-        per_unit_storage_throughput: What CreateFileSystem takes, in MB/s per TiB. None for scratch types, which
-            take none.
+        per_unit_storage_throughput: Parameter of CreateFileSystem in MB/s per TiB. None for scratch types.
         mb_per_s_per_tib: Baseline disk throughput in MB/s per TiB of storage.
-        write_mb_per_s_per_tib: The same for writes. None where the guide gives one figure for both.
+        write_mb_per_s_per_tib: The same for writes. None where reads and writes have the same.
         small_capacities_gib: Storage capacities below the first step, in GiB.
         capacity_step_gib: Every multiple of it is a storage capacity, in GiB.
         gib_per_object_server: Storage behind one object server, in GiB.
@@ -107,48 +104,27 @@ LUSTRE_TIERS: Final = (
     _ssd("PERSISTENT_2", 500, efa_step=9_600),
     _ssd("PERSISTENT_2", 1000, efa_step=4_800),
 )
-"""Every deployment type and tier with SSD or HDD storage."""
+"""Tiers with SSD or HDD storage."""
 
 
 DEPLOYMENT_TYPES: Final = tuple(dict.fromkeys(tier.deployment_type for tier in LUSTRE_TIERS))
-"""Deployment types that FSx offers."""
+"""Deployment types of FSx for Lustre."""
 
 
 def get_lustre_tier(deployment_type: str, per_unit_storage_throughput: int | None) -> LustreTier:
-    """Look up a tier.
+    """Return a tier.
 
     Args:
         deployment_type: Such as ``PERSISTENT_2``.
         per_unit_storage_throughput: In MB/s per TiB. None for scratch types.
 
     Raises:
-        FindingsError: UC5001 for an unknown deployment type, UC5002 for a throughput that it does not have.
+        ValueError: If FSx for Lustre has no such tier.
     """
-    tiers = [tier for tier in LUSTRE_TIERS if tier.deployment_type == deployment_type]
-    if not tiers:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC5001",
-                    path="deployment_type",
-                    problem=f"{quote(deployment_type)} is not a deployment type",
-                    allowed=", ".join(DEPLOYMENT_TYPES),
-                )
-            ]
-        )
-    for tier in tiers:
-        if tier.per_unit_storage_throughput == per_unit_storage_throughput:
+    for tier in LUSTRE_TIERS:
+        if (tier.deployment_type, tier.per_unit_storage_throughput) == (
+            deployment_type,
+            per_unit_storage_throughput,
+        ):
             return tier
-    takes_none = tiers[0].per_unit_storage_throughput is None
-    raise FindingsError(
-        [
-            Finding(
-                code="UC5002",
-                path="per_unit_storage_throughput",
-                problem=f"got {quote(per_unit_storage_throughput)} for {deployment_type}",
-                allowed="none: the throughput of a scratch file system is fixed"
-                if takes_none
-                else f"{', '.join(str(tier.per_unit_storage_throughput) for tier in tiers)} MB/s per TiB",
-            )
-        ]
-    )
+    raise ValueError(f"no tier of {deployment_type!a} with {per_unit_storage_throughput!a} MB/s per TiB")

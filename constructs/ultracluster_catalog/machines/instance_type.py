@@ -1,13 +1,9 @@
-"""What is known of one accelerated EC2 instance type: chips, network cards, memory, storage, how it can be bought."""
+"""Description of an accelerated EC2 instance type: chips, network cards, memory, storage and purchase options."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
-
-from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.plain_numbers import refuse_other_numbers
 
 __all__ = [
     "CAPACITY_BLOCK",
@@ -15,7 +11,6 @@ __all__ = [
     "SPOT",
     "InstanceType",
     "NetworkCard",
-    "check_instance_type",
     "describe_instance_type",
     "network_cards",
 ]
@@ -24,11 +19,9 @@ ON_DEMAND: Final = "on-demand"
 SPOT: Final = "spot"
 CAPACITY_BLOCK: Final = "capacity-block"
 
-# A container never gets the whole memory: the kernel, the ECS agent and Batch keep some. Measured only for
+# A container never gets the whole memory: kernel, ECS agent and AWS Batch reserve some. Measured only for
 # trn1.32xlarge (507,821 of 524,288 MiB, pytorch/torchx issue 795); elsewhere this share is what torchx assumes.
 _CONTAINER_MEMORY_SHARE: Final = 0.96
-
-_NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,9 +29,9 @@ class NetworkCard:
     """One network card of an instance type.
 
     Attributes:
-        index: The NetworkCardIndex, from 0.
-        max_interfaces: How many network interfaces can be attached; device indexes run from 0 to one less.
-        efa: Whether the card takes an `efa` or `efa-only` interface. A card takes one at most.
+        index: NetworkCardIndex, from 0.
+        max_interfaces: Maximum number of network interfaces; device indexes are below it.
+        efa: Whether the card supports one `efa` or `efa-only` interface.
         gbps: Peak bandwidth in Gbit/s.
     """
 
@@ -47,17 +40,14 @@ class NetworkCard:
     efa: bool
     gbps: float
 
-    def __post_init__(self) -> None:
-        refuse_other_numbers(self)
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstanceType:
-    """What a construct, the command line or a person needs to know about one instance type.
+    """Description of an instance type.
 
     Attributes:
-        name: The API name, such as ``trn2.48xlarge``.
-        vcpus: vCPUs with the default core options; also what one instance takes of a vCPU quota.
+        name: API name, such as ``trn2.48xlarge``.
+        vcpus: vCPUs with the default core options; also what an instance uses of a vCPU quota.
         memory_mib: Memory of the instance in MiB.
         accelerator: Name of the chip, such as ``Trainium2``.
         chips: Chips in one instance.
@@ -66,22 +56,22 @@ class InstanceType:
         logical_neuron_cores: NeuronCores that software sees with the default logical NeuronCore configuration
             (2 on Trainium2, 1 before), for the whole instance; 0 for GPUs.
         network_cards: The network cards in order of their index.
-        efa_interfaces: How many EFA or EFA-only interfaces can be attached in all; 0 where EFA is unsupported.
-        ipv4_per_interface: IPv4 addresses that one interface can hold.
+        efa_interfaces: Maximum number of EFA and EFA-only interfaces; 0 where EFA is unsupported.
+        ipv4_per_interface: Maximum number of IPv4 addresses per interface.
         network_gbps: Peak network bandwidth of the instance in Gbit/s.
-        nvme_count: Instance-store disks.
+        nvme_count: Number of instance-store disks.
         nvme_gb: Size of one of these disks in GB (10^9 bytes); 0 without disks.
         purchase_options: Any of ``on-demand``, ``spot`` and ``capacity-block``: the usage classes that EC2 lists.
-            Where each is sold is another question: see `ultracluster_catalog.capacity.capacity_blocks` and `zones`.
-        ultraserver_type: The UltraServer that instances of this type are part of. None outside UltraServers.
-        instances_per_ultraserver: Instances that make one UltraServer; 1 outside UltraServers.
-        container_memory_mib: What one container that has the instance to itself may ask for, in MiB.
+            For Regions and zones, see `ultracluster_catalog.capacity.capacity_blocks` and `places.zones`.
+        ultraserver_type: Type of the UltraServer that instances belong to. None outside UltraServers.
+        instances_per_ultraserver: Number of instances of an UltraServer; 1 outside UltraServers.
+        container_memory_mib: Memory that a single container on the instance can request, in MiB.
         container_memory_source: Whether that figure was ``measured`` or is an ``estimate``.
         efa_generation: Generation of EFA. None where EFA is unsupported.
         nitro_generation: Generation of the Nitro System.
-        source: Where the figures come from.
-        dated: The day of the newest evidence.
-        notes: Contradictions between sources and how they were resolved. Default: none known.
+        source: Source of the figures.
+        dated: Day of the newest evidence.
+        notes: Contradictions between sources and their resolution. Default: none.
     """
 
     name: str
@@ -109,9 +99,6 @@ class InstanceType:
     dated: date
     notes: str = ""
 
-    def __post_init__(self) -> None:
-        refuse_other_numbers(self)
-
     @property
     def is_trainium(self) -> bool:
         """Whether the chips are Trainium of any generation."""
@@ -119,12 +106,12 @@ class InstanceType:
 
     @property
     def is_neuron(self) -> bool:
-        """Whether the chips are programmed with the Neuron SDK: Trainium and Inferentia."""
+        """Whether the chips use the Neuron SDK: Trainium and Inferentia."""
         return self.neuron_cores > 0
 
     @property
     def gpus(self) -> int:
-        """GPUs of one instance, which AWS Batch hands out by number; 0 where the chips are device files."""
+        """Number of GPUs, which AWS Batch allocates by count; 0 for Neuron devices."""
         return 0 if self.is_neuron else self.chips
 
     @property
@@ -134,21 +121,21 @@ class InstanceType:
 
     @property
     def efa_devices(self) -> tuple[str, ...]:
-        """Device files of the EFA interfaces, ``/dev/infiniband/uverbs0`` onwards, when all are attached."""
+        """Device files of the EFA interfaces, ``/dev/infiniband/uverbs0`` onwards, if all are attached."""
         return tuple(f"/dev/infiniband/uverbs{index}" for index in range(self.efa_interfaces))
 
 
 def network_cards(
     count: int, *, max_interfaces: int, gbps: float, efa: bool = True, first: int = 0
 ) -> tuple[NetworkCard, ...]:
-    """Describe network cards that are all alike.
+    """Return descriptions of identical network cards.
 
     Args:
-        count: How many.
-        max_interfaces: Network interfaces that can be attached to each.
-        gbps: Peak bandwidth of each in Gbit/s.
-        efa: Whether each takes an EFA interface. Default: it does.
-        first: Index of the first one. Default: 0.
+        count: Number of cards.
+        max_interfaces: Maximum number of network interfaces of each card.
+        gbps: Peak bandwidth of each card in Gbit/s.
+        efa: Whether each card supports EFA. Default: yes.
+        first: Index of the first card. Default: 0.
     """
     return tuple(
         NetworkCard(index=index, max_interfaces=max_interfaces, efa=efa, gbps=gbps)
@@ -179,33 +166,32 @@ def describe_instance_type(
     measured_container_memory_mib: int | None = None,
     notes: str = "",
 ) -> InstanceType:
-    """Describe an instance type by what differs between types; everything else follows from it.
+    """Describe an instance type; the remaining figures are derived.
 
-    A type that the catalogue does not know, such as one that was announced yesterday, is described by its user and
-    passed wherever a name is taken.
+    Use it for a type that the catalogue does not know yet, and pass the result wherever an instance type is expected.
 
     Args:
-        name: The API name, such as ``trn3.48xlarge``.
+        name: API name, such as ``trn3.48xlarge``.
         vcpus: vCPUs of one instance.
         memory_gib: Memory of one instance in GiB.
         accelerator: Name of the chip, such as ``Trainium2``.
         chips: Chips in one instance.
         device_memory_gib: Memory of one chip in GiB.
         cards: The network cards in order of their index; see `network_cards`.
-        ipv4_per_interface: IPv4 addresses that one interface can hold.
+        ipv4_per_interface: Maximum number of IPv4 addresses per interface.
         purchase_options: Any of ``on-demand``, ``spot`` and ``capacity-block``.
-        source: Where the figures come from.
-        dated: The day of that source.
+        source: Source of the figures.
+        dated: Day of that source.
         nitro_generation: Generation of the Nitro System.
         network_gbps: Peak network bandwidth in Gbit/s. Default: that of all cards with EFA, or of all.
-        efa_generation: Generation of EFA. Default: not known, or none.
-        nvme: Number of instance-store disks and GB of each. Default: none.
-        cores_per_chip: NeuronCores of one chip. Default: none, as of a GPU.
-        logical_nc_config: NeuronCores that make one logical core without being told. Default: 1.
-        ultraserver: UltraServer type, and instances of one. Default: no part of an UltraServer.
-        measured_container_memory_mib: What a container that has the instance to itself gets, in MiB.
-            Default: estimated, 96 % of the memory.
-        notes: Contradictions between sources and how they were resolved. Default: none known.
+        efa_generation: Generation of EFA. Default: none or not known.
+        nvme: Number of instance-store disks and size of each in GB. Default: none.
+        cores_per_chip: NeuronCores of one chip. Default: 0, for a GPU.
+        logical_nc_config: NeuronCores per logical NeuronCore by default. Default: 1.
+        ultraserver: UltraServer type and its number of instances. Default: not part of an UltraServer.
+        measured_container_memory_mib: Memory that a single container on the instance gets, in MiB.
+            Default: an estimate, 96 % of the memory.
+        notes: Contradictions between sources and their resolution. Default: none.
     """
     cards = tuple(cards)
     memory_mib = memory_gib * 1024
@@ -237,44 +223,3 @@ def describe_instance_type(
         dated=dated,
         notes=notes,
     )
-
-
-def check_instance_type(instance_type: InstanceType) -> list[Finding]:
-    """Find where an entry contradicts itself.
-
-    Args:
-        instance_type: An entry, such as a user's own.
-
-    Returns:
-        UC4025 for each contradiction; empty for an entry that could be true.
-    """
-    cards, options = instance_type.network_cards, instance_type.purchase_options
-    broken = {
-        f"the name {quote(instance_type.name)}": not re.fullmatch(_NAME, instance_type.name),
-        "vcpus, memory_mib or chips below 1": min(
-            instance_type.vcpus, instance_type.memory_mib, instance_type.chips
-        )
-        < 1,
-        "more memory for a container than the instance has": instance_type.container_memory_mib
-        > instance_type.memory_mib,
-        "network cards that are not numbered from 0": not cards
-        or [card.index for card in cards] != list(range(len(cards))),
-        "a network card without a slot": any(card.max_interfaces < 1 for card in cards),
-        "another number of efa_interfaces than cards with EFA": instance_type.efa_interfaces
-        != sum(card.efa for card in cards),
-        f"purchase_options {quote(sorted(options))}": not options
-        or not options <= {ON_DEMAND, SPOT, CAPACITY_BLOCK},
-        "more logical NeuronCores than NeuronCores": instance_type.logical_neuron_cores
-        > instance_type.neuron_cores,
-        "UltraServers of no instance": instance_type.instances_per_ultraserver < 1,
-    }
-    return [
-        Finding(
-            code="UC4025",
-            problem=f"got {what}",
-            remedy="Take the figures from `aws ec2 describe-instance-types`, and build the entry with describe_instance_type",
-            path="instance_type",
-        )
-        for what, wrong in broken.items()
-        if wrong
-    ]

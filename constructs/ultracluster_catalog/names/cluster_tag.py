@@ -1,8 +1,8 @@
-"""The tag by which everything of a cluster is found and counted."""
+"""The tag that identifies the resources of a cluster."""
 
 from typing import Final
 
 __all__ = ["CLUSTER_TAG"]
 
 CLUSTER_TAG: Final = "ultracluster:cluster"
-"""Key of the tag that clusters of rollout files put on all their resources; its value is the name of the cluster."""
+"""Key of the tag on all resources of a cluster in a rollout file; its value is the name of the cluster."""

@@ -1,4 +1,4 @@
-"""What the ids and names that people hand to us look like: whole texts, as patterns of `re`."""
+"""Regular expressions for IDs and names; each matches the whole text."""
 
 from typing import Final
 
@@ -28,34 +28,34 @@ ECR_IMAGE: Final = (
 """An image in a private repository of Amazon ECR."""
 
 FILE_SYSTEM_DNS_NAME: Final = r"fs-[0-9a-f]{8,18}\.fsx\.[a-z0-9.-]{4,230}"
-"""The name that clients mount an FSx file system from."""
+"""DNS name of an FSx file system."""
 
 FILE_SYSTEM_ID: Final = "fs-[0-9a-f]{8,18}"
-"""An FSx file system."""
+"""ID of an FSx file system."""
 
 IAM_PATH: Final = "/(?:[A-Za-z0-9_.,+@=-]{1,100}/){1,5}"
-"""Where a role is in an account: of the 512 characters that IAM takes, up to five names. A slash alone is IAM's default."""
+"""IAM path of a role, with up to five names of the 512 characters that IAM allows. A slash alone is IAM's default."""
 
 IMAGE_ID: Final = "ami-(?:[0-9a-f]{17}|[0-9a-f]{8})"
-"""An AMI; old ones have the short form."""
+"""ID of an AMI; old AMIs have the short form."""
 
 RESERVATION_ID: Final = "cr-[0-9a-f]{17}"
-"""A Capacity Reservation, which a Capacity Block is used through."""
+"""ID of a Capacity Reservation; a Capacity Block has one, too."""
 
 RESOURCE_GROUP_ARN: Final = "arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:[0-9]{12}:group/[A-Za-z0-9._/-]{1,300}"
-"""A resource group; those that Resource Groups names itself end in a slash and 26 characters."""
+"""ARN of a resource group; names that Resource Groups generates end in a slash and 26 characters."""
 
 LUSTRE_MOUNT_NAME: Final = "[A-Za-z0-9_-]{1,8}"
-"""The name of a file system in the command that mounts it."""
+"""Mount name of a file system."""
 
 PLACEMENT_GROUP: Final = r"[!-~](?:[ -~]{0,253}[!-~])?"
-"""The name of a placement group: up to 255 ASCII characters, no space at the ends."""
+"""Name of a placement group: up to 255 ASCII characters, without spaces at the ends."""
 
 SNS_TOPIC_ARN: Final = "arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}"
-"""An SNS topic."""
+"""ARN of an SNS topic."""
 
 SOURCE_NAME: Final = "[a-z][a-z0-9-]{1,31}"
-"""The name of a source of capacity or of a queue: a part of construct ids, as short as the other names."""
+"""Name of a capacity source or a queue, which becomes part of construct IDs."""
 
 ZONE_ID: Final = "[a-z]+[0-9]+(?:-[a-z]+[0-9]+)?-az[0-9]+"
-"""A zone id such as ``use2-az3``, or ``use1-atl2-az1`` for a Local Zone; the first part names the Region."""
+"""Zone ID such as ``use2-az3``, or ``use1-atl2-az1`` for a Local Zone; the first part names the Region."""

@@ -1,7 +1,6 @@
-"""What a job definition says about its own submission, as tags that `ultracluster jobs submit` reads.
+"""Tags of job definitions that `ultracluster jobs submit` reads.
 
-AWS Batch learns about dependencies, the size of a job array and the queue only when a job is submitted; no job
-definition holds them. (API Reference of SubmitJob and AWS Batch User Guide, service quotas and array jobs, 2026-10.)
+Dependencies, the size of a job array and the queue are parameters of SubmitJob; a job definition cannot hold them. (API Reference of SubmitJob and AWS Batch User Guide, service quotas and array jobs, 2026-10.)
 """
 
 from typing import Final
@@ -9,16 +8,16 @@ from typing import Final
 __all__ = ["AFTER_TAG", "ARRAY_SIZE_TAG", "MOST_ARRAY_JOBS", "MOST_DEPENDENCIES", "QUEUE_TAG"]
 
 AFTER_TAG: Final = "ultracluster:after"
-"""Names of the jobs that have to succeed before, with spaces between them."""
+"""Names of the jobs that must succeed first, separated by spaces."""
 
 ARRAY_SIZE_TAG: Final = "ultracluster:array-size"
-"""How many jobs the array has."""
+"""Number of jobs in the array."""
 
 QUEUE_TAG: Final = "ultracluster:queue"
-"""ARN of the queue, when it is not the cluster's own."""
+"""ARN of the queue, if it is not the default queue of the cluster."""
 
 MOST_DEPENDENCIES: Final = 20
-"""Jobs that one job can wait for."""
+"""Maximum number of dependencies of a job."""
 
 MOST_ARRAY_JOBS: Final = 10_000
-"""Jobs of an array; the fewest are 2."""
+"""Maximum number of jobs in an array; the minimum is 2."""

@@ -1,4 +1,4 @@
-"""On which small machines the graphs of a large one can be compiled."""
+"""Smaller instance types that can compile the graphs of a larger one."""
 
 from ultracluster_catalog.machines.instance_type import ON_DEMAND, InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
@@ -9,11 +9,11 @@ __all__ = ["smaller_compile_types"]
 
 
 def smaller_compile_types(machine: InstanceType, *, zone_id: str) -> list[InstanceType]:
-    """Give smaller types that are sold on demand in a zone and compile for the same target, the smallest first.
+    """Return smaller On-Demand types in a zone that compile for the same target, smallest first.
 
     Args:
-        machine: Type that the graphs are for.
-        zone_id: Zone id of the cluster.
+        machine: Instance type that the graphs are for.
+        zone_id: Zone ID of the cluster.
     """
     if not machine.is_neuron:
         return []

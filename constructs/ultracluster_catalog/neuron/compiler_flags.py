@@ -1,7 +1,7 @@
-"""Flags of the Neuron compiler as they stand in NEURON_CC_FLAGS: told apart, compared and put together.
+"""Parse and merge flags of the Neuron compiler, as in NEURON_CC_FLAGS.
 
 Source: Neuron Compiler CLI Reference Guide of SDK 2.32 (2026-08-21), where a value follows its flag after a space or
-an equals sign, and the right-most of two competing flags wins without a word.
+an equals sign, and the right-most of two conflicting flags silently wins.
 """
 
 import re
@@ -26,9 +26,9 @@ class CompilerFlag:
     """One flag with its value.
 
     Attributes:
-        name: Its long name, such as ``--optlevel``; one name for a flag that enables and its twin that disables.
-        value: Its value; ``enable`` or ``disable`` for such twins, empty for a flag without a value.
-        text: As it was written.
+        name: Long name, such as ``--optlevel``; a pair of enabling and disabling flags has one name.
+        value: Value; ``enable`` or ``disable`` for such a pair, empty for a flag without a value.
+        text: Flag as written.
     """
 
     name: str
@@ -37,10 +37,10 @@ class CompilerFlag:
 
 
 def split_compiler_flags(text: str) -> tuple[CompilerFlag, ...]:
-    """Tell the flags of a text apart.
+    """Split a text into flags.
 
     Args:
-        text: Flags as in NEURON_CC_FLAGS. Words in front of the first flag count as a flag without a name.
+        text: Flags as in NEURON_CC_FLAGS. Words before the first flag count as a flag without a name.
     """
     groups: list[list[str]] = []
     for word in _WORD.findall(text):
@@ -58,25 +58,27 @@ def _flag(words: Sequence[str]) -> CompilerFlag:
     name, _, value = words[0].partition("=")
     name = _SPELLINGS.get(name, name)
     value = " ".join(part for part in (value, *words[1:]) if part)
-    for twin in ("enable", "disable"):
-        if name.startswith(f"--{twin}-"):
-            return CompilerFlag(name=f"--enable-{name.removeprefix(f'--{twin}-')}", value=twin, text=text)
+    for polarity in ("enable", "disable"):
+        if name.startswith(f"--{polarity}-"):
+            return CompilerFlag(
+                name=f"--enable-{name.removeprefix(f'--{polarity}-')}", value=polarity, text=text
+            )
     return CompilerFlag(name=name, value=value, text=text)
 
 
 def merge_compiler_flags(sources: Iterable[str]) -> str:
-    """Put flags of several sources into one text, each flag once.
+    """Merge flags of several sources into one text, each flag once.
 
     Args:
-        sources: Flags as in NEURON_CC_FLAGS. A flag that an earlier source gives with the same value is left out of
-            a later one; what one source repeats stays as it is.
+        sources: Flags as in NEURON_CC_FLAGS. A flag with the same value in an earlier source is omitted from a later
+            one; repetitions within one source stay.
     """
     merged: list[str] = []
     seen: set[tuple[str, str]] = set()
     for source in sources:
         flags = split_compiler_flags(source)
         new = [flag for flag in flags if (flag.name, flag.value) not in seen]
-        # Untouched where nothing is left out: whitespace inside quotes is none of our business.
+        # Unchanged if nothing is omitted, to preserve whitespace inside quotes.
         text = source if len(new) == len(flags) else " ".join(flag.text for flag in new)
         if text:
             merged.append(text)

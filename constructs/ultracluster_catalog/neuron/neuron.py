@@ -1,4 +1,4 @@
-"""AWS Neuron: parameters that name AMIs, container images, and the variables of compile caches and runtime.
+"""AWS Neuron: AMI parameters, and the environment variables and flags of compile caches and runtime.
 
 Sources: Neuron documentation 2.32 and 2.33 (read October 2026), the ECS and Batch guides, and the source of
 torch-neuronx. Which framework a chip runs: TorchNeuron needs Trainium2; Trainium and Inferentia2 stay with
@@ -38,8 +38,8 @@ class NeuronSdk:
     """A release of the Neuron SDK.
 
     Attributes:
-        version: Of the SDK.
-        released: The day of its release.
+        version: Version of the SDK.
+        released: Day of its release.
         driver: Version of the kernel driver.
         runtime: Version of the runtime library.
     """
@@ -60,7 +60,7 @@ ECS_NEURON_AMI_PARAMETER: Final = (
 )
 """SSM public parameter of the AMI for ECS and Batch with the Neuron driver. It has no EFA driver.
 
-Its value changes with each release, so a rollout holds the id of an AMI, not the name of this parameter.
+Its value changes with each release, so a rollout refers to an AMI by ID and not by this parameter.
 """
 
 NEURON_DLAMI_PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -99,27 +99,27 @@ CACHE_URL_FLAG: Final = "--cache_dir"
 """Compiler flag with the S3 URL or path of the compile cache."""
 
 CACHE_BYPASS_FLAG: Final = "--no_cache"
-"""Compiler flag to use no compile cache."""
+"""Compiler flag that disables the compile cache."""
 
 RETRY_FAILED_COMPILATION_FLAG: Final = "--retry_failed_compilation"
-"""Compiler flag to compile again what failed; without it, the cache keeps failures too."""
+"""Compiler flag that retries failed compilations; without it, the cache keeps failures, too."""
 
 TORCHNEURON_CACHE_VARIABLE: Final = "TORCH_NEURONX_NEFF_CACHE_DIR"
 """Compile cache of TorchNeuron: a POSIX path; it cannot be in S3."""
 
 TORCHNEURON_LOCAL_CACHE_VARIABLE: Final = "TORCH_NEURONX_NEFF_LOCAL_CACHE_DIR"
-"""Cache of TorchNeuron on the node's own disk, in front of a shared one."""
+"""Local cache of TorchNeuron on the disk of a node, in front of a shared cache."""
 
 VLLM_REMOTE_CACHE_VARIABLE: Final = "NEURON_LIBTORCH_REMOTE_CACHE"
 """Compile cache of vLLM Neuron that nodes share: a POSIX path, filled by ``save_cache()``; its local one is elsewhere."""
 
 JAX_CACHE_VARIABLE: Final = "JAX_COMPILATION_CACHE_DIR"
-"""JAX's own persistent cache of executables: a path. Beside it, the Neuron plugin uses `XLA_CACHE_VARIABLE`."""
+"""JAX's own persistent cache of executables: a path. The Neuron plugin additionally uses `XLA_CACHE_VARIABLE`."""
 
 ROOT_COMM_ID_VARIABLE: Final = "NEURON_RT_ROOT_COMM_ID"
-"""Address and port at which the Neuron runtimes of all nodes meet."""
+"""Address and port of the rendezvous of all Neuron runtimes."""
 
 
 def runs_torchneuron(instance_type: InstanceType) -> bool:
-    """Whether TorchNeuron runs on this type; if not, torch-neuronx on PyTorch/XLA is what there is for Neuron."""
+    """Whether TorchNeuron supports this type; other Neuron types use torch-neuronx on PyTorch/XLA."""
     return instance_type.accelerator == "Trainium2"

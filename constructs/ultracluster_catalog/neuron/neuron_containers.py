@@ -1,31 +1,26 @@
-"""AWS's container images for Neuron: which framework runs on which chip, and where the image is.
+"""AWS's container images for Neuron: frameworks, chips and repositories.
 
-AWS publishes the current ones in the public gallery of Amazon ECR only, which has no VPC endpoint: nodes without a
-way out need a copy in a private registry. What no source of record says is unknown (`tag` is None), never guessed.
+AWS publishes current images only in the public gallery of Amazon ECR, which has no VPC endpoint. Nodes without internet
+access need a copy in a private registry. A tag that no source states is unknown (`tag` is None) and never guessed.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from typing import Final, Literal, get_args
-
-from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from typing import Final, Literal
 
 __all__ = [
     "NEURON_CONTAINERS",
     "PUBLIC_GALLERY",
+    "Framework",
     "NeuronContainer",
-    "check_container",
     "container_of_reference",
-    "neuron_container",
 ]
 
 Framework = Literal["torch-neuronx", "torchneuron", "jax", "nxd", "vllm"]
 """torch-neuronx: PyTorch/XLA. torchneuron: PyTorch with Trainium as a native device. nxd: NeuronX Distributed."""
 
 PUBLIC_GALLERY: Final = "public.ecr.aws/neuron"
-"""The registry that AWS publishes them in."""
+"""Registry in which AWS publishes the images."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,14 +28,14 @@ class NeuronContainer:
     """One container image.
 
     Attributes:
-        framework: What it is for.
-        repository: Its repository in the gallery, such as ``jax-training-neuronx``.
-        tag: Its tag, which names framework, Python, SDK and system. None when no source of record names it.
-        sdk: Version of the Neuron SDK in it.
-        accelerators: Chips that it runs on, by the names of `InstanceType.accelerator`.
-        source: Where the row comes from.
-        dated: The day of that source.
-        note: What one has to know of it; empty when there is nothing.
+        framework: Framework of the image.
+        repository: Repository in the gallery, such as ``jax-training-neuronx``.
+        tag: Tag, which names framework, Python, SDK and operating system. None if no source states it.
+        sdk: Version of the Neuron SDK.
+        accelerators: Supported chips, by the names of `InstanceType.accelerator`.
+        source: Source of the row.
+        dated: Day of that source.
+        note: Caveats; empty if there are none.
     """
 
     framework: Framework
@@ -53,26 +48,17 @@ class NeuronContainer:
     note: str = ""
 
     def uri(self, registry: str = PUBLIC_GALLERY) -> str:
-        """Give the reference of the image.
+        """Return the reference of the image.
 
         Args:
-            registry: Registry and prefix that hold it under its own repository and tag, such as
+            registry: Registry and prefix of a copy under the same repository and tag, such as
                 ``123456789012.dkr.ecr.us-east-2.amazonaws.com/neuron``. Default: the public gallery.
 
         Raises:
-            FindingsError: UC6332 if the tag is not known.
+            LookupError: If the tag is not known.
         """
         if self.tag is None:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6332",
-                        problem=f"no source of record names the tag of {self.repository} with SDK {self.sdk}",
-                        remedy=f"Look it up in the gallery (https://gallery.{PUBLIC_GALLERY.replace('public.', '')}) "
-                        "and give the image's whole reference",
-                    )
-                ]
-            )
+            raise LookupError(f"the tag of {self.repository} with SDK {self.sdk} is unknown")
         return f"{registry}/{self.repository}:{self.tag}"
 
 
@@ -145,70 +131,14 @@ NEURON_CONTAINERS: Final[tuple[NeuronContainer, ...]] = (
         note="The last one for chips before Trainium2.",
     ),
 )
-"""The newest image of each framework, and the last one for chips that it no longer supports."""
-
-
-def neuron_container(framework: Framework, instance_type: InstanceType) -> NeuronContainer:
-    """Give the newest image of a framework for an instance type.
-
-    Args:
-        framework: One of `Framework`.
-        instance_type: Where it shall run.
-
-    Raises:
-        FindingsError: UC6333 for an unknown framework, UC6331 when no image of it runs on the type's chip.
-    """
-    known = get_args(Framework)
-    if framework not in known:
-        raise FindingsError(
-            [Finding(code="UC6333", problem=f"got {quote(framework)}", allowed=", ".join(known))]
-        )
-    for row in NEURON_CONTAINERS:
-        if row.framework == framework and instance_type.accelerator in row.accelerators:
-            return row
-    others = _frameworks_for(instance_type)
-    raise FindingsError(
-        [
-            Finding(
-                code="UC6331",
-                problem=f"no image of {framework} runs on {instance_type.name} ({instance_type.accelerator})",
-                allowed=", ".join(others) or "none of AWS's Neuron images runs on it",
-            )
-        ]
-    )
-
-
-def check_container(image: str, instance_type: InstanceType) -> list[Finding]:
-    """Warn about one of AWS's images, or a copy of it, that is not made for the chips of a type.
-
-    Args:
-        image: Reference of a container image.
-        instance_type: Where it shall run.
-    """
-    row = container_of_reference(image)
-    if row is None or instance_type.accelerator in row.accelerators:
-        return []
-    return [
-        Finding(
-            code="UC6330",
-            problem=f"{row.repository} with {row.framework} of SDK {row.sdk} is made for "
-            f"{', '.join(sorted(row.accelerators))}; {instance_type.name} has {instance_type.accelerator}",
-            remedy="Choose an image that docs/images.md lists for these chips",
-            path="image",
-        )
-    ]
+"""The newest image of each framework, and the last image for chips that newer images do not support."""
 
 
 def container_of_reference(image: str) -> NeuronContainer | None:
-    """Give the row of an image by its reference, in whatever registry the copy is; None when the table lacks it.
+    """Return the row of an image reference in any registry; None if the catalogue lacks the image.
 
     Args:
         image: Such as ``123456789012.dkr.ecr.us-east-2.amazonaws.com/neuron/jax-training-neuronx:0.10.0-…``.
     """
     name = image.rpartition("/")[2].partition("@")[0]
     return next((row for row in NEURON_CONTAINERS if row.tag and f"{row.repository}:{row.tag}" == name), None)
-
-
-def _frameworks_for(instance_type: InstanceType) -> Iterable[str]:
-    found = (row.framework for row in NEURON_CONTAINERS if instance_type.accelerator in row.accelerators)
-    return dict.fromkeys(found)

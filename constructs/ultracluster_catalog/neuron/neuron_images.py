@@ -1,20 +1,17 @@
-"""AMIs for Neuron: what each of AWS's carries, and what a node of ours needs.
+"""AMIs for Neuron: the contents of AWS's AMIs, and what a node needs.
 
-A node needs five things, and refuses to join without the first four when its cluster uses them: the Neuron driver, the
-EFA driver, the Lustre client, the ECS agent, and Docker. No AMI of AWS is known to carry all of them. docs/images.md
-says how the sources read, and `NeuronAmi` bakes what is missing.
+A node needs the Neuron driver, the EFA driver, the Lustre client, the ECS agent and Docker, and does not join without
+those of the first four that its cluster uses. No AMI of AWS is known to contain all of them. docs/images.md quotes the
+sources, and `NeuronAmi` bakes what is missing.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 from typing import Final, Literal
 
-from ultracluster_catalog.names.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron.neuron import ECS_NEURON_AMI_PARAMETER, NEURON_DLAMI_PARAMETERS
-from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = [
     "BAKED_IMAGE_TAG",
@@ -27,7 +24,7 @@ __all__ = [
 ]
 
 ImagePart = Literal["neuron-driver", "efa-driver", "lustre-client", "ecs-agent", "docker", "cloudwatch-agent"]
-"""What an AMI can carry."""
+"""Software that an AMI can contain."""
 
 NODE_PARTS: Final[tuple[ImagePart, ...]] = (
     "neuron-driver",
@@ -36,7 +33,7 @@ NODE_PARTS: Final[tuple[ImagePart, ...]] = (
     "ecs-agent",
     "docker",
 )
-"""What a node needs: EFA for types that have it, the Lustre client when the cluster has a file system."""
+"""Software that a node needs: EFA for types with EFA, the Lustre client for clusters with a file system."""
 
 BAKED_IMAGE_TAG: Final = "ultracluster:neuron-ami"
 """Tag of the AMIs that a `NeuronAmi` bakes; its value is the name of the `NeuronAmi`."""
@@ -54,7 +51,7 @@ Source: EC2 User Guide, Verify the EFA installer using a checksum, as of Septemb
 """
 
 EFA_INSTALLER_VERSION: Final = "1.49.0"
-"""The newest of them."""
+"""The newest version of the EFA installer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,11 +60,11 @@ class ImageKind:
 
     Attributes:
         name: Our name of the line, such as ``ecs-neuron``.
-        parameter: SSM public parameter with the id of the newest one. None for AMIs of your own.
-        operating_system: Such as ``Amazon Linux 2023``; empty when it is not known.
-        carries: What a source says that it carries. Nothing is known to be there beyond that.
-        source: Where this comes from.
-        dated: The day of that source.
+        parameter: SSM public parameter with the ID of the newest AMI. None for custom AMIs.
+        operating_system: Such as ``Amazon Linux 2023``; empty if it is not known.
+        carries: Software that a source says it contains.
+        source: Source of the row.
+        dated: Day of that source.
     """
 
     name: str
@@ -79,7 +76,7 @@ class ImageKind:
 
     @property
     def missing(self) -> tuple[ImagePart, ...]:
-        """What a node needs and this line is not known to carry."""
+        """Software that a node needs and that this line is not known to contain."""
         return tuple(part for part in NODE_PARTS if part not in self.carries)
 
 
@@ -124,45 +121,22 @@ def _kinds() -> dict[str, ImageKind]:
 
 
 IMAGE_KINDS: Final[Mapping[str, ImageKind]] = MappingProxyType(_kinds())
-"""The lines of AMIs by name: AWS's, and ``own``."""
+"""Lines of AMIs by name: those of AWS, and ``own``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NeuronImage:
-    """One AMI, pinned by its id, of a line whose contents are known.
+    """An AMI, pinned by ID, of a line with known contents.
 
     Attributes:
-        kind: Name of its line: a key of `IMAGE_KINDS`.
-        image_id: Its id in one Region. Never a parameter: that resolves to another AMI at a later deployment.
-
-    Raises:
-        FindingsError: UC4050 if the line is unknown, UC4110 if the id is not that of an AMI.
+        kind: Name of the line: a key of `IMAGE_KINDS`.
+        image_id: AMI ID in one Region. Never a parameter, which may resolve to another AMI at a later deployment.
     """
 
     kind: str
     image_id: str
 
-    def __post_init__(self) -> None:
-        findings = []
-        if self.kind not in IMAGE_KINDS:
-            allowed = ", ".join(IMAGE_KINDS)
-            findings.append(
-                Finding(code="UC4050", problem=f"got {quote(self.kind)}", allowed=allowed, path="kind")
-            )
-        if not re.fullmatch(IMAGE_ID, self.image_id):
-            findings.append(
-                Finding(
-                    code="UC4110",
-                    problem=f"got {quote(self.image_id)}",
-                    allowed="ami- and 8 or 17 hexadecimal digits",
-                    remedy="Pin the AMI by its id; `ultracluster ami resolve` finds it",
-                    path="image_id",
-                )
-            )
-        if findings:
-            raise FindingsError(findings)
-
     @property
     def facts(self) -> ImageKind:
-        """What is known of its line."""
+        """The line of the AMI."""
         return IMAGE_KINDS[self.kind]

@@ -1,10 +1,8 @@
-"""When the alarms of a cluster go off: defaults, and the bounds that a figure of one's own must keep."""
+"""Alarm thresholds of a cluster: defaults and bounds."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
-
-from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["REMINDING_ALARMS", "THRESHOLD_BOUNDS", "AlarmThresholds"]
 
@@ -20,29 +18,26 @@ THRESHOLD_BOUNDS: Final = MappingProxyType(
         "cache_misses": (1, 100_000),
     }
 )
-"""The least and the most that each threshold can be."""
+"""Minimum and maximum of each threshold."""
 
 REMINDING_ALARMS: Final = frozenset({"Unused", "DrainComing"})
-"""Ids of the alarms that tell of idle money and of a block's end, and not that what was deployed is bad."""
+"""IDs of alarms about unused capacity and the end of a block. They do not indicate a bad deployment."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AlarmThresholds:
-    """Where the alarms of a cluster go off.
+    """Alarm thresholds of a cluster.
 
     Attributes:
-        idle_percent: NeuronCore utilisation of a node below which it is idle, 0 to 100. Default: 5.
-        idle_minutes: How long nodes may be idle or missing in paid capacity, 1 to 60. Default: 15.
-        drain_minutes: How long before the drain of a Capacity Block people are told, 1 to 10,080. Default: 120.
-        wait_minutes: How long a job that could run may wait, 1 to 1,440. Default: 60.
-        collective_percent: Share of a step in collectives, 1 to 100. Default: 25.
-        stalled_steps: Time without a step, as a multiple of the median step, 2 to 1,000. Default: 10, and five minutes
-            at least.
-        free_percent: Free part of the file system, 1 to 90. Default: 10.
-        cache_misses: Graphs that are compiled within 15 minutes while nodes run, 1 to 100,000. Default: 10.
-
-    Raises:
-        FindingsError: If one is no whole number in its bounds (UC6440).
+        idle_percent: NeuronCore utilization below which a node is idle, 0 to 100. Default: 5.
+        idle_minutes: Minutes for which nodes may be idle or missing in paid capacity, 1 to 60. Default: 15.
+        drain_minutes: Minutes before the drain of a Capacity Block at which the alarm notifies, 1 to 10,080. Default: 120.
+        wait_minutes: Minutes for which a job that could run may wait, 1 to 1,440. Default: 60.
+        collective_percent: Percentage of a step spent in collectives, 1 to 100. Default: 25.
+        stalled_steps: Time without a step, as a multiple of the median step, 2 to 1,000. Default: 10, but at least five
+            minutes.
+        free_percent: Free percentage of the file system, 1 to 90. Default: 10.
+        cache_misses: Graphs compiled within 15 minutes while nodes run, 1 to 100,000. Default: 10.
     """
 
     idle_percent: int = 5
@@ -53,20 +48,3 @@ class AlarmThresholds:
     stalled_steps: int = 10
     free_percent: int = 10
     cache_misses: int = 10
-
-    def __post_init__(self) -> None:
-        findings = []
-        for field in fields(self):
-            given = getattr(self, field.name)
-            least, most = THRESHOLD_BOUNDS[field.name]
-            if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
-                findings.append(
-                    Finding(
-                        code="UC6440",
-                        problem=f"got {quote(given)}",
-                        allowed=f"a whole number, {least:,} to {most:,}",
-                        path=field.name,
-                    )
-                )
-        if findings:
-            raise FindingsError(findings)

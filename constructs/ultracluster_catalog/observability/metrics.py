@@ -1,7 +1,7 @@
-"""The metrics of a cluster in CloudWatch: who publishes them, in which unit, and what they say.
+"""CloudWatch metrics of a cluster: publisher, unit and meaning.
 
-All are in one namespace with the dimension Cluster alone, because CloudWatch bills each combination of a name and its
-dimensions as one metric. What belongs to one node or one job stands in the log events that carry the metrics.
+All metrics have one namespace and the single dimension Cluster, because CloudWatch bills each combination of name and
+dimensions as one metric. Details of a node or a job are properties of the log events that carry the metrics.
 """
 
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ __all__ = [
 ]
 
 NAMESPACE: Final = "UltraCluster"
-"""Namespace of all of them."""
+"""Namespace of the metrics of clusters."""
 
 CLUSTER_DIMENSION: Final = "Cluster"
-"""The dimension that all of them have: the name of the cluster."""
+"""Dimension of every metric: the name of the cluster."""
 
 JOB_DIMENSION: Final = "Job"
-"""A dimension that those of the training have besides, in a second set: the name of the job."""
+"""Additional dimension of a second set of the training metrics: the name of the job."""
 
 BAKE_OFF_NAMESPACE: Final = "UltraCluster/BakeOff"
-"""Namespace of the figures of bake-offs, which have names of their own."""
+"""Namespace of the metrics of bake-offs."""
 
 CONTESTANT_DIMENSION: Final = "Contestant"
-"""Their only dimension: the path of the bake-off in its app, a slash, and the name of the contestant."""
+"""Only dimension of bake-off metrics: construct path of the bake-off, a slash, and the name of the contestant."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,11 +38,11 @@ class ClusterMetric:
     """One metric.
 
     Attributes:
-        name: Its name in CloudWatch.
-        unit: Its unit in CloudWatch.
-        source: Who publishes it: ``node`` the service on every node, ``watch`` the function that looks at the cluster
-            every minute, ``training`` the program that trains.
-        meaning: What one value says; those of `node` are of one node and one minute.
+        name: Name in CloudWatch.
+        unit: Unit in CloudWatch.
+        source: Publisher: ``node`` is the service on every node, ``watch`` the function that observes the cluster every
+            minute, ``training`` the training program.
+        meaning: Meaning of one value; values of `node` cover one node and one minute.
     """
 
     name: str
@@ -135,4 +135,4 @@ METRICS: Final[dict[str, ClusterMetric]] = {
     name: ClusterMetric(name=name, unit=unit, source=source, meaning=meaning)  # type: ignore[arg-type]  # rows of texts
     for name, unit, source, meaning in _ROWS
 }
-"""All of them by name."""
+"""Metrics by name."""

@@ -1,4 +1,4 @@
-"""What is charted of a cluster: the panels of its page, made of the metrics of `ultracluster_catalog.observability.metrics` and of FSx."""
+"""Dashboard panels of a cluster, from the metrics of `ultracluster_catalog.observability.metrics` and of FSx."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -12,13 +12,13 @@ class MetricLine:
 
     Attributes:
         metric: Name of the metric.
-        statistic: What CloudWatch makes of the values of a period.
-        label: What the legend calls it.
+        statistic: CloudWatch statistic over a period.
+        label: Label in the legend.
         per_seconds: The sum of a period is shown for so many seconds: 1 for a rate, 60 where each minute has one value
             from each node. Default: the value as it is.
-        scale: What a value is multiplied with. Default: 1.
-        by_job: Whether each job has a line of its own. Default: one line for the cluster.
-        source: Namespace of the metric: ours, or that of FSx. Default: ours.
+        scale: Factor for every value. Default: 1.
+        by_job: Whether each job has its own line. Default: one line for the cluster.
+        source: Namespace of the metric. Default: ``UltraCluster``.
     """
 
     metric: str
@@ -35,10 +35,10 @@ class Panel:
     """One chart.
 
     Attributes:
-        section: Which part of the page it belongs to.
-        title: Its title.
-        unit: What its axis is called.
-        lines: Its lines.
+        section: Section of the dashboard.
+        title: Title of the panel.
+        unit: Label of the axis.
+        lines: Lines of the panel.
     """
 
     section: Literal["Capacity", "Training", "Health", "Fabric", "Storage", "Queue"]
@@ -226,4 +226,4 @@ PANELS: Final = (
         ),
     ),
 )
-"""In the order of the page."""
+"""Panels in the order of the dashboard."""

@@ -1,18 +1,26 @@
-"""How many addresses a cluster takes from its subnet, and the smallest subnet that holds them.
+"""Number of addresses that a cluster needs, and the smallest subnet with so many.
 
-Everything of a cluster lies in one subnet: a Capacity Block is in one zone, and EFA traffic does not leave it.
+A cluster has one subnet: a Capacity Block is in one zone, and EFA traffic cannot leave it.
 """
 
 from typing import Final
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
-
-__all__ = ["RESERVED_PER_SUBNET", "check_subnet_prefix", "subnet_addresses", "subnet_prefix"]
+__all__ = [
+    "LARGEST_SUBNET_PREFIX",
+    "RESERVED_PER_SUBNET",
+    "SMALLEST_SUBNET_PREFIX",
+    "subnet_addresses",
+    "subnet_prefix",
+]
 
 RESERVED_PER_SUBNET: Final = 5
-"""Addresses that AWS keeps in every subnet: network, router, DNS, future use, broadcast (VPC User Guide)."""
+"""Addresses that AWS reserves in every subnet: network, router, DNS, future use, broadcast (VPC User Guide)."""
 
-_IPV4_BITS: Final = 32
+LARGEST_SUBNET_PREFIX: Final = 16
+"""Prefix length of the largest subnet (VPC User Guide)."""
+
+SMALLEST_SUBNET_PREFIX: Final = 28
+"""Prefix length of the smallest subnet (VPC User Guide)."""
 
 
 def subnet_addresses(
@@ -23,18 +31,18 @@ def subnet_addresses(
     interface_endpoints: int = 0,
     file_system_interfaces: int = 0,
 ) -> int:
-    """Count the addresses that a subnet must have for a cluster, including those that AWS keeps for itself.
+    """Return the number of addresses that a cluster needs in its subnet, including those reserved by AWS.
 
     Args:
-        nodes: Nodes at the same time.
+        nodes: Maximum number of nodes.
         addresses_per_node: Addresses of a node's own interfaces; see `nic_layouts.addresses_per_node`.
-        tasks_per_node: Tasks with an interface of their own on each node. Default: 1, as for a multi-node
+        tasks_per_node: Tasks with their own network interface on each node. Default: 1, as for a multi-node
             parallel job, which runs one container on each node.
         interface_endpoints: Interface VPC endpoints in the subnet; each takes one address. Default: none.
         file_system_interfaces: Interfaces of file systems; see `lustre.file_system_interfaces`. Default: none.
 
     Raises:
-        FindingsError: UC3001 for each negative count, all of them together.
+        ValueError: If a count is negative.
     """
     counts = {
         "nodes": nodes,
@@ -43,13 +51,8 @@ def subnet_addresses(
         "interface_endpoints": interface_endpoints,
         "file_system_interfaces": file_system_interfaces,
     }
-    negative = [
-        Finding(code="UC3001", path=name, problem=f"got {quote(count)}", allowed="0 or more")
-        for name, count in counts.items()
-        if count < 0
-    ]
-    if negative:
-        raise FindingsError(negative)
+    if negative := [name for name, count in counts.items() if count < 0]:
+        raise ValueError(f"{', '.join(negative)}: below 0")
     return (
         RESERVED_PER_SUBNET
         + nodes * (addresses_per_node + tasks_per_node)
@@ -58,45 +61,16 @@ def subnet_addresses(
     )
 
 
-def subnet_prefix(needed: int, *, smallest: int = 28, largest: int = 16) -> int:
-    """Find the prefix length of the smallest subnet with enough addresses.
+def subnet_prefix(needed: int) -> int:
+    """Return the prefix length of the smallest subnet with enough addresses.
 
     Args:
-        needed: Addresses in all, as `subnet_addresses` counts them.
-        smallest: Prefix length of the smallest subnet to answer with. Default: 28, the smallest that AWS allows.
-        largest: Prefix length of the largest subnet to answer with. Default: 16, the largest that AWS allows.
+        needed: Number of addresses, as `subnet_addresses` counts them.
 
     Raises:
-        FindingsError: UC3002 when the largest subnet is too small.
+        ValueError: If the largest subnet that AWS allows is too small.
     """
-    prefix = min(smallest, _IPV4_BITS - max(needed - 1, 0).bit_length())
-    if prefix < largest:
-        raise FindingsError(_too_small(needed=needed, prefix=largest, remedy="Use fewer nodes per cluster"))
+    prefix = min(SMALLEST_SUBNET_PREFIX, 32 - max(needed - 1, 0).bit_length())
+    if prefix < LARGEST_SUBNET_PREFIX:
+        raise ValueError(f"no subnet has {needed} addresses")
     return prefix
-
-
-def check_subnet_prefix(*, prefix: int, needed: int) -> list[Finding]:
-    """Find out whether a subnet that somebody chose holds a cluster.
-
-    Args:
-        prefix: Prefix length of the subnet.
-        needed: Addresses in all, as `subnet_addresses` counts them.
-
-    Returns:
-        UC3002 when the subnet is too small; empty when it fits.
-    """
-    if needed <= 2 ** (_IPV4_BITS - prefix):
-        return []
-    fitting = _IPV4_BITS - (needed - 1).bit_length()
-    return _too_small(needed=needed, prefix=prefix, remedy=f"A subnet of /{fitting} holds them")
-
-
-def _too_small(*, needed: int, prefix: int, remedy: str) -> list[Finding]:
-    return [
-        Finding(
-            code="UC3002",
-            problem=f"the cluster takes {needed} addresses, {RESERVED_PER_SUBNET} of them kept by AWS; "
-            f"a subnet of /{prefix} has {2 ** (_IPV4_BITS - prefix)}",
-            remedy=f"{remedy}, or use a layout of network interfaces with fewer addresses per node.",
-        )
-    ]

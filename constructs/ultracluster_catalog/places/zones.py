@@ -1,6 +1,6 @@
-"""Availability Zones by zone id: which Region they belong to, and which of them offer an instance type.
+"""Availability Zones by zone ID: their Regions, and the zones that offer an instance type.
 
-Zone ids, never zone names: a name such as us-east-1a may mean another zone in another account.
+Zone IDs instead of names, because a name such as us-east-1a maps to different zones in different accounts.
 """
 
 import re
@@ -9,8 +9,8 @@ from datetime import date
 from types import MappingProxyType
 from typing import Final
 
+from ultracluster_catalog.machines.instance_types import MACHINES
 from ultracluster_catalog.names.identifiers import ZONE_ID
-from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = [
     "OFFERED_ZONES",
@@ -60,136 +60,55 @@ ZONE_ID_PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "usw2": "us-west-2",
     }
 )
-"""Start of the zone ids of each commercial Region (AWS Regions and Availability Zones guide, read October 2026).
+"""Prefix of the zone IDs of each commercial Region (AWS Regions and Availability Zones guide, read October 2026).
 
-botocore names two Regions more, me-west-1 and sa-west-1, for which that guide lists no zones yet.
+botocore also knows me-west-1 and sa-west-1, for which that guide lists no zones yet.
 """
 
 REGIONS: Final = tuple(sorted(ZONE_ID_PREFIXES.values()))
 """Every commercial Region with known zones, in alphabetical order."""
 
 OFFERED_ZONES_SOURCE: Final = "EC2 DescribeInstanceTypeOfferings by zone id (copy in moto 5.2.5)"
-"""Where `OFFERED_ZONES` comes from."""
+"""Source of `OFFERED_ZONES`."""
 
 OFFERED_ZONES_DATED: Final = date(2026, 8, 21)
-"""The day of the newest evidence for `OFFERED_ZONES`."""
-
-_OFFERED: Final[Mapping[str, str]] = {
-    "trn1.2xlarge": "use1-az5 use1-az6 use2-az3 usw2-az1 usw2-az4",
-    "trn1.32xlarge": (
-        "aps1-az2 apse2-az1 apse2-az2 apse4-az1 use1-az4 use1-az5 use1-az6 use2-az3 usw2-az1 usw2-az4"
-    ),
-    "trn1n.32xlarge": "use1-az6 use2-az3 usw2-az4",
-    "trn2.3xlarge": "aps2-az1 aps2-az2 aps2-az3 apse4-az3 sae1-az1 sae1-az2 sae1-az3",
-    "trn2.48xlarge": "aps2-az1 aps2-az2 aps2-az3 use2-az1 use2-az2 use2-az3",
-    "trn2u.48xlarge": "aps2-az1 aps2-az2 aps2-az3",
-    "inf2.xlarge": (
-        "apne1-az1 apne1-az4 apne2-az1 apne2-az2 apne2-az3 aps1-az1 aps1-az3 apse1-az2 apse1-az3 "
-        "apse2-az1 apse2-az3 euc1-az2 euc1-az3 eun1-az1 eun1-az2 euw1-az1 euw1-az2 euw1-az3 euw2-az2 "
-        "euw3-az2 euw3-az3 sae1-az3 use1-az2 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 "
-        "usw2-az1 usw2-az2 usw2-az3 usw2-az4"
-    ),
-    "inf2.8xlarge": (
-        "apne1-az1 apne1-az4 aps1-az1 aps1-az3 apse1-az2 apse1-az3 apse2-az1 apse2-az3 euc1-az2 "
-        "euc1-az3 eun1-az1 eun1-az2 euw1-az1 euw1-az2 euw1-az3 euw2-az2 euw3-az2 euw3-az3 sae1-az3 "
-        "use1-az2 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az3 "
-        "usw2-az4"
-    ),
-    "inf2.24xlarge": (
-        "apne1-az1 apne1-az4 aps1-az1 aps1-az3 apse1-az2 apse1-az3 apse2-az1 apse2-az3 euc1-az2 "
-        "euc1-az3 eun1-az1 eun1-az2 euw1-az1 euw1-az2 euw1-az3 euw2-az2 euw3-az2 euw3-az3 sae1-az3 "
-        "use1-az2 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az3 "
-        "usw2-az4"
-    ),
-    "inf2.48xlarge": (
-        "apne1-az1 apne1-az4 aps1-az1 aps1-az3 apse1-az2 apse1-az3 apse2-az1 apse2-az3 euc1-az2 "
-        "euc1-az3 eun1-az1 eun1-az2 euw1-az1 euw1-az2 euw1-az3 euw2-az2 euw3-az2 euw3-az3 sae1-az3 "
-        "use1-az2 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az3 "
-        "usw2-az4"
-    ),
-    "p4d.24xlarge": (
-        "apne1-az1 apne1-az4 apne2-az2 apne2-az4 aps1-az1 aps1-az2 aps1-az3 apse2-az1 apse2-az2 "
-        "cac1-az1 cac1-az2 euc1-az1 euc1-az2 euc1-az3 eun1-az3 euw1-az2 euw2-az2 euw2-az3 sae1-az1 "
-        "sae1-az3 use1-az1 use1-az2 use1-az4 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 "
-        "usw2-az3 usw2-az4"
-    ),
-    "p4de.24xlarge": (
-        "apne1-az1 apne1-az4 apse1-az2 apse1-az3 euc1-az1 euc1-az2 ilc1-az1 ilc1-az2 ilc1-az3 use1-az4 "
-        "use1-az6 usw2-az1 usw2-az2 usw2-az3"
-    ),
-    "p5.4xlarge": (
-        "apne1-az1 aps1-az1 aps1-az2 aps1-az3 apse2-az3 apse3-az1 eun1-az1 eun1-az2 eun1-az3 euw2-az1 "
-        "euw2-az2 euw2-az3 sae1-az3 use1-az1 use1-az2 use1-az3 use1-az4 use1-az5 use1-az6 use2-az1 "
-        "use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az3 usw2-az4"
-    ),
-    "p5.48xlarge": (
-        "apne1-az1 apne1-az4 apne2-az1 aps1-az1 aps1-az2 aps1-az3 apse2-az1 apse2-az2 apse2-az3 "
-        "apse3-az1 cac1-az4 eun1-az1 eun1-az2 eun1-az3 euw2-az1 euw2-az2 euw2-az3 sae1-az3 use1-az1 "
-        "use1-az2 use1-az3 use1-az4 use1-az5 use1-az6 use2-az1 use2-az2 use2-az3 usw1-az1 usw1-az3 "
-        "usw2-az1 usw2-az2 usw2-az3 usw2-az4"
-    ),
-    "p5e.48xlarge": (
-        "apse2-az3 apse3-az1 apse3-az3 eun1-az1 euw2-az2 sae1-az2 sae1-az3 use2-az1 use2-az2 use2-az3 "
-        "usw2-az3"
-    ),
-    "p5en.48xlarge": (
-        "apne1-az4 apne2-az1 aps1-az1 aps1-az3 apse3-az2 apse3-az3 eun1-az1 eun1-az3 eus2-az1 eus2-az2 "
-        "mec1-az1 mec1-az3 use1-az2 use1-az6 use2-az1 use2-az2 use2-az3 usw1-az3 usw2-az2 usw2-az3 "
-        "usw2-az4"
-    ),
-    "p6-b200.48xlarge": (
-        "aps1-az2 aps2-az2 eun1-az2 euw3-az1 use1-az6 use2-az1 use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az4"
-    ),
-    "p6-b300.48xlarge": (
-        "apne2-az3 aps2-az1 aps2-az3 apse3-az1 apse3-az2 apse3-az3 sae1-az2 sae1-az3 use1-az2 use1-az6 "
-        "usw2-az1 usw2-az2"
-    ),
-}
+"""Day of the newest evidence for `OFFERED_ZONES`."""
 
 OFFERED_ZONES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {name: tuple(zone_ids.split()) for name, zone_ids in _OFFERED.items()}
+    {name: machine.zone_ids for name, machine in MACHINES.items()}
 )
-"""Zone ids that EC2 lists an instance type in, by instance type.
+"""Zone IDs that EC2 lists an instance type in, by instance type.
 
-Capacity Blocks are sold elsewhere too (see `capacity_blocks.block_regions`), and offers come and go: a zone that is
-not listed deserves a warning, never a refusal.
+Capacity Blocks are sold elsewhere too (see `capacity_blocks.block_regions`), and offers change, so warn about a zone
+that is not listed, but do not reject it.
 """
 
 
 def region_of_zone_id(zone_id: str) -> str:
-    """Tell the Region of a zone.
+    """Return the Region of an Availability Zone or Local Zone.
 
     Args:
         zone_id: Such as ``use2-az3``; for a Local Zone such as ``use1-atl2-az1``.
 
     Raises:
-        FindingsError: UC3003 when that is no zone id or belongs to no Region of the catalogue.
+        ValueError: If the text is not a zone ID of a Region in the catalogue.
     """
     is_zone_id = re.fullmatch(ZONE_ID, zone_id)
     region = ZONE_ID_PREFIXES.get(zone_id.partition("-")[0]) if is_zone_id else None
     if region is None:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC3003",
-                    problem=f"{quote(zone_id)} is not a zone id of a known Region",
-                    allowed="a zone id such as use2-az3",
-                    remedy="`aws ec2 describe-availability-zones` shows the zone id of each zone name.",
-                )
-            ]
-        )
+        raise ValueError(f"{zone_id!a} is not a zone ID of a known Region")
     return region
 
 
 def offered_zones(instance_type: str, region: str | None = None) -> tuple[str, ...]:
-    """List the zone ids that EC2 lists an instance type in.
+    """Return the zone IDs that EC2 lists an instance type in.
 
     Args:
-        instance_type: The API name.
-        region: Only the zones of this Region. Default: of all Regions.
+        instance_type: API name.
+        region: Restrict the result to this Region. Default: all Regions.
 
     Returns:
-        Zone ids; empty for a type that is unknown or not listed in the Region.
+        Zone IDs; empty for a type that is unknown or not listed in the Region.
     """
     zones = OFFERED_ZONES.get(instance_type, ())
     return tuple(zone_id for zone_id in zones if region in {None, region_of_zone_id(zone_id)})

@@ -1,4 +1,4 @@
-"""What can be paid for around a cluster, as one kind of key, and its price in the catalogue."""
+"""Billable items of a cluster, and their prices in the catalogue."""
 
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -12,17 +12,17 @@ from ultracluster_catalog.prices.prices import (
 )
 from ultracluster_catalog.prices.service_prices import PaidService, service_price
 
-__all__ = ["PricedThing", "price_of"]
+__all__ = ["BillableItem", "price_of"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PricedThing:
-    """Something with a price.
+class BillableItem:
+    """An item of the bill.
 
     Attributes:
-        kind: A node by how it is bought, storage of FSx for Lustre, or a service around them.
+        kind: Purchase option of a node, FSx for Lustre storage, or another service.
         name: Instance type, deployment type of the file system, or a `PaidService`.
-        tier: MB/s for each TiB of a file system. None for all else, and for scratch types.
+        tier: Throughput of a file system in MB/s per TiB. None for scratch types and all other items.
     """
 
     kind: Literal["capacity-block", "on-demand", "spot", "lustre", "service"]
@@ -30,21 +30,21 @@ class PricedThing:
     tier: int | None = None
 
 
-def price_of(thing: PricedThing, region: str) -> Price:
-    """Give the price that the catalogue knows.
+def price_of(item: BillableItem, region: str) -> Price:
+    """Return the price of an item.
 
     Args:
-        thing: What is paid for.
-        region: Where it is.
+        item: Billable item.
+        region: Region of the item.
     """
-    match thing.kind:
+    match item.kind:
         case "capacity-block":
-            return capacity_block_price(thing.name, region)
+            return capacity_block_price(item.name, region)
         case "on-demand":
-            return on_demand_price(thing.name, region)
+            return on_demand_price(item.name, region)
         case "spot":
-            return spot_price(thing.name, region)
+            return spot_price(item.name, region)
         case "lustre":
-            return lustre_storage_price(thing.name, thing.tier, region)
+            return lustre_storage_price(item.name, item.tier, region)
         case "service":
-            return service_price(cast("PaidService", thing.name), region)
+            return service_price(cast("PaidService", item.name), region)

@@ -1,6 +1,6 @@
-"""Prices of what stands around the nodes: endpoints, gateways, volumes, buckets, metrics, logs, data transfer.
+"""Prices of services other than instances: endpoints, gateways, volumes, buckets, metrics, logs, data transfer.
 
-Kept for few Regions. A price of another Region is unknown here, although many are the same.
+Only a few Regions have prices. The price in another Region is unknown here, although many are the same.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ PaidService = Literal[
     "FSx Intelligent-Tiering data",
     "FSx backups",
 ]
-"""What is paid for, in the words of AWS's bill where there are any."""
+"""Billed service, named as in AWS's bill where possible."""
 
 PAID_SERVICES: Final[tuple[PaidService, ...]] = get_args(PaidService)
 """Every `PaidService`."""
@@ -99,11 +99,11 @@ _PUBLIC_ADDRESS: Final = Price(
 
 
 def service_price(service: PaidService, region: str) -> Price:
-    """Give the price of one unit of a service.
+    """Return the price of one unit of a service.
 
     Args:
-        service: What is paid for.
-        region: Its Region; most prices are kept for us-east-1 only.
+        service: Billed service.
+        region: Region of the service; most prices are known for us-east-1 only.
     """
     if service == "public IPv4 address":
         return _PUBLIC_ADDRESS

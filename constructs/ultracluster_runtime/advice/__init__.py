@@ -1,6 +1,6 @@
-"""Advice on a cluster from its recorded metrics: what is paid and not used, with the evidence and what it costs a month."""
+"""Advice on a cluster from its recorded metrics: capacity that is paid for and not used, with evidence and monthly cost."""
 
 from ultracluster_runtime.advice.report import Report, advise
-from ultracluster_runtime.advice.subject import Advice, NotJudged, Subject
+from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 
-__all__ = ["Advice", "NotJudged", "Report", "Subject", "advise"]
+__all__ = ["Advice", "Report", "SkippedRule", "Subject", "advise"]

@@ -1,4 +1,4 @@
-"""Rules about what jobs make of their nodes: collectives, compiler, compilations and checkpoints."""
+"""Rules about jobs: collectives, compiler settings, compilations and checkpoints."""
 
 from collections.abc import Iterator
 from statistics import fmean
@@ -6,121 +6,121 @@ from typing import Final
 
 from ultracluster_runtime.advice.subject import (
     Advice,
-    NotJudged,
+    SkippedRule,
     Subject,
     cost_of_nodes,
+    fraction_true,
     mean_nodes,
-    share_of,
 )
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["checkpoints", "collectives", "compilations", "compiler_settings", "tcp_fallback"]
 
-_COLLECTIVE_SHARE: Final = 0.25  # of a step, where the alarm goes off too
-_LOW_MFU: Final = 0.2  # a judgement of ours, not a figure of AWS's
+_COLLECTIVE_SHARE: Final = 0.25  # of a step; the alarm has the same threshold
+_LOW_MFU: Final = 0.2  # our own threshold, not AWS's
 _WAIT_SHARE: Final = 0.05  # of the recorded time
-_MEASURE: Final = "how much of it comes back is not known before it is measured"
+_MEASURE: Final = "the saving is unknown until it is measured"
 
 
-def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
-    """Find nodes that talked over TCP instead of EFA.
+def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
+    """Find nodes that used TCP instead of EFA.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
     del subject
     values = recording.values("TcpFallback", "Maximum")
     if not values:
-        yield NotJudged(rule="tcp-fallback", reason="TcpFallback was not recorded")
+        yield SkippedRule(rule="tcp-fallback", reason="TcpFallback was not recorded")
     elif any(values):
         yield Advice(
             rule="tcp-fallback",
-            evidence=f"in {share_of([value > 0 for value in values]):.0%} of the time a node talked over TCP (threshold: ever)",
-            remedy="Look for FI_PROVIDER and the EFA devices in the job's log; put a fabric gate before the job",
+            evidence=f"a node used TCP in {fraction_true([value > 0 for value in values]):.0%} of the time (threshold: ever)",
+            remedy="Check FI_PROVIDER and the EFA devices in the log of the job; run a fabric gate before the job",
             reason=_MEASURE,
         )
 
 
-def collectives(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
-    """Find jobs that spend their steps in collectives, and a network layout that leaves EFA interfaces out.
+def collectives(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
+    """Find jobs that spend much of their steps in collectives, and network layouts that leave EFA interfaces unused.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
     shares = _means(recording, "CollectiveShare")
     if not shares:
-        yield NotJudged(rule="collectives", reason="no job reported CollectiveShare")
+        yield SkippedRule(rule="collectives", reason="no job reported CollectiveShare")
     most = subject.instance_type.efa_interfaces
     fewer = subject.efa_interfaces < most
     for job, share in shares.items():
         if share >= _COLLECTIVE_SHARE:
-            found = f"{job} spent {share:.0%} of its steps in collectives (threshold {_COLLECTIVE_SHARE:.0%})"
+            evidence = (
+                f"{job} spent {share:.0%} of its steps in collectives (threshold {_COLLECTIVE_SHARE:.0%})"
+            )
             yield Advice(
                 rule="network-layout" if fewer else "collectives",
-                evidence=f"{found}, with {subject.efa_interfaces} of {most} EFA interfaces"
+                evidence=f"{evidence}, with {subject.efa_interfaces} of {most} EFA interfaces"
                 if fewer
-                else found,
-                remedy="Choose a network layout with an EFA interface on every card"
+                else evidence,
+                remedy="Choose a network layout with EFA on every network card"
                 if fewer
-                else "Every card has EFA already: overlap collectives with computation, or shard over fewer nodes",
+                else "Every card uses EFA: overlap collectives with computation, or shard over fewer nodes",
                 reason=_MEASURE,
             )
 
 
-def compiler_settings(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
-    """Find jobs that use little of the chips and leave the compiler at its defaults.
+def compiler_settings(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
+    """Find jobs with low utilization and default compiler settings.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
     uses = _means(recording, "Mfu")
     if not uses:
-        yield NotJudged(rule="compiler-settings", reason="no job reported Mfu, which needs flops_per_token")
+        yield SkippedRule(rule="compiler-settings", reason="no job reported Mfu, which needs flops_per_token")
     for job, use in uses.items():
         if use < _LOW_MFU and job in subject.untuned_jobs:
             yield Advice(
                 rule="compiler-settings",
-                evidence=f"{job} used {use:.0%} of the peak of its chips (threshold {_LOW_MFU:.0%}), and no setting of the "
-                "Neuron compiler or its precision is given",
-                remedy="Set `neuron` of the job (model_type, llm_training, auto_cast with auto_cast_type where the "
-                "model is FP32) and compare a hundred steps",
+                evidence=f"{job} used {use:.0%} of the peak of its chips (threshold {_LOW_MFU:.0%}) with default Neuron compiler "
+                "settings and precision",
+                remedy="Set `neuron` of the job (model_type, llm_training, and auto_cast with auto_cast_type if the "
+                "model is FP32) and compare 100 steps",
                 reason=_MEASURE,
             )
 
 
-def compilations(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
-    """Find jobs that compile while nodes are paid.
+def compilations(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
+    """Find jobs that compile on paid nodes.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
-    remedy = (
-        "Fill the compile cache before with a precompile job on a small node; `depends_on` submits it first"
-    )
+    remedy = "Fill the compile cache with a precompile job on a small node first; `depends_on` submits it automatically"
     yield from _waits(recording, subject, "compilations", "CompileSeconds", remedy)
 
 
-def checkpoints(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
-    """Find jobs that wait long for their checkpoints.
+def checkpoints(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
+    """Find jobs that are blocked by checkpoints for long.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
-    remedy = "Write them while the next steps run, less often, or to a file system with more throughput"
+    remedy = "Write checkpoints asynchronously, less often, or to a file system with more throughput"
     yield from _waits(recording, subject, "checkpoints", "CheckpointSeconds", remedy)
 
 
 def _waits(
     recording: Recording, subject: Subject, rule: str, metric: str, remedy: str
-) -> Iterator[Advice | NotJudged]:
+) -> Iterator[Advice | SkippedRule]:
     waited = {job: values for job in recording.jobs if (values := recording.values(metric, "Sum", job=job))}
     if not waited:
-        yield NotJudged(rule=rule, reason=f"no job reported {metric}")
+        yield SkippedRule(rule=rule, reason=f"no job reported {metric}")
     nodes = mean_nodes(recording)
     for job, values in waited.items():
         share = sum(values) / (recording.end - recording.start).total_seconds()
@@ -130,7 +130,7 @@ def _waits(
                 rule=rule,
                 evidence=f"{job} waited {sum(values):,.0f} seconds for {rule}, {share:.0%} of the recorded time "
                 f"(threshold {_WAIT_SHARE:.0%})",
-                remedy=f"{remedy}; the saving supposes that the job had all nodes",
+                remedy=f"{remedy}; the saving assumes that the job used all nodes",
                 usd_per_month=amount,
                 reason=reason,
             )

@@ -1,4 +1,4 @@
-"""Rules about nodes that are paid and do nothing, or less than the others."""
+"""Rules about nodes that are paid for and idle, or slower than the others."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -7,35 +7,36 @@ from typing import Final
 
 from ultracluster_runtime.advice.subject import (
     Advice,
-    NotJudged,
+    SkippedRule,
     Subject,
     cost_of_nodes,
+    fraction_true,
     mean_nodes,
-    share_of,
 )
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["idle_nodes", "lagging_node", "node_without_work", "unused_nodes"]
 
 _UNUSED_SHARE: Final = 0.05  # of paid node-hours without an instance
-_IDLE_PERCENT: Final = 5  # the floor of the alarm on idle nodes
+_IDLE_PERCENT: Final = 5  # the alarm on idle nodes has the same threshold
 _BUSY_PERCENT: Final = 50
 _IDLE_SHARE: Final = 0.1  # of the recorded time
-_LAG: Final = 1.25  # the slowest node against the mean
+_LAG: Final = 1.25  # slowest node relative to the mean
 _LAG_SHARE: Final = 0.5
 
 
-def unused_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
-    """Find nodes that are paid and in which no instance runs.
+def unused_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
+    """Find nodes that are paid for without a running instance.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
     paid, unused = (recording.values(name, "Average") for name in ("PaidNodes", "UnusedNodes"))
     if not (sum(paid) and unused):
-        yield NotJudged(
-            rule="unused-nodes", reason="PaidNodes and UnusedNodes were not recorded, or none was paid"
+        yield SkippedRule(
+            rule="unused-nodes",
+            reason="PaidNodes and UnusedNodes were not recorded, or no nodes were paid for",
         )
         return
     share = sum(unused) / sum(paid)
@@ -43,25 +44,25 @@ def unused_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | No
         amount, reason = cost_of_nodes(subject, fmean(unused))
         yield Advice(
             rule="unused-nodes",
-            evidence=f"{share:.0%} of the paid node-hours had no instance, {fmean(unused):.1f} nodes on the average "
+            evidence=f"{share:.0%} of the paid node-hours had no instance, {fmean(unused):.1f} nodes on average "
             f"(threshold {_UNUSED_SHARE:.0%})",
-            remedy="`ultracluster jobs why` says what waiting jobs wait for; have jobs in the queue before a block "
-            "starts, and buy fewer nodes if none wait",
+            remedy="`ultracluster jobs why` explains why jobs wait; queue jobs before a block "
+            "starts, and buy fewer nodes if no jobs wait",
             usd_per_month=amount,
             reason=reason,
         )
 
 
-def idle_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
-    """Find time in which the nodes run and their NeuronCores do nothing.
+def idle_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
+    """Find times when nodes run with idle NeuronCores.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
     busy = recording.points("CoreUtilization", "Average")
     if not busy:
-        yield NotJudged(rule="idle-nodes", reason="CoreUtilization was not recorded")
+        yield SkippedRule(rule="idle-nodes", reason="CoreUtilization was not recorded")
         return
     idle = {moment for moment, percent in busy if percent < _IDLE_PERCENT}
     share = len(idle) / len(busy)
@@ -73,53 +74,55 @@ def idle_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | NotJ
         amount, reason = cost_of_nodes(subject, nodes)
         yield Advice(
             rule="idle-nodes",
-            evidence=f"NeuronCores were used less than {_IDLE_PERCENT}% in {share:.0%} of the time "
+            evidence=f"NeuronCore utilization was below {_IDLE_PERCENT}% in {share:.0%} of the time "
             f"(threshold {_IDLE_SHARE:.0%})",
-            remedy="Compile before the block starts (a precompile job), put further jobs into the queue, or let "
-            "nodes go when it is empty",
+            remedy="Compile before the block starts (a precompile job), queue more jobs, or release "
+            "nodes when the queue is empty",
             usd_per_month=amount,
             reason=reason,
         )
 
 
-def node_without_work(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
-    """Find a node that does nothing while the others work.
+def node_without_work(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
+    """Find a node that is idle while the others work.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
     lowest = dict(recording.points("CoreUtilization", "Minimum"))
     mean = recording.points("CoreUtilization", "Average")
     flags = [lowest[at] < _IDLE_PERCENT and value >= _BUSY_PERCENT for at, value in mean if at in lowest]
     if not flags:
-        yield NotJudged(rule="node-without-work", reason="CoreUtilization was not recorded with its minimum")
+        yield SkippedRule(
+            rule="node-without-work", reason="CoreUtilization was not recorded with its minimum"
+        )
         return
-    share = share_of(flags)
+    share = fraction_true(flags)
     if share >= _IDLE_SHARE:
         amount, reason = cost_of_nodes(subject, share)
         yield Advice(
             rule="node-without-work",
-            evidence=f"in {share:.0%} of the time a node was used less than {_IDLE_PERCENT}% while the mean was "
+            evidence=f"in {share:.0%} of the time a node was below {_IDLE_PERCENT}% utilization while the mean was "
             f"{_BUSY_PERCENT}% or more (threshold {_IDLE_SHARE:.0%})",
-            remedy="Give the job all nodes (`nodes` of the job), or give what is left a queue of its own",
+            remedy="Use all nodes for the job (`nodes` of the job), or add a queue for the remaining nodes",
             usd_per_month=amount,
             reason=reason,
         )
 
 
-def lagging_node(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
-    """Find a node whose executions take longer than those of the others, which all wait for it.
+def lagging_node(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
+    """Find a node that executes slower than the others, which all wait for it.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
     mean = dict(recording.points("ExecutionSeconds", "Average"))
     slowest = recording.points("ExecutionSeconds", "Maximum")
     lags = [value / mean[at] for at, value in slowest if mean.get(at)]
     if not lags:
-        yield NotJudged(rule="lagging-node", reason="ExecutionSeconds was not recorded with its maximum")
+        yield SkippedRule(rule="lagging-node", reason="ExecutionSeconds was not recorded with its maximum")
         return
     late = [lag for lag in lags if lag >= _LAG]
     if len(late) / len(lags) >= _LAG_SHARE:
@@ -128,10 +131,10 @@ def lagging_node(recording: Recording, subject: Subject) -> Iterator[Advice | No
         amount, reason = cost_of_nodes(subject, None if nodes is None else nodes * lost)
         yield Advice(
             rule="lagging-node",
-            evidence=f"in {len(late) / len(lags):.0%} of the time the slowest node took {_LAG} times the mean or "
-            f"more for an execution, {fmean(late):.2f} times on the average (threshold {_LAG_SHARE:.0%})",
-            remedy="Find it in the log of the node metrics by ExecutionSeconds, replace it, and put a fabric gate "
-            "before the job; the saving is the most there is, if all wait for it in every step",
+            evidence=f"in {len(late) / len(lags):.0%} of the time the slowest node took at least {_LAG} times the mean "
+            f"per execution, {fmean(late):.2f} times on average (threshold {_LAG_SHARE:.0%})",
+            remedy="Find it by ExecutionSeconds in the log of the node metrics, replace it, and run a fabric gate "
+            "before the job; the saving is an upper bound, if all nodes wait for it in every step",
             usd_per_month=amount,
             reason=reason,
         )

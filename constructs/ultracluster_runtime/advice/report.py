@@ -1,4 +1,4 @@
-"""All rules on one recording."""
+"""Apply all rules to a recording."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from ultracluster_runtime.advice.job_rules import (
 )
 from ultracluster_runtime.advice.node_rules import idle_nodes, lagging_node, node_without_work, unused_nodes
 from ultracluster_runtime.advice.storage_rules import oversize_file_system
-from ultracluster_runtime.advice.subject import Advice, NotJudged, Subject
+from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["RULES", "Report", "advise"]
 
-RULES: Final[tuple[Callable[[Recording, Subject], Iterator[Advice | NotJudged]], ...]] = (
+RULES: Final[tuple[Callable[[Recording, Subject], Iterator[Advice | SkippedRule]], ...]] = (
     unused_nodes,
     idle_nodes,
     node_without_work,
@@ -31,35 +31,35 @@ RULES: Final[tuple[Callable[[Recording, Subject], Iterator[Advice | NotJudged]],
     checkpoints,
     oversize_file_system,
 )
-"""The rules; each is pure."""
+"""All rules; each is pure."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """What came of the rules.
+    """Result of all rules.
 
     Attributes:
-        hours: How much time was recorded.
-        advice: What was found; the largest known saving first, what is not known last.
-        not_judged: Rules for which something is missing.
+        hours: Length of the recording in hours.
+        advice: Advice, largest known saving first, unknown savings last.
+        skipped_rules: Rules whose metrics are missing.
     """
 
     hours: float
     advice: tuple[Advice, ...]
-    not_judged: tuple[NotJudged, ...]
+    skipped_rules: tuple[SkippedRule, ...]
 
 
 def advise(recording: Recording, subject: Subject) -> Report:
-    """Apply the rules to a recording.
+    """Apply all rules to a recording.
 
     Args:
-        recording: What was recorded.
-        subject: The cluster that it is of.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
-    found = [each for rule in RULES for each in rule(recording, subject)]
-    advice = [each for each in found if isinstance(each, Advice)]
+    results = [result for rule in RULES for result in rule(recording, subject)]
+    advice = [result for result in results if isinstance(result, Advice)]
     return Report(
         hours=(recording.end - recording.start) / timedelta(hours=1),
-        advice=tuple(sorted(advice, key=lambda each: -(each.usd_per_month or 0))),
-        not_judged=tuple(each for each in found if isinstance(each, NotJudged)),
+        advice=tuple(sorted(advice, key=lambda result: -(result.usd_per_month or 0))),
+        skipped_rules=tuple(result for result in results if isinstance(result, SkippedRule)),
     )

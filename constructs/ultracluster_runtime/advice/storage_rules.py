@@ -1,4 +1,4 @@
-"""The rule about a file system that is larger than what is stored in it and asked of it."""
+"""Rule about a file system that is larger than its use requires."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,32 +10,32 @@ from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LustreSettin
 from ultracluster_catalog.lustre.lustre_figures import throughput_mb_per_s
 from ultracluster_catalog.lustre.lustre_tiers import get_lustre_tier
 from ultracluster_catalog.prices.prices import lustre_storage_price
-from ultracluster_runtime.advice.subject import Advice, NotJudged, Subject
+from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["oversize_file_system"]
 
 _RULE: Final = "oversize-file-system"
-_FULL: Final = 0.7  # how full the smaller one may be at most
-_BUSY: Final = 0.5  # how much of its baseline the busiest period may take at most
+_FULL: Final = 0.7  # maximum fill level of the smaller file system
+_BUSY: Final = 0.5  # maximum share of its baseline throughput in the busiest period
 
 
-def oversize_file_system(recording: Recording, subject: Subject) -> Iterator[Advice | NotJudged]:
-    """Find the smallest size of the same kind that would have been enough.
+def oversize_file_system(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
+    """Find the smallest sufficient file system of the same kind.
 
     Args:
-        recording: The recording.
-        subject: The cluster.
+        recording: Recorded metrics.
+        subject: Cluster of the recording.
     """
     settings = subject.file_system
     if settings is None or settings.storage_type == INTELLIGENT_TIERING or not settings.storage_capacity_gib:
-        yield NotJudged(rule=_RULE, reason="the rollout describes no file system of a fixed size")
+        yield SkippedRule(rule=_RULE, reason="the rollout has no file system of a fixed size")
         return
     free = recording.values("FreeDataStorageCapacity", "Sum")
     moved = _bytes_moved(recording)
     if not (free and moved):
         reason = "FreeDataStorageCapacity (--file-system) and LustreReadBytes or LustreWriteBytes were not recorded"
-        yield NotJudged(rule=_RULE, reason=reason)
+        yield SkippedRule(rule=_RULE, reason=reason)
         return
     size = settings.storage_capacity_gib
     used = max(0.0, size - min(free) / (recording.period / timedelta(minutes=1)) / 2**30)
@@ -48,9 +48,9 @@ def oversize_file_system(recording: Recording, subject: Subject) -> Iterator[Adv
         saved = None if price.amount is None else (price.amount * (size - smaller)).quantize(Decimal(1))
         yield Advice(
             rule=_RULE,
-            evidence=f"at most {used:,.0f} of {size:,} GiB were used, and at most {peak:,.0f} MB/s were moved",
+            evidence=f"at most {used:,.0f} of {size:,} GiB were used, with a peak throughput of {peak:,.0f} MB/s",
             remedy=f"{smaller:,} GiB of the same kind would have been less than {_FULL:.0%} full and {_BUSY:.0%} busy; a "
-            "file system cannot shrink, so give the next cluster the smaller size, and mind that less size is less "
+            "file system cannot shrink, so use the smaller size for the next cluster. Less capacity means less "
             "throughput for checkpoints",
             usd_per_month=saved,
             reason=price.reason,
@@ -71,12 +71,12 @@ def _smallest(settings: LustreSettings, *, used_gib: float, peak_mb_per_s: float
     sizes = sorted({*tier.small_capacities_gib, *range(tier.capacity_step_gib, size, tier.capacity_step_gib)})
     return next(
         (
-            each
-            for each in sizes
-            if tier.allows(each, efa_enabled=settings.efa_enabled)
-            and used_gib <= _FULL * each
+            capacity
+            for capacity in sizes
+            if tier.allows(capacity, efa_enabled=settings.efa_enabled)
+            and used_gib <= _FULL * capacity
             and peak_mb_per_s
-            <= _BUSY * throughput_mb_per_s(replace(settings, storage_capacity_gib=each), writing=True)
+            <= _BUSY * throughput_mb_per_s(replace(settings, storage_capacity_gib=capacity), writing=True)
         ),
         size,
     )

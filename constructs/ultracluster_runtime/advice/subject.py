@@ -1,4 +1,4 @@
-"""What advice is about, what it says, and what it is made of."""
+"""Subject and results of advice, and the figures that rules share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,23 +11,31 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["HOURS_OF_A_MONTH", "Advice", "NotJudged", "Subject", "cost_of_nodes", "mean_nodes", "share_of"]
+__all__ = [
+    "HOURS_OF_A_MONTH",
+    "Advice",
+    "SkippedRule",
+    "Subject",
+    "cost_of_nodes",
+    "fraction_true",
+    "mean_nodes",
+]
 
 HOURS_OF_A_MONTH: Final = 730
-"""A twelfth of a year: a saving is what the recorded time would save if the whole month were like it."""
+"""Hours in a month, 8,760 / 12: savings assume that the whole month is like the recorded time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """A cluster as its rollout describes it.
+    """Cluster as its rollout describes it.
 
     Attributes:
-        instance_type: Type of the nodes.
+        instance_type: Instance type of the nodes.
         region: Region of the cluster.
-        node_hour: Price of a node for an hour.
-        efa_interfaces: EFA interfaces of each node.
-        file_system: The file system. None for one that the rollout does not describe.
-        untuned_jobs: Jobs that leave every setting of the Neuron compiler at its default.
+        node_hour: Price of a node per hour.
+        efa_interfaces: Number of EFA interfaces per node.
+        file_system: File system. None if the rollout has none.
+        untuned_jobs: Jobs with default settings of the Neuron compiler.
     """
 
     instance_type: InstanceType
@@ -40,14 +48,14 @@ class Subject:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Advice:
-    """One thing that could cost less or go faster.
+    """Recommendation that saves money or time.
 
     Attributes:
-        rule: Name of the rule that found it.
-        evidence: What was measured, against which threshold.
+        rule: Name of the rule.
+        evidence: Measured value and threshold.
         remedy: What to do.
-        usd_per_month: What it would save in a month like the recorded time. None when it is not known.
-        reason: Why that is not known; empty when it is.
+        usd_per_month: Saving in USD in a month like the recorded time. None if unknown.
+        reason: Why the saving is unknown; empty if it is known.
     """
 
     rule: str
@@ -58,11 +66,11 @@ class Advice:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class NotJudged:
-    """A rule that could not be applied.
+class SkippedRule:
+    """Rule that could not be applied.
 
     Attributes:
-        rule: Its name.
+        rule: Name of the rule.
         reason: What is missing.
     """
 
@@ -70,31 +78,31 @@ class NotJudged:
     reason: str
 
 
-def share_of(flags: Sequence[bool]) -> float:
-    """Give the share of true ones among some, which must not be none.
+def fraction_true(flags: Sequence[bool]) -> float:
+    """Return the share of flags that are true.
 
     Args:
-        flags: The flags.
+        flags: Flags, at least one.
     """
     return sum(flags) / len(flags)
 
 
 def mean_nodes(recording: Recording) -> float | None:
-    """Give how many nodes reported at one time, on the average. None when that was not recorded.
+    """Return the mean number of reporting nodes, or None if it was not recorded.
 
     Args:
-        recording: The recording.
+        recording: Recorded metrics.
     """
     values = recording.values("NodesReporting", "Sum")
     return sum(values) / len(values) / (recording.period / timedelta(minutes=1)) if values else None
 
 
 def cost_of_nodes(subject: Subject, nodes: float | None) -> tuple[Decimal | None, str]:
-    """Give what so many nodes cost in a month, or None with the reason why it is not known.
+    """Return the cost of nodes per month in USD, or None with the reason why it is unknown.
 
     Args:
-        subject: The cluster.
-        nodes: How many, also a part of one. None when it is not known.
+        subject: Cluster with the price of a node.
+        nodes: Number of nodes, fractions allowed. None if unknown.
     """
     if nodes is None:
         return None, "NodesReporting was not recorded"

@@ -1,3 +1,3 @@
-"""Sessions and errors of AWS calls."""
+"""boto3 sessions."""
 
 __all__: list[str] = []

@@ -1,7 +1,8 @@
-"""Open boto3 sessions."""
+"""Open a boto3 session."""
 
 from typing import Any
 
+import boto3
 from botocore.exceptions import BotoCoreError
 
 from ultracluster_rules.findings import Finding, FindingsError
@@ -10,18 +11,16 @@ __all__ = ["aws_session"]
 
 
 def aws_session(profile: str | None) -> Any:
-    """Open a session without sending a request.
+    """Open a session without making a call.
 
     Args:
-        profile: Profile of the AWS configuration. None for boto3's own choice of credentials.
+        profile: Profile of the AWS configuration. None for boto3's default credentials.
 
     Raises:
-        FindingsError: If there is no such profile (UC9009).
+        FindingsError: UC9009 if there is no such profile.
     """
-    import boto3  # noqa: PLC0415 - takes 0.1 s, which commands that never ask AWS do not need
-
     try:
         return boto3.Session(profile_name=profile)
     except BotoCoreError as error:
-        remedy = "`aws configure list-profiles` shows those that there are"
+        remedy = "`aws configure list-profiles` lists the profiles"
         raise FindingsError([Finding(code="UC9009", problem=str(error), remedy=remedy)]) from error

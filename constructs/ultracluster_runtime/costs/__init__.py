@@ -1,3 +1,3 @@
-"""Prices and actual costs read from AWS."""
+"""Prices and actual costs, read from AWS."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""What a cluster did cost, from Cost Explorer: by service, or by a tag such as that of the job or the team."""
+"""Actual costs of a cluster from Cost Explorer, by service or by a tag such as job or team."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from ultracluster_rules.findings import Finding, FindingsError
 __all__ = ["COST_EXPLORER_REGION", "ActualCosts", "actual_costs"]
 
 COST_EXPLORER_REGION: Final = "us-east-1"
-"""Where the API is; it knows the costs in all Regions."""
+"""Region of the Cost Explorer API, which covers all Regions."""
 
 _METRIC: Final = "UnblendedCost"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActualCosts:
-    """What was paid in a period.
+    """Costs of a period.
 
     Attributes:
-        amounts: By service or by value of the tag; what has no tag is under an empty text.
-        currency: Of the amounts.
-        estimated: Whether AWS may still change it, as for the last days.
+        amounts: Amounts by service or tag value; untagged costs are under the empty string.
+        currency: Currency of the amounts.
+        estimated: Whether AWS may still change the amounts, as for the last days.
     """
 
     amounts: dict[str, Decimal]
@@ -34,28 +34,28 @@ class ActualCosts:
 
     @property
     def total(self) -> Decimal:
-        """All of it."""
+        """Sum of all amounts."""
         return sum(self.amounts.values(), Decimal(0))
 
 
 def actual_costs(
     *, start: date, end: date, region: str, tag_key: str, tag_value: str, by: str | None, client: Any
 ) -> ActualCosts:
-    """Ask what a cluster did cost. Each question costs one cent.
+    """Return the actual costs of a cluster. Each request costs USD 0.01.
 
     Args:
-        start: The first day.
-        end: The day after the last one.
+        start: First day.
+        end: Day after the last one.
         region: Region of the cluster.
-        tag_key: Key of the cost allocation tag of the cluster.
-        tag_value: Its value.
-        by: Key of the tag to group by. None for services.
-        client: A boto3 client of ``ce`` in `COST_EXPLORER_REGION`.
+        tag_key: Key of the cluster's cost allocation tag.
+        tag_value: Value of that tag.
+        by: Tag key to group by. None for services.
+        client: boto3 client of ``ce`` in `COST_EXPLORER_REGION`.
 
     Raises:
-        FindingsError: If AWS does not answer (UC9307).
+        FindingsError: UC9307 if AWS does not answer.
     """
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "TimePeriod": {"Start": start.isoformat(), "End": end.isoformat()},
         "Granularity": "DAILY",
         "Metrics": [_METRIC],
@@ -72,20 +72,20 @@ def actual_costs(
     estimated = False
     while True:
         try:
-            answer = client.get_cost_and_usage(**asked)
+            response = client.get_cost_and_usage(**request)
         except (BotoCoreError, ClientError) as error:
             remedy = (
                 "The credentials need ce:GetCostAndUsage, and Cost Explorer must be enabled in the account"
             )
             raise FindingsError([Finding(code="UC9307", problem=str(error), remedy=remedy)]) from error
-        for day in answer["ResultsByTime"]:
+        for day in response["ResultsByTime"]:
             estimated |= day.get("Estimated", False)
             for group in day.get("Groups", []):
                 name = group["Keys"][0] if by is None else group["Keys"][0].removeprefix(f"{by}$")
                 amounts[name] += Decimal(group["Metrics"][_METRIC]["Amount"])
                 currencies.add(group["Metrics"][_METRIC]["Unit"])
-        if not answer.get("NextPageToken"):
+        if not response.get("NextPageToken"):
             return ActualCosts(
                 amounts=dict(amounts), currency=", ".join(sorted(currencies)) or "USD", estimated=estimated
             )
-        asked["NextPageToken"] = answer["NextPageToken"]
+        request["NextPageToken"] = response["NextPageToken"]

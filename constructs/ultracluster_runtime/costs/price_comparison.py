@@ -1,4 +1,4 @@
-"""What else the money would buy: dated list prices beside an offering, per chip and hour."""
+"""Dated list prices to compare an offering with, per chip-hour."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -9,22 +9,22 @@ from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_d
 
 __all__ = ["Comparison", "compare_prices"]
 
-_RIVAL = "p5.48xlarge"  # what people compare Trainium with
-_LIST_REGION = "us-east-1"  # on-demand prices are kept for this Region only
+_ALTERNATIVE = "p5.48xlarge"  # the usual alternative to Trainium
+_LIST_REGION = "us-east-1"  # the catalog has On-Demand prices for this Region only
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
-    """One list price beside an offering.
+    """List price to compare an offering with.
 
     Attributes:
-        label: What it is the price of.
-        per_node_hour: Price of an instance-hour. None when no dated source says it.
-        per_chip_hour: Price of a chip-hour. None likewise.
-        currency: Of the prices.
-        source: Where the price comes from, or where it was looked for.
-        dated: The day of the evidence, or of the search.
-        reason: Why it is not known; empty when it is.
+        label: Name of what the price buys.
+        per_node_hour: Price per instance-hour. None if no dated source has it.
+        per_chip_hour: Price per chip-hour. None if no dated source has it.
+        currency: Currency of the prices.
+        source: Source of the price, or where it was searched for.
+        dated: Date of the source, or of the search.
+        reason: Why the price is unknown; empty if it is known.
     """
 
     label: str
@@ -37,8 +37,8 @@ class Comparison:
 
 
 def _compare(label: str, instance_type: str, price: Price) -> Comparison:
-    known = INSTANCE_TYPES.get(instance_type)
-    chip = price.amount / known.chips if price.amount is not None and known is not None else None
+    machine = INSTANCE_TYPES.get(instance_type)
+    chip = price.amount / machine.chips if price.amount is not None and machine is not None else None
     return Comparison(
         label=label,
         per_node_hour=price.amount,
@@ -51,11 +51,11 @@ def _compare(label: str, instance_type: str, price: Price) -> Comparison:
 
 
 def compare_prices(instance_type: str, region: str) -> list[Comparison]:
-    """List prices to hold an offering against: the same type as a block and on demand, and a p5 block.
+    """Return list prices to compare an offering with: the same type as a block and On-Demand, and a p5 block.
 
     Args:
-        instance_type: The instance type of the offering.
-        region: Its Region.
+        instance_type: Instance type of the offering.
+        region: Region of the offering.
     """
     prices = [
         (
@@ -68,6 +68,10 @@ def compare_prices(instance_type: str, region: str) -> list[Comparison]:
             instance_type,
             on_demand_price(instance_type, _LIST_REGION),
         ),
-        (f"{_RIVAL} block, list price in {_LIST_REGION}", _RIVAL, capacity_block_price(_RIVAL, _LIST_REGION)),
+        (
+            f"{_ALTERNATIVE} block, list price in {_LIST_REGION}",
+            _ALTERNATIVE,
+            capacity_block_price(_ALTERNATIVE, _LIST_REGION),
+        ),
     ]
     return [_compare(label, name, price) for label, name, price in prices]

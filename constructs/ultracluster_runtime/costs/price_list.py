@@ -1,7 +1,7 @@
-"""Prices of today, from the AWS Price List API.
+"""Current prices from the AWS Price List API.
 
-It is asked only for what can be told apart by attributes that are known (as Infracost's queries use them, read 2026-11): nodes,
-endpoints, NAT gateways, volumes, alarms and logs. Not FSx for Lustre, whose attributes no source names.
+It covers only what known attributes identify (as in Infracost's queries, read 2026-11): nodes, endpoints, NAT gateways,
+volumes, alarms and logs. FSx for Lustre is missing: no source documents its attributes.
 """
 
 import json
@@ -14,37 +14,37 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_catalog.prices.billable_items import PricedThing, price_of
+from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_rules.findings import Finding, FindingsError
 
 __all__ = ["PRICE_LIST_REGION", "listed_prices"]
 
 PRICE_LIST_REGION: Final = "us-east-1"
-"""Where the API is; it knows the prices of all Regions."""
+"""Region of the Price List API, which covers all Regions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Question:
-    """What to ask for one thing.
+class _Query:
+    """Query for the price of one item.
 
     Attributes:
-        service: Code of the service.
-        filters: Attributes that a product must have; the API compares them.
-        also: Attributes that it must have where it has them at all; compared here.
-        usage_type: How its usage type ends, behind the prefix of the Region.
+        service: Service code.
+        filters: Attributes that a product must have; matched by the API.
+        optional_attributes: Attributes that a product must not contradict; matched here.
+        usage_type: Suffix of the usage type, after the prefix of the Region.
     """
 
     service: str
     filters: Mapping[str, str]
-    also: Mapping[str, str]
+    optional_attributes: Mapping[str, str]
     usage_type: str = ""
 
 
 _NODE: Final = {"tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used"}
-_SERVICES: Final[Mapping[str, _Question]] = MappingProxyType(
+_SERVICES: Final[Mapping[str, _Query]] = MappingProxyType(
     {
-        name: _Question(service=service, filters=filters, also={}, usage_type=usage_type)
+        name: _Query(service=service, filters=filters, optional_attributes={}, usage_type=usage_type)
         for name, service, filters, usage_type in (
             ("interface endpoint", "AmazonVPC", {"productFamily": "VpcEndpoint"}, "VpcEndpoint-Hours"),
             ("interface endpoint data", "AmazonVPC", {"productFamily": "VpcEndpoint"}, "VpcEndpoint-Bytes"),
@@ -70,35 +70,35 @@ _MARKETS: Final = {"on-demand": "OnDemand", "capacity-block": "CapacityBlock"}
 
 
 def listed_prices(
-    things: Iterable[tuple[PricedThing, str]], *, client: Any
-) -> tuple[dict[tuple[PricedThing, str], Price], list[Finding]]:
-    """Ask for prices of today; what the API does not tell unambiguously keeps the price of the catalogue.
+    things: Iterable[tuple[BillableItem, str]], *, client: Any
+) -> tuple[dict[tuple[BillableItem, str], Price], list[Finding]]:
+    """Return current prices. Items without an unambiguous price keep the price of the catalog.
 
     Args:
-        things: What to ask for, each with its Region.
-        client: A boto3 client of ``pricing`` in `PRICE_LIST_REGION`.
+        things: Items to query, each with its Region.
+        client: boto3 client of ``pricing`` in `PRICE_LIST_REGION`.
 
     Returns:
-        The prices, and UC9308 for each thing that was asked for in vain.
+        The prices, and UC9308 for each item without an unambiguous price.
 
     Raises:
-        FindingsError: If AWS does not answer (UC9307).
+        FindingsError: UC9307 if AWS does not answer.
     """
-    found: dict[tuple[PricedThing, str], Price] = {}
+    prices: dict[tuple[BillableItem, str], Price] = {}
     findings: list[Finding] = []
     for thing, region in dict.fromkeys(things):
-        question = _question(thing)
-        if question is None:
+        query = _query(thing)
+        if query is None:
             continue
         try:
-            products = list(_products(question, region, client))
+            products = list(_products(query, region, client))
         except (BotoCoreError, ClientError) as error:
-            remedy = "The credentials need pricing:GetProducts; leave --live out to use the dated prices"
+            remedy = "The credentials need pricing:GetProducts; omit --live to use the dated prices"
             raise FindingsError([Finding(code="UC9307", problem=str(error), remedy=remedy)]) from error
         amounts = {amount for product in products for amount in _amounts(product)}
         if len(amounts) == 1:
             published = max(str(product["publicationDate"]) for product in products)[:10]
-            found[thing, region] = Price(
+            prices[thing, region] = Price(
                 amount=amounts.pop(),
                 unit=price_of(thing, region).unit,
                 source="AWS Price List API",
@@ -106,26 +106,26 @@ def listed_prices(
             )
         else:
             count = f"{len(amounts)} different prices" if amounts else "no price"
-            problem = f"the Price List API has {count} of {thing.kind} {thing.name} in {region}"
-            findings.append(Finding(code="UC9308", problem=problem, remedy="The dated price stays"))
-    return found, findings
+            problem = f"the Price List API has {count} for {thing.kind} {thing.name} in {region}"
+            findings.append(Finding(code="UC9308", problem=problem, remedy="The dated price is used"))
+    return prices, findings
 
 
-def _question(thing: PricedThing) -> _Question | None:
+def _query(thing: BillableItem) -> _Query | None:
     if thing.kind in _MARKETS:
         filters = {
             "instanceType": thing.name,
             "operatingSystem": "Linux",
             "marketoption": _MARKETS[thing.kind],
         }
-        return _Question(service="AmazonEC2", filters=filters, also=_NODE)
+        return _Query(service="AmazonEC2", filters=filters, optional_attributes=_NODE)
     return _SERVICES.get(thing.name) if thing.kind == "service" else None
 
 
-def _products(question: _Question, region: str, client: Any) -> Iterator[dict[str, Any]]:
-    filters = {**question.filters, "regionCode": region}
+def _products(query: _Query, region: str, client: Any) -> Iterator[dict[str, Any]]:
+    filters = {**query.filters, "regionCode": region}
     pages = client.get_paginator("get_products").paginate(
-        ServiceCode=question.service,
+        ServiceCode=query.service,
         FormatVersion="aws_v1",
         Filters=[{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in filters.items()],
     )
@@ -133,14 +133,14 @@ def _products(question: _Question, region: str, client: Any) -> Iterator[dict[st
         for text in page["PriceList"]:
             product = json.loads(text)
             attributes = product["product"]["attributes"]
-            if attributes.get("usagetype", "").endswith(question.usage_type) and all(
-                attributes.get(name, value) == value for name, value in question.also.items()
+            if attributes.get("usagetype", "").endswith(query.usage_type) and all(
+                attributes.get(name, value) == value for name, value in query.optional_attributes.items()
             ):
                 yield product
 
 
 def _amounts(product: Mapping[str, Any]) -> Iterator[Decimal]:
-    """The prices of the first unit; later tiers are cheaper, and what is free by the letter is another product."""
+    """Yield the prices of the first tier; later tiers are cheaper, and free tiers are separate products."""
     for offer in product["terms"].get("OnDemand", {}).values():
         for dimension in offer["priceDimensions"].values():
             amount = Decimal(dimension["pricePerUnit"].get("USD", "0"))

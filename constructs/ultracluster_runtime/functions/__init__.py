@@ -1,3 +1,3 @@
-"""Lambda functions that act on queues."""
+"""Lambda functions for job queues, and the time window of a Capacity Block."""
 
 __all__: list[str] = []

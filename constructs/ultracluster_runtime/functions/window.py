@@ -1,4 +1,4 @@
-"""The clock of a Capacity Block: when it may be used, when to warn, when to drain. Pure arithmetic."""
+"""Time window of a Capacity Block: when it is usable, when to notify, and when to drain. Pure arithmetic."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,21 +16,20 @@ from ultracluster_catalog.capacity.capacity_blocks import (
 __all__ = ["CHECKPOINT_LEAD", "NOTICES_BEFORE_END", "BlockWindow"]
 
 NOTICES_BEFORE_END: Final = (EXTENSION_OPENS, timedelta(days=7), timedelta(hours=24), timedelta(hours=2))
-"""When people are told that the end comes near: from when an extension can be bought, and in time to buy one."""
+"""Times of notices before the end: when extensions open, and in time to buy one."""
 CHECKPOINT_LEAD: Final = timedelta(minutes=20)
-"""How long before the drain running jobs are told to write a checkpoint, unless said otherwise."""
+"""Default time between the checkpoint request and the drain."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockWindow:
-    """The times of one block.
+    """Times of one block.
 
     Attributes:
-        start: When the capacity is delivered. Aware.
-        end: When the block ends. Aware.
-        ultraserver: Whether it is a block of an UltraServer, which EC2 terminates earlier.
-            Default: a block of instances.
-        checkpoint_lead: How long before the drain running jobs are told to write a checkpoint. Default: 20 minutes.
+        start: Delivery of the capacity, timezone-aware.
+        end: End of the block, timezone-aware.
+        ultraserver: Whether it is a block of UltraServers, which EC2 terminates earlier. Default: False.
+        checkpoint_lead: Time between the checkpoint request and the drain. Default: 20 minutes.
 
     Raises:
         ValueError: If a time is naive, the end is not after the start, or the lead is negative.
@@ -51,41 +50,41 @@ class BlockWindow:
 
     @property
     def drain_at(self) -> datetime:
-        """When nothing may start any more and what runs is ended: the end of the usable time."""
+        """End of the usable time: no jobs start, and running jobs are terminated."""
         lead = ULTRASERVER_DRAIN_BEFORE_END if self.ultraserver else DRAIN_BEFORE_END
         return max(self.start, self.end - lead)
 
     @property
     def checkpoint_at(self) -> datetime:
-        """When running jobs are told to write a checkpoint."""
+        """Time of the checkpoint request to running jobs."""
         return max(self.start, self.drain_at - self.checkpoint_lead)
 
     @property
     def terminates_at(self) -> datetime:
-        """When EC2 itself begins to terminate the instances."""
+        """Time at which EC2 begins to terminate the instances."""
         lead = ULTRASERVER_TERMINATION_BEFORE_END if self.ultraserver else TERMINATION_BEFORE_END
         return max(self.start, self.end - lead)
 
     @property
     def notices_at(self) -> tuple[datetime, ...]:
-        """When people are told that the end comes near: those notices that fall inside the block, earliest first."""
+        """Times of the notices within the block, earliest first."""
         return tuple(self.end - before for before in NOTICES_BEFORE_END if self.end - before > self.start)
 
     @property
     def extension_opens_at(self) -> datetime:
-        """From when on an extension can be bought."""
+        """Time from which an extension can be bought."""
         return self.end - EXTENSION_OPENS
 
     @property
     def extension_closes_at(self) -> datetime:
-        """Until when an extension can be bought."""
+        """Time until which an extension can be bought."""
         return self.end - EXTENSION_CLOSES
 
     @property
     def usable(self) -> timedelta:
-        """The time in which jobs can run: from the start to the drain."""
+        """Usable time, from the start to the drain."""
         return self.drain_at - self.start
 
     def remaining(self, now: datetime) -> timedelta:
-        """How long a job that starts at `now` can run: zero outside the usable time."""
+        """Return how long a job that starts at `now` can run; zero outside the usable time."""
         return max(timedelta(0), self.drain_at - max(self.start, now.astimezone(UTC)))

@@ -1,5 +1,5 @@
-"""Finding AMIs: those of AWS, and those that were baked."""
+"""Find AMIs: those of AWS, and those built by a NeuronAmi."""
 
-from ultracluster_runtime.images.machine_images import FoundImage, image_of_parameter, newest_baked_image
+from ultracluster_runtime.images.machine_images import MachineImage, image_of_parameter, newest_baked_image
 
-__all__ = ["FoundImage", "image_of_parameter", "newest_baked_image"]
+__all__ = ["MachineImage", "image_of_parameter", "newest_baked_image"]

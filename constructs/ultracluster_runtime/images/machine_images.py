@@ -1,6 +1,6 @@
-"""Finding the AMI that a rollout is pinned to: by AWS's public parameter, or the newest that you baked.
+"""Find the AMI to pin a rollout to: from a public SSM parameter of AWS, or the newest image of a NeuronAmi.
 
-Reads only: `ssm:GetParameter`, `ec2:DescribeImages`.
+Makes read-only calls: `ssm:GetParameter`, `ec2:DescribeImages`.
 """
 
 import json
@@ -16,74 +16,73 @@ from ultracluster_catalog.names.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
-__all__ = ["FoundImage", "image_of_parameter", "newest_baked_image"]
+__all__ = ["MachineImage", "image_of_parameter", "newest_baked_image"]
 
 Client = Callable[[str], Any]
-"""Gives the boto3 client of a service, in one Region."""
+"""Returns the boto3 client of a service, in one Region."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FoundImage:
-    """An AMI that exists in a Region.
+class MachineImage:
+    """AMI in a Region.
 
     Attributes:
-        region: Its Region.
-        image_id: Its id there.
-        name: Its name.
-        created: When it was made.
-        found_by: The parameter, or the tag, that led to it.
+        region: Region of the image.
+        image_id: ID of the image.
+        name: Name of the image.
+        created: Creation time.
+        resolved_from: Parameter or tag that led to it.
     """
 
     region: str
     image_id: str
     name: str
     created: datetime
-    found_by: str
+    resolved_from: str
 
     def age_days(self, now: datetime) -> int:
-        """How many whole days old it is."""
+        """Return the age in whole days."""
         return (now - self.created).days
 
 
-def image_of_parameter(client: Client, *, region: str, parameter: str) -> FoundImage:
-    """Find the AMI that an SSM parameter names.
+def image_of_parameter(client: Client, *, region: str, parameter: str) -> MachineImage:
+    """Return the AMI that an SSM parameter names.
 
     Args:
-        client: Clients of the Region.
-        region: The Region, for messages.
-        parameter: Its value is the id of an AMI, or JSON with ``image_id`` as the ECS parameters have it.
+        client: Returns boto3 clients of the Region.
+        region: Region, for messages.
+        parameter: Name of a parameter with an AMI ID, or with JSON that has an ``image_id`` like the ECS parameters.
 
     Raises:
-        FindingsError: UC4055 if the Region has no such parameter, or no AMI of that id; UC4056 if AWS does not
-            answer.
+        FindingsError: UC4055 if the Region has no such parameter or AMI; UC4056 if AWS does not answer.
     """
     try:
         value = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
     except ClientError as error:
         if error.response["Error"]["Code"] == "ParameterNotFound":
             raise _missing(
-                region, f"no parameter {parameter}", "Choose another line of AMIs, or one of your own"
+                region, f"no parameter {parameter}", "Choose another AMI family, or your own AMI"
             ) from None
         raise _no_answer(region, error) from error
     except BotoCoreError as error:
         raise _no_answer(region, error) from error
     image_id = _image_id(value)
     if image_id is None:
-        raise _missing(
-            region, f"{quote(value)} in {parameter}", "Name a parameter that holds the id of an AMI"
-        )
+        raise _missing(region, f"{quote(value)} in {parameter}", "Name a parameter that holds an AMI ID")
     images = _describe(client, region, ImageIds=[image_id])
     if not images:
-        raise _missing(region, f"no AMI {image_id}, which {parameter} names", "Check the permissions on it")
+        raise _missing(
+            region, f"no AMI {image_id}, which {parameter} names", "Check the launch permissions of the AMI"
+        )
     return _found(images[0], region, parameter)
 
 
-def newest_baked_image(client: Client, *, region: str, name: str) -> FoundImage:
-    """Find the newest AMI that a `NeuronAmi` baked in this account.
+def newest_baked_image(client: Client, *, region: str, name: str) -> MachineImage:
+    """Return the newest AMI that a `NeuronAmi` built in this account.
 
     Args:
-        client: Clients of the Region.
-        region: The Region, for messages.
+        client: Returns boto3 clients of the Region.
+        region: Region, for messages.
         name: Name of the `NeuronAmi`: the value of the tag `BAKED_IMAGE_TAG`.
 
     Raises:
@@ -101,8 +100,8 @@ def newest_baked_image(client: Client, *, region: str, name: str) -> FoundImage:
     if not images:
         raise _missing(
             region,
-            f"no AMI of yours with the tag {BAKED_IMAGE_TAG}={name}",
-            "Start the pipeline of the NeuronAmi, wait for its image, and let it distribute to this Region",
+            f"no AMI in this account with the tag {BAKED_IMAGE_TAG}={name}",
+            "Start the pipeline of the NeuronAmi, wait for its image, and distribute it to this Region",
         )
     return _found(max(images, key=lambda image: image["CreationDate"]), region, f"{BAKED_IMAGE_TAG}={name}")
 
@@ -128,13 +127,13 @@ def _image_id(value: str) -> str | None:
     return value if re.fullmatch(IMAGE_ID, value) else None
 
 
-def _found(image: Any, region: str, found_by: str) -> FoundImage:
-    return FoundImage(
+def _found(image: Any, region: str, resolved_from: str) -> MachineImage:
+    return MachineImage(
         region=region,
         image_id=image["ImageId"],
         name=image["Name"],
         created=datetime.fromisoformat(image["CreationDate"]),
-        found_by=found_by,
+        resolved_from=resolved_from,
     )
 
 

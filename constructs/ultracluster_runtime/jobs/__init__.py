@@ -1,3 +1,3 @@
-"""Jobs of a cluster: submitted, listed, explained, followed and ended."""
+"""Jobs of a cluster: submit, list, diagnose, follow and stop them."""
 
 __all__: list[str] = []

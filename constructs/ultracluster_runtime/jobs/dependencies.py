@@ -1,4 +1,4 @@
-"""Which jobs have to be submitted before a job, from what the definitions of a cluster say. Pure."""
+"""Resolve the dependencies between the job definitions of a cluster. Pure: no AWS calls."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,10 +12,10 @@ Definition = Mapping[str, Any]
 
 
 def job_name(definition: Definition) -> str | None:
-    """The name in the rollout: constructs put it in front of the log streams; CloudFormation chose the other one.
+    """Return the name of a job in the rollout, from its log stream prefix; CloudFormation generates the other name.
 
     Args:
-        definition: A job definition, as AWS Batch describes it.
+        definition: Job definition as AWS Batch describes it.
     """
     ranges = definition.get("nodeProperties", {}).get("nodeRangeProperties", [])
     container = ranges[0].get("container", {}) if ranges else definition.get("containerProperties", {})
@@ -24,64 +24,64 @@ def job_name(definition: Definition) -> str | None:
 
 
 def dependencies_of(definition: Definition) -> tuple[str, ...]:
-    """Names of the jobs that have to succeed before.
+    """Return the names of the jobs that have to succeed first.
 
     Args:
-        definition: A job definition, as AWS Batch describes it.
+        definition: Job definition as AWS Batch describes it.
     """
     return tuple(str(definition.get("tags", {}).get(AFTER_TAG, "")).split())
 
 
 def array_size_of(definition: Definition) -> int | None:
-    """Jobs of the array; None for a job that is none.
+    """Return the size of an array job, or None for a job without an array.
 
     Args:
-        definition: A job definition, as AWS Batch describes it.
+        definition: Job definition as AWS Batch describes it.
     """
     size = definition.get("tags", {}).get(ARRAY_SIZE_TAG)
     return None if size is None else int(size)
 
 
 def queue_of(definition: Definition) -> str | None:
-    """ARN of the queue that the job is meant for; None for the cluster's own.
+    """Return the ARN of the queue of a job, or None for the default queue of the cluster.
 
     Args:
-        definition: A job definition, as AWS Batch describes it.
+        definition: Job definition as AWS Batch describes it.
     """
     arn = definition.get("tags", {}).get(QUEUE_TAG)
     return None if arn is None else str(arn)
 
 
 def submission_order(definition: Definition, cluster: Iterable[Definition]) -> list[Definition]:
-    """Give all that has to be submitted for a job, itself last, each after what it waits for.
+    """Return a job and all its dependencies in the order in which to submit them.
 
     Args:
-        definition: The job.
-        cluster: Definitions of its cluster.
+        definition: Definition of the job.
+        cluster: All definitions of its cluster.
 
     Raises:
-        FindingsError: If it waits for a job that the cluster does not define (UC6203), or for itself (UC6113).
+        FindingsError: If it depends on a job that the cluster does not define (UC6203), or on itself (UC6113).
     """
-    named = {name: one for one in cluster if (name := job_name(one))}
+    jobs_by_name = {name: job for job in cluster if (name := job_name(job))}
     order: list[Definition] = []
-    open_names: list[str] = []
+    path: list[str] = []
 
-    def add(one: Definition) -> None:
-        name = job_name(one) or ""
-        if any(done is one for done in order):
+    def add(job: Definition) -> None:
+        name = job_name(job) or ""
+        if any(submitted is job for submitted in order):
             return
-        if name in open_names:
-            circle = " waits for ".join(map(quote, [*open_names[open_names.index(name) :], name]))
+        if name in path:
+            circle = " depends on ".join(map(quote, [*path[path.index(name) :], name]))
             raise FindingsError([Finding(code="UC6113", problem=circle, remedy="Deploy the cluster again")])
-        open_names.append(name)
-        for other in dependencies_of(one):
-            if other not in named:
-                problem = f"{quote(name)} waits for {quote(other)}, which is not known here"
-                remedy = "Give the cluster by its name, or submit the job with --alone and --after"
+        path.append(name)
+        for name_before in dependencies_of(job):
+            if name_before not in jobs_by_name:
+                problem = f"{quote(name)} depends on {quote(name_before)}, which is unknown"
+                remedy = "Name the cluster, or submit the job with --alone and --depends-on"
                 raise FindingsError([Finding(code="UC6203", problem=problem, remedy=remedy)])
-            add(named[other])
-        open_names.pop()
-        order.append(one)
+            add(jobs_by_name[name_before])
+        path.pop()
+        order.append(job)
 
     add(definition)
     return order

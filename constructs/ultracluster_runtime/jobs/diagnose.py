@@ -1,20 +1,20 @@
-"""Why a job waits: each reason with what was seen and what to do. Pure; several reasons may hold at once."""
+"""Diagnose why a job waits: each reason with its evidence and remedy. Pure; several reasons can apply at once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_runtime.jobs.pending import Capacity, Environment, Waiting
-from ultracluster_runtime.lifecycle.observations import ACTIVE, TO_COME
+from ultracluster_runtime.jobs.pending import Capacity, Environment, PendingJob
+from ultracluster_runtime.lifecycle.observations import ACTIVE, UPCOMING
 
-__all__ = ["Reason", "reasons"]
+__all__ = ["Reason", "diagnose"]
 
 _SHOWN_STATES = {
-    "PENDING": "waits for the jobs that it depends on",
-    "STARTING": "has its nodes; their containers are being started",
-    "RUNNING": "runs",
-    "SUBMITTED": "was submitted; AWS Batch has not looked at it yet",
+    "PENDING": "waits for the jobs it depends on",
+    "STARTING": "has its nodes; the containers are starting",
+    "RUNNING": "is running",
+    "SUBMITTED": "was submitted; AWS Batch has not evaluated it yet",
     "SUCCEEDED": "has succeeded",
     "FAILED": "has failed",
 }
@@ -22,11 +22,11 @@ _SHOWN_STATES = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reason:
-    """One reason.
+    """Reason why a job waits.
 
     Attributes:
-        reason: Its stable name, such as ``block-not-started``.
-        evidence: What was seen.
+        reason: Stable name, such as ``block-not-started``.
+        evidence: What was observed.
         remedy: What to do.
     """
 
@@ -35,117 +35,124 @@ class Reason:
     remedy: str
 
 
-def reasons(waiting: Waiting) -> list[Reason]:
-    """Give every reason that is seen; empty when nothing holds the job.
+def diagnose(pending: PendingJob) -> list[Reason]:
+    """Return all reasons why a job waits; empty if nothing blocks it.
 
     Args:
-        waiting: The job and its surroundings.
+        pending: Job and everything it may wait for.
     """
-    if waiting.job.status != "RUNNABLE":
-        return [_not_waiting(waiting)]
-    found = [*_said_by_batch(waiting), *_queue(waiting), *_sources(waiting)]
-    for environment in waiting.environments:
-        found += _environment(environment)
+    if pending.job.status != "RUNNABLE":
+        return [_explain_state(pending)]
+    diagnosed = [*_from_status_reason(pending), *_queue(pending), *_sources(pending)]
+    for environment in pending.environments:
+        diagnosed += _environment(environment)
         if environment.capacity is not None:
-            found += _capacity(environment.capacity, waiting, environment)
-        found += _size(environment, waiting)
-        found += _nodes(environment, waiting)
-    return [*found, *_order(waiting), *_quota(waiting)]
+            diagnosed += _capacity(environment.capacity, pending, environment)
+        diagnosed += _size(environment, pending)
+        diagnosed += _nodes(environment, pending)
+    return [*diagnosed, *_order(pending), *_quota(pending)]
 
 
-def _not_waiting(waiting: Waiting) -> Reason:
-    job = waiting.job
-    evidence = (
-        f"job {job.id} is {job.status}: it {_SHOWN_STATES.get(job.status, 'is in a state unknown here')}"
-    )
+def _explain_state(pending: PendingJob) -> Reason:
+    job = pending.job
+    evidence = f"job {job.id} is {job.status}: it {_SHOWN_STATES.get(job.status, 'is in an unknown state')}"
     if job.status_reason:
         evidence += f" ({job.status_reason})"
     if job.dependencies:
-        evidence += "; it depends on " + ", ".join(f"{one} ({state})" for one, state in job.dependencies)
+        evidence += "; it depends on " + ", ".join(
+            f"{job_id} ({state})" for job_id, state in job.dependencies
+        )
     failed = any(state == "FAILED" for _, state in job.dependencies)
-    remedy = "Submit it again without the job that failed" if failed else "It does not wait for capacity"
+    remedy = "Submit it again without the failed dependency" if failed else "It does not wait for capacity"
     return Reason(reason=job.status.lower(), evidence=evidence, remedy=remedy)
 
 
-def _said_by_batch(waiting: Waiting) -> Iterator[Reason]:
-    said = waiting.job.status_reason
-    if said.startswith("CAPACITY:"):
+def _from_status_reason(pending: PendingJob) -> Iterator[Reason]:
+    status_reason = pending.job.status_reason
+    if status_reason.startswith("CAPACITY:"):
         yield Reason(
             reason="insufficient-capacity",
-            evidence=f"AWS Batch says: {said}",
-            remedy="With a reservation: check that it is active and the nodes' launch template targets it. "
-            "Without: reserve capacity (ultracluster capacity find), or wait",
+            evidence=f"AWS Batch reports: {status_reason}",
+            remedy="With a reservation: check that it is active and that the launch template of the nodes targets it. "
+            "Without one: reserve capacity (ultracluster capacity find), or wait",
         )
-    elif said.startswith("MISCONFIGURATION:"):
+    elif status_reason.startswith("MISCONFIGURATION:"):
         yield Reason(
             reason="misconfiguration",
-            evidence=f"AWS Batch says: {said}",
-            remedy="Stop the job; correct its definition or the compute environment; submit it again",
+            evidence=f"AWS Batch reports: {status_reason}",
+            remedy="Stop the job, correct its definition or the compute environment, and submit it again",
         )
 
 
-def _queue(waiting: Waiting) -> Iterator[Reason]:
-    if waiting.queue_status == "INVALID":
+def _queue(pending: PendingJob) -> Iterator[Reason]:
+    if pending.queue_status == "INVALID":
         yield Reason(
             reason="queue-invalid",
-            evidence=f"queue {waiting.queue} is INVALID: {waiting.queue_status_reason}",
-            remedy="Correct what the reason names, then deploy again",
+            evidence=f"queue {pending.queue} is INVALID: {pending.queue_status_reason}",
+            remedy="Correct the reported cause, then deploy again",
         )
-    if not waiting.queue_enabled:
+    if not pending.queue_enabled:
         yield Reason(
             reason="queue-disabled",
-            evidence=f"queue {waiting.queue} is DISABLED: it takes no new jobs; those in it keep their place",
-            remedy="After the drain of a Capacity Block this is intended (docs/capacity-lifecycle.md); enable it for "
-            "new jobs when there is capacity",
+            evidence=f"queue {pending.queue} is DISABLED: it accepts no new jobs; queued jobs keep their place",
+            remedy="This is expected after the drain of a Capacity Block (docs/capacity-lifecycle.md); enable the queue when "
+            "there is capacity",
         )
 
 
-def _sources(waiting: Waiting) -> Iterator[Reason]:
-    """What only a queue with several sources of capacity, or with Spot nodes, does to a multi-node job."""
-    if not waiting.job.multi_node:
+def _sources(pending: PendingJob) -> Iterator[Reason]:
+    """Yield reasons that affect multi-node jobs in queues with several capacity sources or Spot nodes."""
+    if not pending.job.multi_node:
         return
-    spot = [one.name for one in waiting.environments if one.spot]
+    spot = [environment.name for environment in pending.environments if environment.spot]
     if spot:
         yield Reason(
             reason="spot-runs-no-multi-node-jobs",
-            evidence=f"{', '.join(spot)} has Spot nodes, on which AWS Batch runs no multi-node jobs; one that comes to "
-            "them waits for ever",
-            remedy="Stop the job; submit it to a queue without Spot nodes (--queue)",
+            evidence=f"{', '.join(spot)} has Spot nodes, on which AWS Batch runs no multi-node jobs; a job placed there waits "
+            "forever",
+            remedy="Stop the job and submit it to a queue without Spot nodes (--queue)",
         )
-    takes = [
-        one
-        for one in waiting.environments
-        if one.enabled and one.status != "INVALID" and not one.spot and _is_large_enough(one, waiting)
+    candidates = [
+        environment
+        for environment in pending.environments
+        if environment.enabled
+        and environment.status != "INVALID"
+        and not environment.spot
+        and _is_large_enough(environment, pending)
     ]
-    if len(takes) > 1 and (missing := _missing(takes[0], waiting)):
-        first, *others = (one.name for one in takes)
+    if len(candidates) > 1 and (missing := _missing_capacity(candidates[0], pending)):
+        first, *others = (environment.name for environment in candidates)
         yield Reason(
             reason="held-by-the-first-source",
-            evidence=f"{first} is the first compute environment that is open and large enough, and {missing}; AWS Batch "
-            f"keeps a multi-node job there, so that {', '.join(others)} is not tried",
-            remedy="Wait for it; or submit the job to a queue without it (--queue); or close it while it has no "
+            evidence=f"{first} is the first compute environment that is enabled and large enough, and {missing}; AWS Batch "
+            f"keeps a multi-node job there and does not try {', '.join(others)}",
+            remedy="Wait for it; or submit the job to another queue (--queue); or disable it while it has no "
             f"capacity: aws batch update-compute-environment --compute-environment {first} --state DISABLED",
         )
 
 
-def _missing(environment: Environment, waiting: Waiting) -> str:
-    """Why an open environment has no instances for the job; empty when nothing of that is seen."""
+def _missing_capacity(environment: Environment, pending: PendingJob) -> str:
+    """Return why an enabled environment has no instances for the job; empty if nothing indicates that."""
     capacity = environment.capacity
     if capacity is not None and capacity.reservation is not None:
         if capacity.reservation.state != ACTIVE:
             return f"{capacity.id} is {capacity.reservation.state}"
         joined = environment.nodes_joined or 0
-        if capacity.available + joined < waiting.job.nodes:
+        if capacity.available + joined < pending.job.nodes:
             return f"{capacity.available} instances of {capacity.id} are free"
-    if waiting.job.status_reason.startswith("CAPACITY:"):
-        return f"AWS Batch says: {waiting.job.status_reason}"
+    if pending.job.status_reason.startswith("CAPACITY:"):
+        return f"AWS Batch reports: {pending.job.status_reason}"
     return ""
 
 
-def _is_large_enough(environment: Environment, waiting: Waiting) -> bool:
+def _is_large_enough(environment: Environment, pending: PendingJob) -> bool:
     machine = _type(environment)
-    each = machine.vcpus if machine else waiting.job.vcpus
-    return not each or environment.max_vcpus is None or waiting.job.nodes * each <= environment.max_vcpus
+    vcpus_per_node = machine.vcpus if machine else pending.job.vcpus
+    return (
+        not vcpus_per_node
+        or environment.max_vcpus is None
+        or pending.job.nodes * vcpus_per_node <= environment.max_vcpus
+    )
 
 
 def _environment(environment: Environment) -> Iterator[Reason]:
@@ -153,54 +160,54 @@ def _environment(environment: Environment) -> Iterator[Reason]:
         yield Reason(
             reason="environment-invalid",
             evidence=f"compute environment {environment.name} is INVALID: {environment.status_reason}",
-            remedy="Correct what the reason names (often the instance profile, a subnet, or user data that is not "
+            remedy="Correct the reported cause (often the instance profile, a subnet, or user data that is not "
             "MIME multipart), then deploy again",
         )
     if not environment.enabled:
         yield Reason(
             reason="environment-disabled",
             evidence=f"compute environment {environment.name} is DISABLED and places no jobs",
-            remedy="In front of a Capacity Block it is opened at the start and closed at the drain "
-            "(docs/capacity-lifecycle.md): see the reservation. Otherwise enable it: "
+            remedy="For a Capacity Block it is enabled at the start and disabled at the drain "
+            "(docs/capacity-lifecycle.md): check the reservation. Otherwise enable it: "
             f"aws batch update-compute-environment --compute-environment {environment.name} --state ENABLED",
         )
 
 
-def _capacity(capacity: Capacity, waiting: Waiting, environment: Environment) -> Iterator[Reason]:
-    found = capacity.reservation
-    if found is None:
+def _capacity(capacity: Capacity, pending: PendingJob, environment: Environment) -> Iterator[Reason]:
+    reservation = capacity.reservation
+    if reservation is None:
         yield Reason(
             reason="reservation-unknown",
             evidence=f"{environment.name} launches into {capacity.id}, which EC2 does not know in this Region",
-            remedy="Deploy with the id of a reservation of this account and Region",
+            remedy="Deploy with the ID of a reservation in this account and Region",
         )
         return
-    window = found.window(checkpoint_lead=waiting.now - waiting.now)
-    times = f", {found.start:%Y-%m-%d %H:%M} to {found.end:%Y-%m-%d %H:%M} UTC" if window else ""
-    seen = f"reservation {capacity.id} is {found.state}{times}"
-    if found.state in TO_COME:
+    window = reservation.window(checkpoint_lead=pending.now - pending.now)
+    times = f", {reservation.start:%Y-%m-%d %H:%M} to {reservation.end:%Y-%m-%d %H:%M} UTC" if window else ""
+    evidence = f"reservation {capacity.id} is {reservation.state}{times}"
+    if reservation.state in UPCOMING:
         yield Reason(
             reason="block-not-started",
-            evidence=f"{seen}; it has no capacity yet",
-            remedy="Nothing: the job keeps its place and starts with the capacity",
+            evidence=f"{evidence}; it has no capacity yet",
+            remedy="None needed: the job keeps its place and starts with the capacity",
         )
-    elif found.state != ACTIVE:
+    elif reservation.state != ACTIVE:
         yield Reason(
             reason="reservation-over",
-            evidence=f"{seen}; it will have no capacity",
+            evidence=f"{evidence}; it will have no capacity",
             remedy="Find other capacity (ultracluster capacity find) and deploy with its reservation",
         )
-    elif window is not None and waiting.now >= window.drain_at:
+    elif window is not None and pending.now >= window.drain_at:
         yield Reason(
             reason="block-drained",
-            evidence=f"{seen}; since {window.drain_at:%Y-%m-%d %H:%M} UTC nothing starts in it any more",
-            remedy="Extend the block while that is possible (until an hour before its end), or deploy with another one",
+            evidence=f"{evidence}; since {window.drain_at:%Y-%m-%d %H:%M} UTC no jobs start in it",
+            remedy="Extend the block (possible until one hour before its end), or deploy with another reservation",
         )
-    elif found.instances < waiting.job.nodes:
+    elif reservation.instances < pending.job.nodes:
         yield Reason(
             reason="reservation-too-small",
-            evidence=f"{seen} with {found.instances} instances; the job needs {waiting.job.nodes} at once",
-            remedy=f"Stop the job and submit it with --nodes {found.instances} or fewer, or get more capacity",
+            evidence=f"{evidence} with {reservation.instances} instances; the job needs {pending.job.nodes} at once",
+            remedy=f"Stop the job and submit it with --nodes {reservation.instances} or fewer, or reserve more capacity",
         )
 
 
@@ -208,15 +215,15 @@ def _type(environment: Environment) -> InstanceType | None:
     return INSTANCE_TYPES.get(environment.instance_type or "")
 
 
-def _size(environment: Environment, waiting: Waiting) -> Iterator[Reason]:
-    job, machine = waiting.job, _type(environment)
-    each = machine.vcpus if machine else job.vcpus
-    fits_another = any(_is_large_enough(one, waiting) for one in waiting.environments)
-    if each and environment.max_vcpus is not None and not fits_another:
+def _size(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
+    job, machine = pending.job, _type(environment)
+    vcpus_per_node = machine.vcpus if machine else job.vcpus
+    fits_another = any(_is_large_enough(candidate, pending) for candidate in pending.environments)
+    if vcpus_per_node and environment.max_vcpus is not None and not fits_another:
         yield Reason(
             reason="more-nodes-than-the-environment",
-            evidence=f"{job.nodes} nodes of {each} vCPUs are {job.nodes * each:,}; {environment.name} has "
-            f"maxvCpus {environment.max_vcpus:,}, which is {environment.max_vcpus // each} nodes",
+            evidence=f"{job.nodes} nodes of {vcpus_per_node} vCPUs need {job.nodes * vcpus_per_node:,} vCPUs; {environment.name} has "
+            f"maxvCpus {environment.max_vcpus:,}, which is {environment.max_vcpus // vcpus_per_node} nodes",
             remedy="Stop the job and submit it with fewer --nodes, or deploy the cluster with more nodes",
         )
     if machine is None:
@@ -224,78 +231,80 @@ def _size(environment: Environment, waiting: Waiting) -> Iterator[Reason]:
     if job.vcpus is not None and job.vcpus > machine.vcpus:
         yield Reason(
             reason="more-vcpus-than-the-type",
-            evidence=f"the job asks for {job.vcpus} vCPUs on each node; {machine.name} has {machine.vcpus}",
-            remedy="Stop the job; lower the vCPUs in its definition",
+            evidence=f"the job requests {job.vcpus} vCPUs per node; {machine.name} has {machine.vcpus}",
+            remedy="Stop the job and lower the vCPUs in its definition",
         )
     if job.memory_mib is not None and job.memory_mib > machine.container_memory_mib:
         yield Reason(
             reason="more-memory-than-the-type",
-            evidence=f"the job asks for {job.memory_mib:,} MiB on each node; of the {machine.memory_mib:,} MiB of "
-            f"{machine.name} a container can have {machine.container_memory_mib:,} "
+            evidence=f"the job requests {job.memory_mib:,} MiB per node; of the {machine.memory_mib:,} MiB of "
+            f"{machine.name} a container can use {machine.container_memory_mib:,} MiB "
             f"({machine.container_memory_source})",
-            remedy="Stop the job; lower the memory in its definition",
+            remedy="Stop the job and lower the memory in its definition",
         )
 
 
-def _nodes(environment: Environment, waiting: Waiting) -> Iterator[Reason]:
+def _nodes(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
     if not environment.enabled or environment.status == "INVALID":
         return
     capacity = environment.capacity
     if capacity is not None and (capacity.reservation is None or capacity.reservation.state != ACTIVE):
-        return  # said already
+        return  # reported by _capacity
     if environment.nodes_joined == 0 and environment.desired_vcpus:
         free = f", {capacity.available} instances of {capacity.id} are free" if capacity else ""
         yield Reason(
             reason="no-instances",
-            evidence=f"AWS Batch wants {environment.desired_vcpus:,} vCPUs in {environment.name} and no node has "
+            evidence=f"AWS Batch requests {environment.desired_vcpus:,} vCPUs in {environment.name} and no node has "
             f"joined its ECS cluster{free}",
-            remedy="A few minutes are usual. Later: look at the activity of its Auto Scaling group for refused "
-            "launches (no capacity, a quota), and at ultracluster-boot.log of the nodes for a node that refused to join",
+            remedy="This usually takes a few minutes. After that, check the activity of its Auto Scaling group for failed "
+            "launches (no capacity, a quota), and ultracluster-boot.log of the nodes for a node that failed to join",
         )
     machine = _type(environment)
-    if machine is None or environment.max_vcpus is None or waiting.running is None:
+    if machine is None or environment.max_vcpus is None or pending.running is None:
         return
     most = environment.max_vcpus // machine.vcpus
-    busy = sum(other.nodes for other in waiting.running)
-    if len(waiting.environments) == 1 and waiting.job.nodes <= most < busy + waiting.job.nodes:
+    busy = sum(running_job.nodes for running_job in pending.running)
+    if len(pending.environments) == 1 and pending.job.nodes <= most < busy + pending.job.nodes:
         yield Reason(
             reason="nodes-busy",
-            evidence=f"{busy} of {most} nodes run {len(waiting.running)} other jobs: "
-            f"{', '.join(other.id for other in waiting.running[:5])}; this one needs {waiting.job.nodes}",
+            evidence=f"{busy} of {most} nodes run {len(pending.running)} other jobs: "
+            f"{', '.join(running_job.id for running_job in pending.running[:5])}; this job needs {pending.job.nodes}",
             remedy="Wait for them, or stop one of them (ultracluster jobs stop)",
         )
 
 
-def _order(waiting: Waiting) -> Iterator[Reason]:
-    if not waiting.ahead:
+def _order(pending: PendingJob) -> Iterator[Reason]:
+    if not pending.ahead:
         return
-    head, job = waiting.ahead[0], waiting.job
+    head, job = pending.ahead[0], pending.job
     yield Reason(
         reason="behind-the-head",
-        evidence=f"{len(waiting.ahead)} jobs are before it; the first is {head.id}, which needs {head.nodes} nodes. "
-        "A job that waits at the head holds all behind it",
-        remedy=f"See what holds that one: ultracluster jobs why {head.id}",
+        evidence=f"{len(pending.ahead)} jobs are ahead; the first is {head.id}, which needs {head.nodes} nodes. "
+        "A waiting job at the head blocks all jobs behind it",
+        remedy=f"Find out what blocks it: ultracluster jobs why {head.id}",
     )
     if job.share is not None and head.share not in (None, job.share):
-        used = sum(other.nodes for other in waiting.running or () if other.share == job.share)
+        used = sum(
+            running_job.nodes for running_job in pending.running or () if running_job.share == job.share
+        )
         yield Reason(
             reason="share-behind",
-            evidence=f"the queue's fair share puts {head.share!r} before {job.share!r}; jobs of {job.share!r} run on "
+            evidence=f"the fair-share policy ranks {head.share!r} ahead of {job.share!r}; jobs of {job.share!r} use "
             f"{used} nodes now",
-            remedy="Wait until what the share has used weighs less (a day by default), or change its weight in the "
-            "scheduling policy. A priority does not help: it counts within a share",
+            remedy="Wait until the recent usage of the share decays (one day by default), or change its weight in the "
+            "scheduling policy. Priority does not help: it applies within a share",
         )
 
 
-def _quota(waiting: Waiting) -> Iterator[Reason]:
-    quota = waiting.quota
-    machines = [machine for one in waiting.environments if (machine := _type(one))]
+def _quota(pending: PendingJob) -> Iterator[Reason]:
+    quota = pending.quota
+    machines = [machine for environment in pending.environments if (machine := _type(environment))]
     if quota is None or not machines:
         return
-    needed = waiting.job.nodes * machines[0].vcpus
+    needed = pending.job.nodes * machines[0].vcpus
     if needed > quota.vcpus:
         yield Reason(
             reason="quota",
             evidence=f"the job needs {needed:,} vCPUs at once; the quota {quota.name!r} is {quota.vcpus:,.0f}",
-            remedy=f"Ask for more: {quota.request}",
+            remedy=f"Request an increase: {quota.request}",
         )

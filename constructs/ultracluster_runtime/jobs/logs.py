@@ -1,4 +1,4 @@
-"""The log of one node of a job, from Amazon CloudWatch Logs."""
+"""Read the log of one node of a job from Amazon CloudWatch Logs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_runtime.jobs.describe import describe_job, nodes_of
+from ultracluster_runtime.jobs.describe import describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 
 __all__ = ["Line", "Stream", "find_stream", "read_new", "read_tail"]
@@ -18,11 +18,11 @@ _MOST_EVENTS = 10_000  # GetLogEvents, API Reference, read 2026-11
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stream:
-    """Where a node writes.
+    """Log stream of a node.
 
     Attributes:
-        group: The log group.
-        name: The log stream.
+        group: Name of the log group.
+        name: Name of the log stream.
     """
 
     group: str
@@ -31,11 +31,11 @@ class Stream:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One line.
+    """Log line.
 
     Attributes:
-        timestamp: When it was written, in milliseconds since 1970.
-        message: The line.
+        timestamp: Time of the event in milliseconds since the epoch.
+        message: Text of the line.
     """
 
     timestamp: int
@@ -43,40 +43,40 @@ class Line:
 
 
 def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
-    """Find the log of a node.
+    """Find the log stream of a node.
 
     Args:
-        job_id: Id or ARN of the job.
+        job_id: ID or ARN of the job.
         node: Index of the node. None for the main node, or the only one.
-        client: Gives boto3 clients.
+        client: Returns boto3 clients.
 
     Raises:
-        FindingsError: UC6205 if the job is not known, UC6208 if it has no such node, or the node has not written yet.
+        FindingsError: UC6205 if the job is unknown, UC6208 if it has no such node or the node has not logged yet.
     """
     job = describe_job(job_id, client=client)
-    shown = job
+    node_job = job
     if "nodeProperties" in job:
         index = job["nodeProperties"].get("mainNode", 0) if node is None else node
-        if not 0 <= index < nodes_of(job):
-            raise _no_log(f"the job has no node {index}", allowed=f"0 to {nodes_of(job) - 1}")
-        # AWS Batch keeps the nodes of a job as jobs of their own.
-        found = client("batch").describe_jobs(jobs=[f"{job['jobId']}#{index}"])["jobs"]
-        shown = found[0] if found else {}
+        if not 0 <= index < node_count_of(job):
+            raise _no_log(f"the job has no node {index}", allowed=f"0 to {node_count_of(job) - 1}")
+        # AWS Batch represents each node of a multi-node job as a child job.
+        node_jobs = client("batch").describe_jobs(jobs=[f"{job['jobId']}#{index}"])["jobs"]
+        node_job = node_jobs[0] if node_jobs else {}
     elif node not in (None, 0):
-        raise _no_log(f"the job has one node only; got {node}", allowed="0")
-    container = shown.get("container", {})
-    name = container.get("logStreamName") or _of_last_attempt(shown)
+        raise _no_log(f"the job has one node; got {node}", allowed="0")
+    container = node_job.get("container", {})
+    name = container.get("logStreamName") or _last_stream_name(node_job)
     if not name:
         raise _no_log(
             f"the job is {job['status']}, and this node has not started",
-            remedy=f"While it waits: ultracluster jobs why {job['jobId']}",
+            remedy=f"To see why it waits: ultracluster jobs why {job['jobId']}",
         )
     options = container.get("logConfiguration", {}).get("options", {})
     return Stream(group=options.get("awslogs-group", _DEFAULT_GROUP), name=name)
 
 
-def _of_last_attempt(job: Any) -> str | None:
-    names = [one.get("container", {}).get("logStreamName") for one in job.get("attempts", [])]
+def _last_stream_name(job: Any) -> str | None:
+    names = [attempt.get("container", {}).get("logStreamName") for attempt in job.get("attempts", [])]
     return next((name for name in reversed(names) if name), None)
 
 
@@ -84,34 +84,34 @@ def read_tail(stream: Stream, *, count: int, client: Client) -> tuple[list[Line]
     """Read the newest lines.
 
     Args:
-        stream: Where to read.
-        count: How many lines at most, 1 to 10,000.
-        client: Gives boto3 clients.
+        stream: Stream to read.
+        count: Maximum number of lines, 1 to 10,000.
+        client: Returns boto3 clients.
 
     Returns:
-        The lines, oldest first, and where to read on with `read_new`.
+        The lines, oldest first, and a token to continue with `read_new`.
 
     Raises:
-        FindingsError: UC6208 if nothing was written yet.
+        FindingsError: UC6208 if the stream does not exist yet.
     """
-    answer = _events(stream, client, limit=min(count, _MOST_EVENTS), startFromHead=False)
-    return _lines(answer), answer.get("nextForwardToken")
+    response = _events(stream, client, limit=min(count, _MOST_EVENTS), startFromHead=False)
+    return _lines(response), response.get("nextForwardToken")
 
 
 def read_new(stream: Stream, *, token: str | None, client: Client) -> Iterator[tuple[list[Line], str | None]]:
-    """Read what was written since, page by page, up to the newest line.
+    """Read new lines page by page, up to the newest.
 
     Args:
-        stream: Where to read.
-        token: Where to read on.
-        client: Gives boto3 clients.
+        stream: Stream to read.
+        token: Token to continue from.
+        client: Returns boto3 clients.
     """
     while True:
         where = {"nextToken": token} if token else {}
-        answer = _events(stream, client, startFromHead=True, **where)
-        following = answer.get("nextForwardToken")
-        yield _lines(answer), following
-        if following == token or not answer["events"]:  # the end is where the token stays the same
+        response = _events(stream, client, startFromHead=True, **where)
+        following = response.get("nextForwardToken")
+        yield _lines(response), following
+        if following == token or not response["events"]:  # at the end, the token stays the same
             return
         token = following
 
@@ -123,12 +123,12 @@ def _events(stream: Stream, client: Client, **where: Any) -> Any:
         if error.response["Error"]["Code"] != "ResourceNotFoundException":
             raise
         raise _no_log(
-            f"{stream.group} has no stream {stream.name} yet", remedy="Try again when the node has started"
+            f"{stream.group} has no stream {stream.name} yet", remedy="Try again after the node has started"
         ) from error
 
 
-def _lines(answer: Any) -> list[Line]:
-    return [Line(timestamp=one["timestamp"], message=one["message"]) for one in answer["events"]]
+def _lines(response: Any) -> list[Line]:
+    return [Line(timestamp=event["timestamp"], message=event["message"]) for event in response["events"]]
 
 
 def _no_log(problem: str, *, allowed: str = "", remedy: str = "") -> FindingsError:

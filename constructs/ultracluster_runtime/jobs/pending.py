@@ -1,28 +1,28 @@
-"""What is seen of a job that waits, and of everything that it may wait for. Values only."""
+"""Values that describe a pending job and everything it may wait for."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from ultracluster_runtime.lifecycle.observations import Reservation
 
-__all__ = ["Capacity", "Environment", "Job", "Other", "Quota", "Waiting"]
+__all__ = ["Capacity", "Environment", "Job", "PendingJob", "QueuedJob", "Quota"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """The job.
+    """Job.
 
     Attributes:
-        id: Its id.
-        name: Its name.
-        status: Its state, such as ``RUNNABLE``.
-        status_reason: What AWS Batch says about it; empty if nothing.
-        nodes: How many nodes it needs at once.
-        vcpus: vCPUs that it asks for on each node; None if it names none.
-        memory_mib: Memory that it asks for on each node; None if it names none.
-        share: Its share identifier; None if it has none.
-        dependencies: Jobs that it depends on, each with its state.
-        multi_node: Whether it is a multi-node job, which AWS Batch places in one way and others in another.
+        id: ID of the job.
+        name: Name of the job.
+        status: State, such as ``RUNNABLE``.
+        status_reason: Status reason that AWS Batch reports; empty if none.
+        nodes: Number of nodes that it needs at once.
+        vcpus: vCPUs requested per node. None if not specified.
+        memory_mib: Memory requested per node in MiB. None if not specified.
+        share: Share identifier. None without one.
+        dependencies: ID and state of each job it depends on.
+        multi_node: Whether it is a multi-node job, which AWS Batch places differently from other jobs.
     """
 
     id: str
@@ -39,12 +39,12 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Capacity:
-    """The reservation that an environment launches into.
+    """Reservation that an environment launches into.
 
     Attributes:
-        id: Its id.
-        reservation: What EC2 shows of it; None when EC2 does not know it.
-        available: Instances of it that are free now.
+        id: ID of the reservation.
+        reservation: Reservation as EC2 describes it. None if EC2 does not know it.
+        available: Number of free instances.
     """
 
     id: str
@@ -54,19 +54,19 @@ class Capacity:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Environment:
-    """A compute environment of the queue.
+    """Compute environment of a queue.
 
     Attributes:
-        name: Its name.
+        name: Name of the environment.
         enabled: Whether it places jobs.
-        status: Such as ``VALID`` or ``INVALID``.
-        status_reason: What AWS Batch says about it.
-        max_vcpus: The most vCPUs that it may have; None if it has no such limit.
-        desired_vcpus: vCPUs that AWS Batch wants now; None if it does not say.
-        instance_type: The type, if it is one only.
-        capacity: The reservation of its launch template; None without one.
-        nodes_joined: Nodes that have joined its ECS cluster; None if that was not seen.
-        spot: Whether its nodes are Spot nodes.
+        status: Status, such as ``VALID`` or ``INVALID``.
+        status_reason: Status reason that AWS Batch reports.
+        max_vcpus: Maximum number of vCPUs. None without a limit.
+        desired_vcpus: vCPUs that AWS Batch requests now. None if not reported.
+        instance_type: Instance type. None if there is not exactly one.
+        capacity: Reservation of its launch template. None without one.
+        nodes_joined: Nodes that have joined its ECS cluster. None if unknown.
+        spot: Whether it launches Spot Instances.
     """
 
     name: str
@@ -82,13 +82,13 @@ class Environment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Other:
+class QueuedJob:
     """Another job of the queue.
 
     Attributes:
-        id: Its id.
-        nodes: How many nodes it has, or needs at once.
-        share: Its share identifier; None if it has none.
+        id: ID of the job.
+        nodes: Number of nodes it has, or needs at once.
+        share: Share identifier. None without one.
     """
 
     id: str
@@ -98,12 +98,12 @@ class Other:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quota:
-    """The quota on running instances that counts for the type.
+    """Quota on running instances that applies to the instance type.
 
     Attributes:
-        name: Its name in Service Quotas.
-        vcpus: Its value.
-        request: The command that asks for what the job needs.
+        name: Name in Service Quotas.
+        vcpus: Value in vCPUs.
+        request: Command that requests the increase that the job needs.
     """
 
     name: str
@@ -112,21 +112,21 @@ class Quota:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Waiting:
-    """A job and its surroundings at one time.
+class PendingJob:
+    """Job and everything it may wait for, at one time.
 
     Attributes:
-        now: When they were seen.
+        now: Time of the observations.
         job: The job.
         queue: Name of the queue.
-        queue_enabled: Whether the queue takes new jobs.
-        queue_status: Such as ``VALID``.
-        queue_status_reason: What AWS Batch says about the queue.
-        environments: Its compute environments, in order.
-        ahead: Jobs that the queue starts before this one, in order; None if the order was not seen.
-        running: Jobs of the queue that have started; None if they were not seen.
-        quota: The quota; None where none counts, or it was not seen.
-        unseen: What could not be seen, and why.
+        queue_enabled: Whether the queue accepts new jobs.
+        queue_status: Status, such as ``VALID``.
+        queue_status_reason: Status reason that AWS Batch reports.
+        environments: Compute environments of the queue, in order.
+        ahead: Jobs that start before this one, in order. None if unknown.
+        running: Started jobs of the queue. None if unknown.
+        quota: Quota that applies. None if there is none, or it is unknown.
+        unseen: What could not be read, and why.
     """
 
     now: datetime
@@ -136,7 +136,7 @@ class Waiting:
     queue_status: str
     queue_status_reason: str
     environments: tuple[Environment, ...]
-    ahead: tuple[Other, ...] | None
-    running: tuple[Other, ...] | None
+    ahead: tuple[QueuedJob, ...] | None
+    running: tuple[QueuedJob, ...] | None
     quota: Quota | None
     unseen: tuple[str, ...] = ()

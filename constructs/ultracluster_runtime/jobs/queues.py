@@ -1,4 +1,4 @@
-"""The job queue of a cluster and what can be submitted to it, found through its CloudFormation stack or by ARN."""
+"""Find the job queue of a cluster and its job definitions, by CloudFormation stack or ARN."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -12,10 +12,18 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.jobs.dependencies import job_name
 
-__all__ = ["Client", "Queue", "definitions_of", "find_definition", "find_queue", "find_queues", "region_of"]
+__all__ = [
+    "Client",
+    "Queue",
+    "find_definition",
+    "find_queue",
+    "find_queues",
+    "list_definitions",
+    "region_from_arn",
+]
 
 Client = Callable[[str], Any]
-"""Gives the boto3 client of a service, always in the same Region."""
+"""Returns the boto3 client of a service, always in the same Region."""
 
 _ARN: Final = re.compile(
     r"arn:aws[a-z-]*:batch:(?P<region>[a-z0-9-]+):\d{12}:(?P<kind>job-queue|job|job-definition)/\S+"
@@ -26,12 +34,12 @@ _DEFINITION: Final = "AWS::Batch::JobDefinition"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Queue:
-    """A job queue.
+    """Job queue.
 
     Attributes:
-        arn: Its ARN.
-        definitions: ARNs of the job definitions in the same stack. Empty when the queue was given by ARN.
-        name: Its name among the queues of its cluster. None for the cluster's own, or when it was given by ARN.
+        arn: ARN of the queue.
+        definitions: ARNs of the job definitions in the same stack. Empty if the queue was specified by ARN.
+        name: Name of the queue in its cluster. None for the default queue, or if it was specified by ARN.
     """
 
     arn: str
@@ -39,29 +47,33 @@ class Queue:
     name: str | None = None
 
     def limits(self, client: Client) -> tuple[bool, int | None]:
-        """Give whether jobs need a share identifier, and the most nodes of a job.
+        """Return whether jobs need a share identifier, and the maximum number of nodes of a job.
 
         Args:
-            client: Gives boto3 clients.
+            client: Returns boto3 clients.
 
         Returns:
-            The latter is None when the type of the nodes is not known, or not one only.
+            The maximum is None if the queue has several instance types, or one that is not in the catalog.
 
         Raises:
             FindingsError: UC6202 if AWS Batch does not know the queue.
         """
         batch = client("batch")
-        found = batch.describe_job_queues(jobQueues=[self.arn])["jobQueues"]
-        if not found:
+        queues = batch.describe_job_queues(jobQueues=[self.arn])["jobQueues"]
+        if not queues:
             raise _no_cluster(f"AWS Batch has no queue {self.arn}", "Check the ARN, and deploy the cluster")
-        # One multi-node job is placed in one environment.
-        most: list[int | None] = []
-        for entry in found[0]["computeEnvironmentOrder"]:
+        # A multi-node job is placed in one environment.
+        limits: list[int | None] = []
+        for entry in queues[0]["computeEnvironmentOrder"]:
             arn = entry["computeEnvironment"]
-            shown = batch.describe_compute_environments(computeEnvironments=[arn])["computeEnvironments"][0]
-            most.append(_most_nodes(shown.get("computeResources", {})))
-        known = [one for one in most if one is not None]
-        return "schedulingPolicyArn" in found[0], max(known) if known and len(known) == len(most) else None
+            environment = batch.describe_compute_environments(computeEnvironments=[arn])[
+                "computeEnvironments"
+            ][0]
+            limits.append(_most_nodes(environment.get("computeResources", {})))
+        known_limits = [limit for limit in limits if limit is not None]
+        return "schedulingPolicyArn" in queues[0], max(known_limits) if known_limits and len(
+            known_limits
+        ) == len(limits) else None
 
 
 def _most_nodes(resources: Mapping[str, Any]) -> int | None:
@@ -71,11 +83,11 @@ def _most_nodes(resources: Mapping[str, Any]) -> int | None:
     return int(resources["maxvCpus"]) // types[0].vcpus
 
 
-def region_of(text: str) -> str | None:
-    """Give the Region that an ARN of AWS Batch names; None for what is no such ARN.
+def region_from_arn(text: str) -> str | None:
+    """Return the Region of an ARN of AWS Batch, or None if the text is no such ARN.
 
     Args:
-        text: What a person typed.
+        text: User input.
     """
     match = _ARN.fullmatch(text)
     return match["region"] if match else None
@@ -85,70 +97,70 @@ def find_queue(cluster: str, *, region: str, client: Client, name: str | None = 
     """Find a queue of a cluster.
 
     Args:
-        cluster: The cluster's name in a rollout, the name of a stack with its queues, or the ARN of a queue.
-        region: Its Region.
-        client: Gives boto3 clients of that Region.
-        name: Name of one of its further queues. Default: the cluster's own queue.
+        cluster: Name of the cluster in a rollout, name of a stack with its queues, or ARN of a queue.
+        region: Region of the cluster.
+        client: Returns boto3 clients of that Region.
+        name: Name of a further queue. Default: the default queue of the cluster.
 
     Raises:
-        FindingsError: UC6202 if there is no such stack, or it has another number of own queues than one; UC6311 if it
-            has no queue of that name.
+        FindingsError: UC6202 if there is no such stack, or it does not have exactly one default queue; UC6311 if it has
+            no queue of that name.
     """
     queues = find_queues(cluster, region=region, client=client)
-    found = next((one for one in queues if one.name == name), None)
-    if found is None:
-        names = ", ".join(one.name for one in queues if one.name)
+    queue = next((candidate for candidate in queues if candidate.name == name), None)
+    if queue is None:
+        names = ", ".join(candidate.name for candidate in queues if candidate.name)
         raise FindingsError(
             [
                 Finding(
                     code="UC6311",
                     problem=f"got {quote(name)}",
-                    allowed=names or "no name: the cluster has no further queues",
+                    allowed=names or "none: the cluster has no further queues",
                     path="--queue",
                 )
             ]
         )
-    return found
+    return queue
 
 
 def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
-    """Find all queues of a cluster, its own first.
+    """Find all queues of a cluster, the default queue first.
 
     Args:
-        cluster: The cluster's name in a rollout, the name of a stack with its queues, or the ARN of a queue.
-        region: Its Region.
-        client: Gives boto3 clients of that Region.
+        cluster: Name of the cluster in a rollout, name of a stack with its queues, or ARN of a queue.
+        region: Region of the cluster.
+        client: Returns boto3 clients of that Region.
 
     Raises:
-        FindingsError: UC6202 if there is no such stack, or it has another number of own queues than one.
+        FindingsError: UC6202 if there is no such stack, or it does not have exactly one default queue.
     """
-    if region_of(cluster):
+    if region_from_arn(cluster):
         return [Queue(arn=cluster, definitions=())]
     resources = _stack_resources(cluster, region=region, client=client)
     arns = [arn for kind, arn in resources if kind == _QUEUE]
     definitions = tuple(arn for kind, arn in resources if kind == _DEFINITION)
     names = _queue_names(arns, client=client) if len(arns) > 1 else {}
     queues = [Queue(arn=arn, definitions=definitions, name=names.get(arn)) for arn in arns]
-    if sum(one.name is None for one in queues) != 1:
+    if sum(queue.name is None for queue in queues) != 1:
         raise _no_cluster(
             f"the stack of {quote(cluster)} in {region} has {len(queues)} job queues",
-            "Give the ARN of the queue instead",
+            "Specify the ARN of the queue instead",
         )
-    return sorted(queues, key=lambda one: one.name or "")
+    return sorted(queues, key=lambda queue: queue.name or "")
 
 
 def _queue_names(arns: list[str], *, client: Client) -> dict[str, str]:
-    """The names that further queues of a cluster carry as a tag."""
-    shown = client("batch").describe_job_queues(jobQueues=arns)["jobQueues"]
+    """Return the names of the further queues of a cluster, from their tag."""
+    queues = client("batch").describe_job_queues(jobQueues=arns)["jobQueues"]
     return {
-        one["jobQueueArn"]: one["tags"][QUEUE_NAME_TAG]
-        for one in shown
-        if QUEUE_NAME_TAG in one.get("tags", {})
+        queue["jobQueueArn"]: queue["tags"][QUEUE_NAME_TAG]
+        for queue in queues
+        if QUEUE_NAME_TAG in queue.get("tags", {})
     }
 
 
 def _stack_resources(cluster: str, *, region: str, client: Client) -> list[tuple[str, str]]:
-    # The name that ClusterStage gives, then any stack: applications name their own.
+    # First the stack name of ClusterStage, then any stack: applications choose their own names.
     for stack in (f"{cluster}-{region}-Cluster", cluster):
         try:
             pages = client("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
@@ -163,7 +175,7 @@ def _stack_resources(cluster: str, *, region: str, client: Client) -> list[tuple
                 raise
     raise _no_cluster(
         f"CloudFormation has no stack of a cluster {quote(cluster)} in {region}",
-        "Give --region with the Region of the cluster, its name in the rollout, a stack with one queue, or the queue's ARN",
+        "Specify --region, and the name of the cluster in the rollout, of a stack with one queue, or the ARN of the queue",
     )
 
 
@@ -171,12 +183,12 @@ def _no_cluster(problem: str, remedy: str) -> FindingsError:
     return FindingsError([Finding(code="UC6202", problem=problem, remedy=remedy)])
 
 
-def definitions_of(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]:
-    """Give the job definitions of a queue's cluster, as AWS Batch describes them.
+def list_definitions(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]:
+    """Return the job definitions of a queue's cluster, as AWS Batch describes them.
 
     Args:
-        queue: A queue of the cluster.
-        client: Gives boto3 clients.
+        queue: Queue of the cluster.
+        client: Returns boto3 clients.
     """
     named = list(queue.definitions)
     return (
@@ -190,26 +202,26 @@ def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, A
     """Find the definition of a job.
 
     Args:
-        job: Its name in the rollout, the ARN of a definition, or its name with revision.
-        queue: The cluster's queue.
-        client: Gives boto3 clients.
+        job: Name of the job in the rollout, ARN of a definition, or its name and revision.
+        queue: Queue of the cluster.
+        client: Returns boto3 clients.
 
     Returns:
         The definition as AWS Batch describes it.
 
     Raises:
-        FindingsError: UC6203 if it is none of the cluster's.
+        FindingsError: UC6203 if the cluster does not define it.
     """
     batch = client("batch")
-    ours = definitions_of(queue, client=client)
-    for definition in ours:
+    definitions = list_definitions(queue, client=client)
+    for definition in definitions:
         if job in (job_name(definition), definition["jobDefinitionArn"], _with_revision(definition)):
             return dict(definition)
-    if region_of(job) or ":" in job:
-        found = batch.describe_job_definitions(jobDefinitions=[job])["jobDefinitions"]
-        if found and found[0]["status"] == "ACTIVE":
-            return dict(found[0])
-    names = sorted(job_name(one) or _with_revision(one) for one in ours)
+    if region_from_arn(job) or ":" in job:
+        descriptions = batch.describe_job_definitions(jobDefinitions=[job])["jobDefinitions"]
+        if descriptions and descriptions[0]["status"] == "ACTIVE":
+            return dict(descriptions[0])
+    names = sorted(job_name(definition) or _with_revision(definition) for definition in definitions)
     raise FindingsError(
         [
             Finding(
@@ -217,7 +229,7 @@ def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, A
                 problem=f"got {quote(job)}",
                 allowed=", ".join(names)
                 if names
-                else "the ARN of an active job definition, or its NAME:REVISION",
+                else "the ARN of an active job definition, or NAME:REVISION",
             )
         ]
     )

@@ -1,4 +1,4 @@
-"""Ends a job: its processes are told to write a checkpoint, get time for it, and are ended with a reason."""
+"""Stop a job: request a checkpoint, wait for it, then terminate the job with a reason."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,41 +7,41 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_runtime.jobs.describe import describe_job, nodes_of
+from ultracluster_runtime.jobs.describe import describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE
 from ultracluster_runtime.lifecycle.reader import chunks
 
-__all__ = ["Ended", "checkpoint_commands", "end_job"]
+__all__ = ["StopResult", "checkpoint_commands", "stop_job"]
 
-_ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
+_TERMINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED"})
 _POLL_SECONDS: Final = 15
 _NODES_PER_COMMAND: Final = 50  # SendCommand, botocore 1.44.5
 _PER_CALL: Final = 100  # DescribeJobs and DescribeContainerInstances, API Reference, read 2026-11
 _SECONDS_TO_DELIVER: Final = 60
-_UNSEEN: Final = (BotoCoreError, ClientError)
+_READ_ERRORS: Final = (BotoCoreError, ClientError)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ended:
-    """How a job was ended.
+class StopResult:
+    """Result of stopping a job.
 
     Attributes:
-        job_id: Its id.
-        status_before: Its state when it was asked to end.
-        told_nodes: Nodes whose processes were told to write a checkpoint.
-        terminated: Whether it was ended; false when it ended by itself before.
-        problem: Why not all of its nodes were told; None if they were, or nobody had to be.
+        job_id: ID of the job.
+        status_before: State before it was stopped.
+        notified_nodes: Nodes that got the checkpoint request.
+        terminated: Whether it was terminated. False if it had ended before.
+        problem: Why not all nodes got the request. None if they did, or did not need to.
     """
 
     job_id: str
     status_before: str
-    told_nodes: tuple[str, ...]
+    notified_nodes: tuple[str, ...]
     terminated: bool
     problem: str | None
 
 
-def end_job(
+def stop_job(
     job_id: str,
     *,
     reason: str,
@@ -49,90 +49,103 @@ def end_job(
     client: Client,
     clock: Callable[[], datetime],
     sleep: Callable[[float], None],
-) -> Ended:
-    """End a job.
+) -> StopResult:
+    """Stop a job.
 
     Args:
-        job_id: Its id or ARN.
-        reason: What AWS Batch shows as its status reason.
-        wait: Time for a checkpoint. Zero ends it at once and tells nobody.
-        client: Gives boto3 clients.
-        clock: The time, aware.
-        sleep: Waits, in seconds.
+        job_id: ID or ARN of the job.
+        reason: Status reason to set in AWS Batch.
+        wait: Time for a checkpoint. Zero terminates the job at once, without a checkpoint request.
+        client: Returns boto3 clients.
+        clock: Returns the current time, timezone-aware.
+        sleep: Sleeps, in seconds.
 
     Raises:
         FindingsError: UC6205 if AWS Batch does not know the job.
     """
     job = describe_job(job_id, client=client)
-    status, found = job["status"], job["jobId"]
-    if status in _ENDED:
-        return Ended(job_id=found, status_before=status, told_nodes=(), terminated=False, problem=None)
-    told: tuple[str, ...] = ()
+    status, resolved_id = job["status"], job["jobId"]
+    if status in _TERMINAL_STATES:
+        return StopResult(
+            job_id=resolved_id, status_before=status, notified_nodes=(), terminated=False, problem=None
+        )
+    notified: tuple[str, ...] = ()
     problem = None
     if status == "RUNNING" and wait > timedelta(0):
         until = clock() + wait
-        told, problem = _tell(job, until, client)
-        while told and clock() < until:
+        notified, problem = _request_checkpoint(job, until, client)
+        while notified and clock() < until:
             sleep(min(_POLL_SECONDS, max(0.0, (until - clock()).total_seconds())))
-            if describe_job(found, client=client)["status"] in _ENDED:
-                return Ended(
-                    job_id=found, status_before=status, told_nodes=told, terminated=False, problem=problem
+            if describe_job(resolved_id, client=client)["status"] in _TERMINAL_STATES:
+                return StopResult(
+                    job_id=resolved_id,
+                    status_before=status,
+                    notified_nodes=notified,
+                    terminated=False,
+                    problem=problem,
                 )
-    client("batch").terminate_job(jobId=found, reason=reason)
-    return Ended(job_id=found, status_before=status, told_nodes=told, terminated=True, problem=problem)
+    client("batch").terminate_job(jobId=resolved_id, reason=reason)
+    return StopResult(
+        job_id=resolved_id, status_before=status, notified_nodes=notified, terminated=True, problem=problem
+    )
 
 
 def checkpoint_commands(until: datetime) -> list[str]:
-    """Give the shell commands that tell the jobs of a node to write a checkpoint.
+    """Return the shell commands that request a checkpoint from the jobs on a node.
 
     Args:
-        until: When the job is ended; launch.sh leaves older orders alone.
+        until: Time at which the job is terminated; launch.sh ignores requests whose time has passed.
     """
     folder = CHECKPOINT_FILE.rpartition("/")[0]
     return [
         f"mkdir -p {folder}",
-        # By a rename, so that nobody reads half of it. Of another name than the one of the block's life cycle.
+        # Rename so that no reader sees a partial file. The life cycle of the block uses another temporary name.
         f"echo '{until:%Y-%m-%dT%H:%M:%SZ}' >{CHECKPOINT_FILE}.stop",
         f"mv {CHECKPOINT_FILE}.stop {CHECKPOINT_FILE}",
     ]
 
 
-def _tell(job: Mapping[str, Any], until: datetime, client: Client) -> tuple[tuple[str, ...], str | None]:
+def _request_checkpoint(
+    job: Mapping[str, Any], until: datetime, client: Client
+) -> tuple[tuple[str, ...], str | None]:
     if "nodeProperties" not in job:
-        return (), "only a multi-node job has its nodes for itself; others on the node would be told as well"
-    told: list[str] = []
+        return (
+            (),
+            "only a multi-node job has its nodes to itself; the request would reach other jobs on the node",
+        )
+    notified: list[str] = []
     try:
         nodes = _instances(job, client)
         for chunk in chunks(nodes, _NODES_PER_COMMAND):
             client("ssm").send_command(
                 InstanceIds=chunk,
                 DocumentName="AWS-RunShellScript",
-                Comment="Tell a job to write a checkpoint",
+                Comment="Request a checkpoint from a job",
                 TimeoutSeconds=_SECONDS_TO_DELIVER,
                 Parameters={"commands": checkpoint_commands(until)},
             )
-            told += chunk
-    except _UNSEEN as error:
-        return tuple(told), str(error)
-    if len(nodes) < nodes_of(job):
-        return tuple(told), f"AWS shows {len(nodes)} of its {nodes_of(job)} nodes"
-    return tuple(told), None
+            notified += chunk
+    except _READ_ERRORS as error:
+        return tuple(notified), str(error)
+    if len(nodes) < node_count_of(job):
+        return tuple(notified), f"AWS reports {len(nodes)} of its {node_count_of(job)} nodes"
+    return tuple(notified), None
 
 
 def _instances(job: Mapping[str, Any], client: Client) -> list[str]:
     batch, ecs = client("batch"), client("ecs")
-    # AWS Batch keeps the nodes of a job as jobs of their own.
-    names = [f"{job['jobId']}#{index}" for index in range(nodes_of(job))]
+    # AWS Batch represents each node of a multi-node job as a child job.
+    names = [f"{job['jobId']}#{index}" for index in range(node_count_of(job))]
     parts = [part for chunk in chunks(names, _PER_CALL) for part in batch.describe_jobs(jobs=chunk)["jobs"]]
     hosts = sorted({arn for part in parts if (arn := part.get("container", {}).get("containerInstanceArn"))})
     by_cluster: dict[str, list[str]] = {}
     for host in hosts:  # arn:aws:ecs:REGION:ACCOUNT:container-instance/CLUSTER/ID
         by_cluster.setdefault(host.split("/")[1], []).append(host)
     return sorted(
-        found["ec2InstanceId"]
-        for cluster, ours in by_cluster.items()
-        for chunk in chunks(ours, _PER_CALL)
-        for found in ecs.describe_container_instances(cluster=cluster, containerInstances=chunk)[
+        container_instance["ec2InstanceId"]
+        for cluster, host_arns in by_cluster.items()
+        for chunk in chunks(host_arns, _PER_CALL)
+        for container_instance in ecs.describe_container_instances(cluster=cluster, containerInstances=chunk)[
             "containerInstances"
         ]
     )

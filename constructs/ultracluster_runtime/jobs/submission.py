@@ -1,4 +1,4 @@
-"""What SubmitJob is asked: overrides that fit the definition's node range, and a share identifier. Pure."""
+"""Build the arguments of SubmitJob: overrides that match the definition's node ranges, and a share identifier. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from ultracluster_runtime.jobs.dependencies import array_size_of
 __all__ = ["DEFAULT_SHARE", "submission"]
 
 DEFAULT_SHARE: Final = "default"
-"""Share identifier of jobs that name none; a queue with fair share takes no job without one."""
+"""Share identifier of jobs that specify none; a fair-share queue rejects jobs without one."""
 
 # SubmitJob, API Reference of AWS Batch, botocore 1.44.5.
 _SHARE: Final = re.compile(r"[A-Za-z0-9]{1,255}")
@@ -20,7 +20,7 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST_PRIORITY: Final = 9_999
 _LEAST_TIMEOUT_SECONDS: Final = 60
 
-# Where the command of a job begins that the launcher starts: [neuron_parallel_compile] bash -c SCRIPT ultracluster-launch.
+# Ends the launcher's part of a command: [neuron_parallel_compile] bash -c SCRIPT ultracluster-launch.
 _LAUNCHER: Final = "ultracluster-launch"
 
 
@@ -40,25 +40,25 @@ def submission(
     after: Sequence[str] = (),
     array_size: int | None = None,
 ) -> dict[str, Any]:
-    """Give the arguments of SubmitJob.
+    """Return the arguments of SubmitJob.
 
     Args:
         name: Name of the job.
         queue: ARN of the queue.
-        definition: The job definition, as AWS Batch describes it.
+        definition: Job definition as AWS Batch describes it.
         fair_share: Whether the queue has a fair-share policy.
-        most_nodes: Nodes that the queue can have at one time. None if that is not known.
-        nodes: Nodes of this run. Default: those of the definition.
-        share: Share identifier. Default: `DEFAULT_SHARE` where the queue needs one.
-        environment: More environment variables, on every node. Default: none.
-        priority: Scheduling priority within the share, 0 to 9,999. Default: the definition's.
-        timeout_seconds: When an attempt is ended, 60 or more. Default: the definition's.
-        command: What is started instead. The launcher in front of it stays. Default: the definition's.
-        after: Ids of the jobs that have to succeed before. Default: none.
-        array_size: Jobs of an array. Default: what the definition says, else no array.
+        most_nodes: Maximum number of nodes of the queue. None if unknown.
+        nodes: Number of nodes of this run. Default: that of the definition.
+        share: Share identifier. Default: `DEFAULT_SHARE` if the queue needs one.
+        environment: Additional environment variables, on every node. Default: none.
+        priority: Scheduling priority within the share, 0 to 9,999. Default: that of the definition.
+        timeout_seconds: Timeout of an attempt in seconds, 60 or more. Default: that of the definition.
+        command: Command to run instead; the launcher in front of it stays. Default: that of the definition.
+        after: IDs of the jobs that have to succeed first. Default: none.
+        array_size: Size of the array. Default: that of the definition, else no array.
 
     Raises:
-        FindingsError: With all that is wrong (UC6010, UC6101, UC6109, UC6111, UC6113, UC6204).
+        FindingsError: With all problems (UC6010, UC6101, UC6109, UC6111, UC6113, UC6204).
     """
     variables = dict(environment or {})
     findings = [
@@ -109,27 +109,30 @@ def _overrides(
         return {"containerOverrides": changes} if changes else {}
     overrides: dict[str, Any] = {} if nodes is None else {"numNodes": nodes}
     if variables or command:
-        # AWS Batch takes overrides only for the very ranges of the definition.
+        # AWS Batch accepts overrides only for exactly the node ranges of the definition.
         overrides["nodePropertyOverrides"] = [
-            {"targetNodes": one["targetNodes"], "containerOverrides": container(one.get("container", {}))}
-            for one in definition["nodeProperties"]["nodeRangeProperties"]
+            {
+                "targetNodes": node_range["targetNodes"],
+                "containerOverrides": container(node_range.get("container", {})),
+            }
+            for node_range in definition["nodeProperties"]["nodeRangeProperties"]
         ]
     return {"nodeOverrides": overrides} if overrides else {}
 
 
 def _launcher(defined: Sequence[str]) -> list[str]:
-    """What stays in front of another command: without the launcher, no node would find the others."""
+    """Return the part of a command that starts the launcher; without it, nodes would not find each other."""
     return list(defined[: defined.index(_LAUNCHER) + 1]) if _LAUNCHER in defined else []
 
 
 def _check_names(*, name: str, share: str | None, fair_share: bool) -> list[Finding]:
     findings = []
     if not _JOB_NAME.fullmatch(name):
-        allowed = "1 to 128 letters, digits, hyphens and underscores, first a letter or digit"
+        allowed = "1 to 128 letters, digits, hyphens and underscores, starting with a letter or digit"
         findings.append(Finding(code="UC6204", problem=f"got {quote(name)}", allowed=allowed, path="--name"))
     if share is not None and not fair_share:
-        problem = f"got {quote(share)}, and the queue has no fair share"
-        findings.append(Finding(code="UC6204", problem=problem, remedy="Leave it out", path="--share"))
+        problem = f"got {quote(share)}, and the queue has no fair-share policy"
+        findings.append(Finding(code="UC6204", problem=problem, remedy="Omit it", path="--share"))
     elif share is not None and not _SHARE.fullmatch(share):
         allowed = "1 to 255 letters and digits"
         findings.append(
@@ -157,16 +160,16 @@ def _check_environment(variables: Mapping[str, str]) -> list[Finding]:
     for name, value in variables.items():
         path = f"--env {name}"
         if not _VARIABLE.fullmatch(name):
-            allowed = "letters, digits and underscores, first no digit"
+            allowed = "letters, digits and underscores, not starting with a digit"
             findings.append(
                 Finding(code="UC6109", problem=f"got {quote(name)}", allowed=allowed, path="--env")
             )
         elif name.startswith("AWS_BATCH") or name == "UC_PROCESSES_PER_NODE":
-            problem = f"got {quote(name)}; AWS Batch and the job set it themselves"
-            findings.append(Finding(code="UC6109", problem=problem, remedy="Leave it out", path=path))
+            problem = f"got {quote(name)}; AWS Batch and the job definition set it"
+            findings.append(Finding(code="UC6109", problem=problem, remedy="Omit it", path=path))
         elif name == "NEURON_CC_FLAGS" and "--cache_dir" in value:
-            problem = "got --cache_dir, which wins over the compile cache's NEURON_COMPILE_CACHE_URL"
-            findings.append(Finding(code="UC6010", problem=problem, remedy="Leave it out", path=path))
+            problem = "got --cache_dir, which overrides NEURON_COMPILE_CACHE_URL of the compile cache"
+            findings.append(Finding(code="UC6010", problem=problem, remedy="Omit it", path=path))
     return findings
 
 
@@ -176,16 +179,16 @@ def _check_nodes(
     if nodes is None:
         return []
     if "nodeProperties" not in definition:
-        problem = f"got {quote(nodes)} for a job of one container"
-        return [Finding(code="UC6204", problem=problem, remedy="Leave it out", path="--nodes")]
+        problem = f"got {quote(nodes)} for a single-container job"
+        return [Finding(code="UC6204", problem=problem, remedy="Omit it", path="--nodes")]
     if nodes < 1 or (most_nodes is not None and nodes > most_nodes):
         allowed = "1 or more" if most_nodes is None else f"1 to {most_nodes:,}"
-        problem = f"got {quote(nodes)}; a job of more nodes than the queue can have would wait for ever"
+        problem = f"got {quote(nodes)}; a job with more nodes than the queue allows would wait forever"
         return [Finding(code="UC6101", problem=problem, allowed=allowed, path="--nodes")]
-    ranges = [one["targetNodes"] for one in definition["nodeProperties"]["nodeRangeProperties"]]
-    if not any(one.endswith(":") for one in ranges):
-        problem = f"the definition fixes its nodes: {', '.join(ranges)}"
-        remedy = 'Only a definition with an open-ended range such as "0:" can be given other nodes'
+    ranges = [node_range["targetNodes"] for node_range in definition["nodeProperties"]["nodeRangeProperties"]]
+    if not any(node_range.endswith(":") for node_range in ranges):
+        problem = f"the definition has a fixed number of nodes: {', '.join(ranges)}"
+        remedy = 'Use a definition with an open-ended range such as "0:"'
         return [Finding(code="UC6204", problem=problem, remedy=remedy, path="--nodes")]
     return []
 
@@ -193,16 +196,16 @@ def _check_nodes(
 def _check_dependencies(after: Sequence[str]) -> list[Finding]:
     if len(after) <= MOST_DEPENDENCIES:
         return []
-    problem, allowed = f"got {len(after)} jobs to wait for", f"up to {MOST_DEPENDENCIES}"
-    return [Finding(code="UC6113", problem=problem, allowed=allowed, path="--after")]
+    problem, allowed = f"got {len(after)} dependencies", f"up to {MOST_DEPENDENCIES}"
+    return [Finding(code="UC6113", problem=problem, allowed=allowed, path="--depends-on")]
 
 
 def _check_array(definition: Mapping[str, Any], size: int | None) -> list[Finding]:
     if size is None:
         return []
     if "nodeProperties" in definition:
-        problem = f"got {quote(size)} for a job of several nodes, which is never an array"
-        return [Finding(code="UC6111", problem=problem, remedy="Leave it out", path="--array-size")]
+        problem = f"got {quote(size)} for a multi-node job, which cannot be an array"
+        return [Finding(code="UC6111", problem=problem, remedy="Omit it", path="--array-size")]
     if 1 < size <= MOST_ARRAY_JOBS:
         return []
     allowed = f"2 to {MOST_ARRAY_JOBS:,}"

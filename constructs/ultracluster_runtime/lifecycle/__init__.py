@@ -1,3 +1,3 @@
-"""The life of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
+"""Life cycle of a Capacity Block in a cluster: open at the start, drain before the end, report afterwards."""
 
 __all__: list[str] = []

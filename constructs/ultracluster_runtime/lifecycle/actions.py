@@ -1,29 +1,42 @@
-"""What can be done for a block at one wake-up. None of it can buy anything."""
+"""Actions of one life cycle run. None of them can buy anything."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-__all__ = ["Action", "Notify", "PartlyTold", "SetEnvironment", "SetQueue", "TellNodes", "TerminateJob"]
+__all__ = [
+    "Action",
+    "Notify",
+    "PartialDeliveryError",
+    "RequestCheckpoint",
+    "SetEnvironment",
+    "SetQueue",
+    "TerminateJob",
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SetEnvironment:
-    """Open or close the block's compute environment. Closed, AWS Batch places no job and launches no node."""
+    """Enable or disable the compute environment of the block. Disabled, AWS Batch launches no nodes for it."""
 
     enabled: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SetQueue:
-    """Open or close the job queue for new jobs."""
+    """Enable or disable the job queue for new jobs."""
 
     enabled: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TellNodes:
-    """Tell nodes that their jobs shall write a checkpoint, before the time when EC2 ends the nodes."""
+class RequestCheckpoint:
+    """Request a checkpoint from the jobs on some nodes.
+
+    Attributes:
+        nodes: IDs of the instances.
+        before: Time at which EC2 terminates the nodes.
+    """
 
     nodes: frozenset[str]
     before: datetime
@@ -31,7 +44,7 @@ class TellNodes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TerminateJob:
-    """End a job on the block's nodes."""
+    """Terminate a job that runs on nodes of the block."""
 
     job_id: str
     reason: str
@@ -39,13 +52,13 @@ class TerminateJob:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Notify:
-    """Send people a notice.
+    """Publish a notification.
 
     Attributes:
-        notices: Names of the notices that it stands for; none of them is sent again.
-        subject: Its subject, in ASCII.
-        text: What it says.
-        with_extension: Whether to add what an extension would cost. Default: not.
+        notices: Names of the notices that this message covers; none of them is sent again.
+        subject: Subject, ASCII only.
+        text: Body of the message.
+        with_extension: Whether to add the current price of an extension. Default: False.
         report: Figures to send and to log. Default: none.
     """
 
@@ -56,16 +69,16 @@ class Notify:
     report: dict[str, Any] = field(default_factory=dict)
 
 
-Action = SetEnvironment | SetQueue | TellNodes | TerminateJob | Notify
+Action = SetEnvironment | SetQueue | RequestCheckpoint | TerminateJob | Notify
 
 
-class PartlyTold(Exception):  # noqa: N818 - it is an outcome with two halves, not only an error
-    """Some nodes were told, others could not be reached.
+class PartialDeliveryError(Exception):
+    """Some nodes accepted the checkpoint request, others could not be reached.
 
     Attributes:
-        told: Nodes that were told.
+        requested: Nodes that accepted the request.
     """
 
-    def __init__(self, told: frozenset[str], failures: list[str]) -> None:
-        self.told = told
-        super().__init__("nodes that could not be told to write a checkpoint: " + "; ".join(failures))
+    def __init__(self, requested: frozenset[str], failures: list[str]) -> None:
+        self.requested = requested
+        super().__init__("could not request a checkpoint on: " + "; ".join(failures))

@@ -1,4 +1,4 @@
-"""How the life cycle of a block acts in AWS: it opens and closes, tells and ends. It can buy nothing."""
+"""Perform the actions of a block's life cycle in AWS. Nothing here can buy capacity."""
 
 import json
 import logging
@@ -13,111 +13,118 @@ from botocore.exceptions import BotoCoreError, ClientError
 from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
-    PartlyTold,
+    PartialDeliveryError,
+    RequestCheckpoint,
     SetEnvironment,
     SetQueue,
-    TellNodes,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.machine import live
-from ultracluster_runtime.lifecycle.reader import UNSEEN, Clients, Cluster, chunks, observe, seen
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.machine import run_cycle
+from ultracluster_runtime.lifecycle.reader import (
+    READ_ERRORS,
+    Clients,
+    ManagedBlock,
+    chunks,
+    observe,
+    try_read,
+)
+from ultracluster_runtime.lifecycle.state import LifecycleState
 
-__all__ = ["CHECKPOINT_FILE", "LifecycleError", "look_after", "new_clients"]
+__all__ = ["CHECKPOINT_FILE", "LifecycleError", "manage_block", "new_clients"]
 
 _log = logging.getLogger(__name__)
 
 CHECKPOINT_FILE: Final = "/run/ultracluster/checkpoint"
-"""The file on a node whose content tells its jobs to write a checkpoint; launch.sh watches it."""
+"""File on a node that requests a checkpoint from its jobs; launch.sh watches it."""
 
-_SECONDS_TO_DELIVER = 60  # the next wake-up tells again
+_SECONDS_TO_DELIVER = 60  # the next run sends the request again
 _NODES_PER_COMMAND = 50  # SendCommand, botocore 1.44.5
 _SUBJECT_LIMIT = 99  # Publish: below 100 characters
 _EXTENSION_HOURS = (24, 168)  # blocks grow by a day up to 14 days, then by a week
 
-# A wake-up lasts less than a minute, because the next one comes then; what hangs is cut off early.
+# The function runs every minute, so calls that hang are cut off early.
 _CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
 
 
 class LifecycleError(Exception):
-    """Something could not be seen or done; all of it, in one text. The next wake-up tries again."""
+    """Some reads or actions failed; the message lists all of them. The next run tries again."""
 
 
 def new_clients() -> Clients:
-    """Make the clients, for the Region and credentials of the environment."""
+    """Create the boto3 clients for the Region and credentials of the environment."""
     return Clients(
         **{name: boto3.client(name, config=_CONFIG) for name in ("batch", "ec2", "ecs", "sns", "ssm")}
     )
 
 
-def look_after(cluster: Cluster, clients: Clients, now: datetime) -> None:
-    """Look at everything once and do what is missing.
+def manage_block(block: ManagedBlock, clients: Clients, now: datetime) -> None:
+    """Observe a block once and perform all due actions.
 
     Args:
-        cluster: What is looked after.
-        clients: The clients.
-        now: The time, aware.
+        block: Block to manage and the resources around it.
+        clients: boto3 clients.
+        now: Current time, timezone-aware.
 
     Raises:
-        LifecycleError: If something could not be seen or done. Everything else was done all the same.
+        LifecycleError: If a read or an action failed. All other actions were performed.
     """
     errors: list[Exception] = []
     try:
-        facts = observe(cluster, clients, now, errors)
-    except UNSEEN as error:
+        observations = observe(block, clients, now, errors)
+    except READ_ERRORS as error:
         raise LifecycleError(f"{type(error).__name__}: {error}") from error
-    memory = seen(lambda: _recall(cluster, clients), errors)
-    errors += live(
-        facts,
-        memory,
-        perform=lambda action: _perform(action, cluster, clients),
-        save=lambda kept: _save(kept, cluster, clients),
+    state = try_read(lambda: _load_state(block, clients), errors)
+    errors += run_cycle(
+        observations,
+        state,
+        perform=lambda action: _perform(action, block, clients),
+        save=lambda updated: _save_state(updated, block, clients),
     )
     if errors:
         raise LifecycleError("; ".join(f"{type(error).__name__}: {error}" for error in errors))
 
 
-# What is done
+# Actions
 
 
-def _perform(action: Action, cluster: Cluster, clients: Clients) -> None:
+def _perform(action: Action, block: ManagedBlock, clients: Clients) -> None:
     match action:
         case SetEnvironment(enabled=enabled):
             clients.batch.update_compute_environment(
-                computeEnvironment=cluster.compute_environment, state=_state(enabled=enabled)
+                computeEnvironment=block.compute_environment, state=_batch_state(enabled=enabled)
             )
         case SetQueue(enabled=enabled):
-            clients.batch.update_job_queue(jobQueue=cluster.job_queue, state=_state(enabled=enabled))
-        case TellNodes():
-            _tell(action, clients)
+            clients.batch.update_job_queue(jobQueue=block.job_queue, state=_batch_state(enabled=enabled))
+        case RequestCheckpoint():
+            _request_checkpoints(action, clients)
         case TerminateJob(job_id=job_id, reason=reason):
             clients.batch.terminate_job(jobId=job_id, reason=reason)
         case Notify():
-            _notify(action, cluster, clients)
-    _log.info(json.dumps({"reservation": cluster.reservation_id, "done": repr(action)}))
+            _notify(action, block, clients)
+    _log.info(json.dumps({"reservation": block.reservation_id, "done": repr(action)}))
 
 
-def _state(*, enabled: bool) -> str:
+def _batch_state(*, enabled: bool) -> str:
     return "ENABLED" if enabled else "DISABLED"
 
 
-def _tell(action: TellNodes, clients: Clients) -> None:
-    told: set[str] = set()
+def _request_checkpoints(action: RequestCheckpoint, clients: Clients) -> None:
+    requested: set[str] = set()
     failures: list[str] = []
     for chunk in chunks(sorted(action.nodes), _NODES_PER_COMMAND):
         try:
             _send_command(chunk, action.before, clients)
-            told.update(chunk)
+            requested.update(chunk)
         except (BotoCoreError, ClientError):
-            # One node without a connection to Systems Manager fails the command for all of them.
+            # SendCommand fails as a whole if one instance is not connected to Systems Manager.
             for node in chunk:
                 try:
                     _send_command([node], action.before, clients)
-                    told.add(node)
+                    requested.add(node)
                 except (BotoCoreError, ClientError) as error:
                     failures.append(f"{node}: {error}")
     if failures:
-        raise PartlyTold(frozenset(told), failures)
+        raise PartialDeliveryError(frozenset(requested), failures)
 
 
 def _send_command(nodes: Sequence[str], before: datetime, clients: Clients) -> None:
@@ -125,12 +132,12 @@ def _send_command(nodes: Sequence[str], before: datetime, clients: Clients) -> N
     clients.ssm.send_command(
         InstanceIds=list(nodes),
         DocumentName="AWS-RunShellScript",
-        Comment="Tell jobs to write a checkpoint",
+        Comment="Request a checkpoint from running jobs",
         TimeoutSeconds=_SECONDS_TO_DELIVER,
         Parameters={
             "commands": [
                 f"mkdir -p {folder}",
-                # By a rename, so that nobody reads half of it.
+                # Rename so that no reader sees a partial file.
                 f"echo '{before:%Y-%m-%dT%H:%M:%SZ}' >{CHECKPOINT_FILE}.new",
                 f"mv {CHECKPOINT_FILE}.new {CHECKPOINT_FILE}",
             ]
@@ -138,31 +145,31 @@ def _send_command(nodes: Sequence[str], before: datetime, clients: Clients) -> N
     )
 
 
-def _notify(notice: Notify, cluster: Cluster, clients: Clients) -> None:
+def _notify(notice: Notify, block: ManagedBlock, clients: Clients) -> None:
     parts = [notice.text]
     if notice.with_extension:
-        parts.append(_extension(cluster.reservation_id, clients))
+        parts.append(_extension_offers(block.reservation_id, clients))
     if notice.report:
         figures = json.dumps(notice.report, sort_keys=True)
         _log.info(figures)
         parts.append(figures)
     clients.sns.publish(
-        TopicArn=cluster.topic, Subject=notice.subject[:_SUBJECT_LIMIT], Message="\n\n".join(parts)
+        TopicArn=block.topic, Subject=notice.subject[:_SUBJECT_LIMIT], Message="\n\n".join(parts)
     )
 
 
-def _extension(reservation_id: str, clients: Clients) -> str:
-    """What an extension costs now, as text; also that this could not be found out."""
+def _extension_offers(reservation_id: str, clients: Clients) -> str:
+    """Describe the current extension offerings, or why they are unknown."""
     lines: list[str] = []
     for hours in _EXTENSION_HOURS:
         try:
-            answer = clients.ec2.describe_capacity_block_extension_offerings(
+            response = clients.ec2.describe_capacity_block_extension_offerings(
                 CapacityReservationId=reservation_id, CapacityBlockExtensionDurationHours=hours
             )
             lines += [
                 f"{offer['CapacityBlockExtensionDurationHours']} h for {offer['UpfrontFee']} "
                 f"{offer['CurrencyCode']}, until {offer['CapacityBlockExtensionEndDate']:%Y-%m-%d %H:%M} UTC"
-                for offer in answer["CapacityBlockExtensionOfferings"]
+                for offer in response["CapacityBlockExtensionOfferings"]
             ]
         except ClientError as error:
             lines.append(f"{hours} h: not offered ({error.response['Error']['Code']})")
@@ -172,13 +179,13 @@ def _extension(reservation_id: str, clients: Clients) -> str:
     return f"Extensions offered now (ultracluster capacity extend buys one):\n{offers}"
 
 
-# What is remembered
+# State
 
 
-def _recall(cluster: Cluster, clients: Clients) -> Memory:
-    stored = clients.ssm.get_parameter(Name=cluster.memory)["Parameter"]["Value"]
-    return Memory.from_json(stored, reservation_id=cluster.reservation_id)
+def _load_state(block: ManagedBlock, clients: Clients) -> LifecycleState:
+    stored = clients.ssm.get_parameter(Name=block.state_parameter)["Parameter"]["Value"]
+    return LifecycleState.from_json(stored, reservation_id=block.reservation_id)
 
 
-def _save(memory: Memory, cluster: Cluster, clients: Clients) -> None:
-    clients.ssm.put_parameter(Name=cluster.memory, Value=memory.to_json(), Overwrite=True)
+def _save_state(state: LifecycleState, block: ManagedBlock, clients: Clients) -> None:
+    clients.ssm.put_parameter(Name=block.state_parameter, Value=state.to_json(), Overwrite=True)

@@ -1,4 +1,4 @@
-"""The Lambda function behind `BlockLifecycle`: it is woken by a clock and by EC2's events, and asks neither what to do."""
+"""Lambda function of `BlockLifecycle`. A schedule and EC2 events invoke it; it ignores what invoked it."""
 
 import logging
 import os
@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from ultracluster_runtime.lifecycle.driver import look_after, new_clients
-from ultracluster_runtime.lifecycle.reader import Clients, Cluster
+from ultracluster_runtime.lifecycle.driver import manage_block, new_clients
+from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock
 
 __all__ = ["handler"]
 
@@ -19,23 +19,23 @@ def _clients() -> Clients:
     return new_clients()
 
 
-def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - the signature is Lambda's; what woke it does not matter
-    """Look after the block of this function once.
+def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
+    """Manage the block of this function once.
 
     Args:
-        event: What woke it.
-        context: Lambda's context.
+        event: Event that invoked the function. Ignored.
+        context: Lambda context. Ignored.
 
     Raises:
-        LifecycleError: If something could not be seen or done, so that the alarm on errors sees it.
+        LifecycleError: If a read or an action failed, so that the alarm on function errors fires.
     """
-    look_after(
-        Cluster(
+    manage_block(
+        ManagedBlock(
             reservation_id=os.environ["UC_RESERVATION_ID"],
             compute_environment=os.environ["UC_COMPUTE_ENVIRONMENT"],
             job_queue=os.environ["UC_JOB_QUEUE"],
             topic=os.environ["UC_TOPIC"],
-            memory=os.environ["UC_MEMORY"],
+            state_parameter=os.environ["UC_MEMORY"],
             checkpoint_lead=timedelta(seconds=int(os.environ["UC_CHECKPOINT_LEAD_SECONDS"])),
             further_job_queues=tuple(filter(None, os.environ.get("UC_FURTHER_JOB_QUEUES", "").split(","))),
         ),

@@ -1,7 +1,7 @@
-"""From what is seen of a block follows what is done. No AWS and no clock here.
+"""Plan the actions of a life cycle run from what was observed. Pure: no AWS calls, no clock.
 
-It does not matter what woke it: every wake-up looks at everything and does what is missing. So an event that is lost,
-doubled or late changes nothing, an extension moves the clock by itself, and two wake-ups do no more than one.
+Every run observes everything and does what is missing, whatever invoked it. So lost, duplicate or late events are
+harmless, an extension is picked up automatically, and two runs do no more than one.
 """
 
 from collections.abc import Callable
@@ -12,25 +12,25 @@ from functools import partial
 from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
-    PartlyTold,
+    PartialDeliveryError,
+    RequestCheckpoint,
     SetEnvironment,
     SetQueue,
-    TellNodes,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.observations import ACTIVE, OVER, TO_COME, Facts
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.observations import ACTIVE, ENDED, UPCOMING, Observations
+from ultracluster_runtime.lifecycle.state import LifecycleState
 
-__all__ = ["Phase", "decide", "live", "phase_of"]
+__all__ = ["Phase", "phase_of", "plan_actions", "run_cycle"]
 
-# Between the drain and the termination by EC2 lie ten minutes. Who was told late gets this much of them, and nobody
-# is left to EC2 itself.
+# EC2 terminates instances ten minutes after the drain begins. Jobs that got a late checkpoint request keep
+# eight of them, and no job is left for EC2 to terminate.
 _GRACE = timedelta(minutes=8)
 _LAST_CALL = timedelta(minutes=2)
 
 
 class Phase(StrEnum):
-    """Where a block is in its life."""
+    """Phase of a block's life."""
 
     WAITING = "waiting"
     OPEN = "open"
@@ -39,58 +39,59 @@ class Phase(StrEnum):
     UNKNOWN = "unknown"
 
 
-def phase_of(facts: Facts, memory: Memory | None) -> Phase:
-    """Say where the block is in its life.
+def phase_of(observations: Observations, state: LifecycleState | None) -> Phase:
+    """Return the phase of a block.
 
     Args:
-        facts: What was seen.
-        memory: What is remembered. None when it could not be read.
+        observations: What was observed.
+        state: Stored state. None if it could not be read.
     """
-    reservation, window = facts.reservation, facts.window
-    was_active = memory is not None and memory.instances > 0
+    reservation, window = observations.reservation, observations.window
+    was_active = state is not None and state.instances > 0
     if reservation is None:
-        over = memory is not None and memory.end is not None and memory.end <= facts.now
+        over = state is not None and state.end is not None and state.end <= observations.now
         return Phase.ENDED if over else Phase.UNKNOWN
     if window is None:
         return Phase.UNKNOWN
-    if reservation.state in OVER:
+    if reservation.state in ENDED:
         return Phase.ENDED
-    if reservation.state in TO_COME:
-        # After it was active this is an old answer, or something that nobody foresaw; closing it could cost paid hours.
+    if reservation.state in UPCOMING:
+        # A block that was active does not become pending again: a stale answer, or an unforeseen state. Closing it
+        # could waste paid hours.
         return Phase.UNKNOWN if was_active else Phase.WAITING
     if reservation.state != ACTIVE:
         return Phase.UNKNOWN
-    return Phase.OPEN if facts.now < window.drain_at else Phase.DRAINING
+    return Phase.OPEN if observations.now < window.drain_at else Phase.DRAINING
 
 
-def decide(facts: Facts, memory: Memory | None) -> tuple[Action, ...]:
-    """Say what is to be done, the urgent first.
+def plan_actions(observations: Observations, state: LifecycleState | None) -> tuple[Action, ...]:
+    """Return the actions to perform, most urgent first.
 
     Args:
-        facts: What was seen.
-        memory: What is remembered. None when it could not be read: people are told nothing then, because what they
-            were told before is not known, and jobs are ended as late as possible.
+        observations: What was observed.
+        state: Stored state. None if it could not be read: then no notices are sent, because it is unknown which were
+            sent before, and jobs are terminated as late as possible.
     """
-    phase = phase_of(facts, memory)
+    phase = phase_of(observations, state)
     return (
-        *_set_environment(facts, phase),
-        *_set_queue(facts, phase),
-        *_tell_nodes(facts, phase),
-        *_terminate_jobs(facts, phase, memory),
-        *_notify(facts, phase, memory),
+        *_plan_environment(observations, phase),
+        *_plan_queue(observations, phase),
+        *_plan_checkpoint_requests(observations, phase),
+        *_plan_terminations(observations, phase, state),
+        *_plan_notices(observations, phase, state),
     )
 
 
-def _set_environment(facts: Facts, phase: Phase) -> list[Action]:
-    if phase is Phase.UNKNOWN or facts.environment_enabled is None:
+def _plan_environment(observations: Observations, phase: Phase) -> list[Action]:
+    if phase is Phase.UNKNOWN or observations.environment_enabled is None:
         return []
-    wanted = phase is Phase.OPEN
-    return [] if facts.environment_enabled is wanted else [SetEnvironment(enabled=wanted)]
+    enabled = phase is Phase.OPEN
+    return [] if observations.environment_enabled is enabled else [SetEnvironment(enabled=enabled)]
 
 
-def _set_queue(facts: Facts, phase: Phase) -> list[Action]:
-    # Every block of a queue decides by the same rule, so that two of them never pull in two directions.
-    queue = facts.queue
+def _plan_queue(observations: Observations, phase: Phase) -> list[Action]:
+    # Every block of a queue follows the same rule, so that two blocks never work against each other.
+    queue = observations.queue
     if phase is Phase.UNKNOWN or queue is None:
         return []
     if phase in (Phase.WAITING, Phase.OPEN):
@@ -98,172 +99,194 @@ def _set_queue(facts: Facts, phase: Phase) -> list[Action]:
     return [SetQueue(enabled=False)] if queue.enabled and queue.others_serve is False else []
 
 
-def _tell_nodes(facts: Facts, phase: Phase) -> list[Action]:
-    # At every wake-up again: it repeats nothing on a node that knows already, and reaches those that came later.
-    window = facts.window
-    if phase not in (Phase.OPEN, Phase.DRAINING) or window is None or facts.now < window.checkpoint_at:
+def _plan_checkpoint_requests(observations: Observations, phase: Phase) -> list[Action]:
+    # Repeated in every run: harmless on nodes that have the request, and it reaches nodes launched since.
+    window = observations.window
+    if phase not in (Phase.OPEN, Phase.DRAINING) or window is None or observations.now < window.checkpoint_at:
         return []
-    nodes = facts.nodes or frozenset()
-    if phase is Phase.DRAINING and facts.jobs is not None:
-        nodes &= frozenset(node for job in facts.jobs for node in job.nodes)
-    return [TellNodes(nodes=nodes, before=window.terminates_at)] if nodes else []
+    nodes = observations.nodes or frozenset()
+    if phase is Phase.DRAINING and observations.jobs is not None:
+        nodes &= frozenset(node for job in observations.jobs for node in job.nodes)
+    return [RequestCheckpoint(nodes=nodes, before=window.terminates_at)] if nodes else []
 
 
-def _terminate_jobs(facts: Facts, phase: Phase, memory: Memory | None) -> list[Action]:
-    window = facts.window
-    if phase is not Phase.DRAINING or window is None or facts.nodes is None or facts.jobs is None:
+def _plan_terminations(
+    observations: Observations, phase: Phase, state: LifecycleState | None
+) -> list[Action]:
+    window = observations.window
+    if (
+        phase is not Phase.DRAINING
+        or window is None
+        or observations.nodes is None
+        or observations.jobs is None
+    ):
         return []
     reason = (
-        f"ultracluster: Capacity Block {facts.reservation_id} ends {_shown(window.end)}; "
-        f"jobs on its nodes end at {_shown(window.drain_at)}"
+        f"ultracluster: Capacity Block {observations.reservation_id} ends {_format_time(window.end)}; "
+        f"jobs on its nodes are terminated at {_format_time(window.drain_at)}"
     )
-    told = memory.told if memory else {}
-    grace = min(facts.checkpoint_lead, _GRACE)
-    last_call = facts.now >= window.terminates_at - _LAST_CALL
-    # Its payment can move the end until 35 minutes before it, which is before the last call.
-    if facts.extension_pending and not last_call:
+    requested = state.checkpoint_requests if state else {}
+    grace = min(observations.checkpoint_lead, _GRACE)
+    last_call = observations.now >= window.terminates_at - _LAST_CALL
+    # A pending payment can move the end until 35 minutes before it, which is before the last call.
+    if observations.extension_pending and not last_call:
         return []
     return [
         TerminateJob(job_id=job.job_id, reason=reason)
-        for job in facts.jobs
-        if (own := job.nodes & facts.nodes)
-        and (last_call or all(node in told and told[node] + grace <= facts.now for node in own))
+        for job in observations.jobs
+        if (own := job.nodes & observations.nodes)
+        and (
+            last_call
+            or all(node in requested and requested[node] + grace <= observations.now for node in own)
+        )
     ]
 
 
-def _notify(facts: Facts, phase: Phase, memory: Memory | None) -> list[Action]:
-    if memory is None:
+def _plan_notices(observations: Observations, phase: Phase, state: LifecycleState | None) -> list[Action]:
+    if state is None:
         return []
     match phase:
         case Phase.OPEN:
-            notice = _end_comes_near(facts, memory)
+            notice = _end_notice(observations, state)
         case Phase.ENDED:
-            notice = _ended(facts, memory)
+            notice = _end_report(observations, state)
         case Phase.UNKNOWN:
-            notice = _not_understood(facts)
+            notice = _unrecognized_notice(observations)
         case _:
             notice = None
-    return [notice] if notice and not notice.notices <= memory.notices else []
+    return [notice] if notice and not notice.notices <= state.notices else []
 
 
-def _end_comes_near(facts: Facts, memory: Memory) -> Notify | None:
-    window = facts.window
+def _end_notice(observations: Observations, state: LifecycleState) -> Notify | None:
+    window = observations.window
     if window is None:
         return None
     due = frozenset(
-        f"T-{(window.end - at) // timedelta(hours=1)}h" for at in window.notices_at if at <= facts.now
+        f"T-{(window.end - at) // timedelta(hours=1)}h" for at in window.notices_at if at <= observations.now
     )
-    if not due - memory.notices:
+    if not due - state.notices:
         return None
     return Notify(
-        notices=due - memory.notices,
-        subject=f"Capacity Block {facts.reservation_id} ends {_shown(window.end)}",
+        notices=due - state.notices,
+        subject=f"Capacity Block {observations.reservation_id} ends {_format_time(window.end)}",
         text=(
-            f"Jobs are told to write a checkpoint at {_shown(window.checkpoint_at)}, and are ended at "
-            f"{_shown(window.drain_at)}; EC2 terminates the nodes from {_shown(window.terminates_at)}. "
-            f"An extension can be bought until {_shown(window.extension_closes_at)}."
+            f"Jobs are asked for a checkpoint at {_format_time(window.checkpoint_at)} and terminated at "
+            f"{_format_time(window.drain_at)}; EC2 terminates the nodes from {_format_time(window.terminates_at)}. "
+            f"An extension can be bought until {_format_time(window.extension_closes_at)}."
         ),
         with_extension=True,
     )
 
 
-def _ended(facts: Facts, memory: Memory) -> Notify:
-    state = facts.reservation.state if facts.reservation else "no longer known to EC2"
-    if memory.instances and memory.start and memory.end:
-        figures = memory.report(state=state)
+def _end_report(observations: Observations, state: LifecycleState) -> Notify:
+    reservation_state = (
+        observations.reservation.state if observations.reservation else "no longer known to EC2"
+    )
+    if state.instances and state.start and state.end:
+        figures = state.report(state=reservation_state)
         return Notify(
             notices=frozenset({"report"}),
-            subject=f"Capacity Block {facts.reservation_id} has ended: "
+            subject=f"Capacity Block {observations.reservation_id} has ended: "
             f"{figures['used_node_hours']} of {figures['paid_node_hours']} node-hours used",
-            text="Idle are hours in which no job ran on a node; unobserved are hours in which nobody could look.",
+            text="Idle: node-hours without a job. Unobserved: node-hours in which the life cycle could not read AWS.",
             report=figures,
         )
     return Notify(
-        notices=frozenset({f"state {state}"}),
-        subject=f"Capacity Block {facts.reservation_id} is over before it was used",
-        text=f"Its reservation is {state}. Its compute environment is closed.",
+        notices=frozenset({f"state {reservation_state}"}),
+        subject=f"Capacity Block {observations.reservation_id} ended before it was used",
+        text=f"Its reservation is {reservation_state}. Its compute environment is disabled.",
     )
 
 
-def _not_understood(facts: Facts) -> Notify:
-    seen = facts.reservation
-    if seen is None:
-        problem = "EC2 knows no such reservation in this account and Region"
-    elif not seen.is_block:
+def _unrecognized_notice(observations: Observations) -> Notify:
+    reservation = observations.reservation
+    if reservation is None:
+        problem = "EC2 has no such reservation in this account and Region"
+    elif not reservation.is_block:
         problem = "it is a reservation, but not a Capacity Block"
-    elif facts.window is None:
-        problem = f"EC2 shows the start {seen.start} and the end {seen.end}"
+    elif observations.window is None:
+        problem = f"EC2 reports start {reservation.start} and end {reservation.end}"
     else:
-        problem = f"its state is {seen.state}"
+        problem = f"its state is {reservation.state}"
     return Notify(
         notices=frozenset({f"not understood: {problem}"}),
-        subject=f"Capacity Block {facts.reservation_id} is not understood",
-        text=f"The life cycle leaves the cluster as it is: {problem}. Look at the reservation id and at the block.",
+        subject=f"Capacity Block {observations.reservation_id} is in an unexpected state",
+        text=f"The life cycle leaves the cluster unchanged: {problem}. Check the reservation ID and the block.",
     )
 
 
-def live(
-    facts: Facts,
-    memory: Memory | None,
+def run_cycle(
+    observations: Observations,
+    state: LifecycleState | None,
     *,
     perform: Callable[[Action], None],
-    save: Callable[[Memory], None],
+    save: Callable[[LifecycleState], None],
 ) -> tuple[Exception, ...]:
-    """Do what is to be done. What fails stops nothing else; the next wake-up tries it again.
+    """Perform all due actions. Failures are collected and retried on the next run.
 
     Args:
-        facts: What was seen.
-        memory: What is remembered. None when it could not be read.
-        perform: Does one action, or raises.
-        save: Stores what is to be remembered, or raises.
+        observations: What was observed.
+        state: Stored state. None if it could not be read.
+        perform: Performs one action, or raises.
+        save: Stores the new state, or raises.
 
     Returns:
-        What went wrong.
+        Errors of the actions that failed.
     """
     errors: list[Exception] = []
 
     def attempt(work: Callable[[], None]) -> bool:
         try:
             work()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other actions must still be done
+        except Exception as error:  # noqa: BLE001 - one failed action must not stop the others
             errors.append(error)
             return False
         return True
 
-    before, memory = memory, _looked_at(facts, memory)
+    before, state = state, _record_sample(observations, state)
     notices: list[Notify] = []
-    for action in decide(facts, memory):
+    for action in plan_actions(observations, state):
         if isinstance(action, Notify):
             notices.append(action)
             continue
         done = attempt(partial(perform, action))
-        if memory is not None and isinstance(action, TellNodes):
-            partly = errors[-1] if not done else None
-            told = action.nodes if done else partly.told if isinstance(partly, PartlyTold) else frozenset()
-            memory = memory.having_told(told, facts.now, present=facts.nodes or frozenset())
-    if memory is None or (memory == before and not notices):
+        if state is not None and isinstance(action, RequestCheckpoint):
+            error = errors[-1] if not done else None
+            requested = (
+                action.nodes
+                if done
+                else error.requested
+                if isinstance(error, PartialDeliveryError)
+                else frozenset()
+            )
+            state = state.with_checkpoint_requests(
+                requested, observations.now, present=observations.nodes or frozenset()
+            )
+    if state is None or (state == before and not notices):
         return tuple(errors)
-    # Notices wait until the memory can be written: else each wake-up would send them again.
-    if not attempt(partial(save, memory)):
+    # Notices wait until the state can be written; otherwise every run would send them again.
+    if not attempt(partial(save, state)):
         return tuple(errors)
     for notice in notices:
         if attempt(partial(perform, notice)):
-            memory = memory.having_sent(notice.notices)
-            attempt(partial(save, memory))
+            state = state.with_notices(notice.notices)
+            attempt(partial(save, state))
     return tuple(errors)
 
 
-def _looked_at(facts: Facts, memory: Memory | None) -> Memory | None:
-    window, seen = facts.window, facts.reservation
-    if memory is None or window is None or seen is None:
-        return memory
-    active = seen.state == ACTIVE
-    memory = memory.about(start=window.start, end=window.end, instances=seen.instances if active else 0)
-    if not active or facts.nodes is None or facts.jobs is None:
-        return memory
-    busy = facts.nodes & frozenset(node for job in facts.jobs for node in job.nodes)
-    return memory.sampled(facts.now, busy=len(busy))
+def _record_sample(observations: Observations, state: LifecycleState | None) -> LifecycleState | None:
+    window, reservation = observations.window, observations.reservation
+    if state is None or window is None or reservation is None:
+        return state
+    active = reservation.state == ACTIVE
+    state = state.with_block(
+        start=window.start, end=window.end, instances=reservation.instances if active else 0
+    )
+    if not active or observations.nodes is None or observations.jobs is None:
+        return state
+    busy = observations.nodes & frozenset(node for job in observations.jobs for node in job.nodes)
+    return state.with_sample(observations.now, busy=len(busy))
 
 
-def _shown(time: datetime) -> str:
+def _format_time(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M} UTC"

@@ -1,35 +1,37 @@
-"""What is seen of AWS at one wake-up."""
+"""Observations of AWS in one life cycle run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.window import BlockWindow
 
-__all__ = ["ACTIVE", "OVER", "TO_COME", "Facts", "Job", "Queue", "Reservation"]
+__all__ = ["ACTIVE", "ENDED", "UPCOMING", "Job", "Observations", "Queue", "Reservation"]
 
 ACTIVE: Final = "active"
-"""The state of a reservation whose capacity can be used."""
+"""State of a reservation whose capacity can be used."""
 
-TO_COME: Final = frozenset({"assessing", "delayed", "payment-pending", "pending", "scheduled"})
+UPCOMING: Final = frozenset({"assessing", "delayed", "payment-pending", "pending", "scheduled"})
 """States of a reservation whose capacity is still to be delivered."""
 
-OVER: Final = frozenset({"cancelled", "cancelling", "expired", "failed", "payment-failed", "unsupported"})
-"""States of a reservation that has no capacity and will have none. States that stand nowhere are not understood."""
+ENDED: Final = frozenset({"cancelled", "cancelling", "expired", "failed", "payment-failed", "unsupported"})
+"""States of a reservation that has no capacity and never will. States in none of these sets are unexpected."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reservation:
-    """The reservation of a block, as EC2 shows it.
+    """Reservation of a block, as EC2 describes it.
 
     Attributes:
-        state: Its state, such as ``scheduled`` or ``active``.
-        is_block: Whether it is a Capacity Block at all.
-        ultraserver: Whether its instances are those of an UltraServer, which EC2 terminates earlier.
-        instances: How many instances it has; EC2 shows 0 before the start.
-        start: Its start. None when EC2 shows none.
-        end: Its end. None when EC2 shows none.
+        state: State, such as ``scheduled`` or ``active``.
+        is_block: Whether it is a Capacity Block.
+        ultraserver: Whether its instances belong to an UltraServer, which EC2 terminates earlier.
+        instances: Number of instances; EC2 reports 0 before the start.
+        start: Start. None if EC2 reports none.
+        end: End. None if EC2 reports none.
     """
 
     state: str
@@ -39,11 +41,28 @@ class Reservation:
     start: datetime | None
     end: datetime | None
 
-    def window(self, checkpoint_lead: timedelta) -> BlockWindow | None:
-        """Give its clock; None when it is no block, or has no usable times.
+    @classmethod
+    def from_description(cls, description: Mapping[str, Any]) -> "Reservation":
+        """Create a reservation from a CapacityReservation of DescribeCapacityReservations.
 
         Args:
-            checkpoint_lead: How long before the drain jobs are told to write a checkpoint.
+            description: The CapacityReservation.
+        """
+        machine = INSTANCE_TYPES.get(description["InstanceType"])
+        return cls(
+            state=description["State"],
+            is_block=description.get("ReservationType") == "capacity-block",
+            ultraserver=machine is not None and machine.ultraserver_type is not None,
+            instances=description.get("TotalInstanceCount", 0),
+            start=description.get("StartDate"),
+            end=description.get("EndDate"),
+        )
+
+    def window(self, checkpoint_lead: timedelta) -> BlockWindow | None:
+        """Return the window of the block, or None if it is no block or has no usable times.
+
+        Args:
+            checkpoint_lead: Time between the checkpoint request and the drain.
         """
         if not self.is_block or self.start is None or self.end is None or self.end <= self.start:
             return None
@@ -52,25 +71,24 @@ class Reservation:
         )
 
     def serves(self, now: datetime) -> bool:
-        """Whether jobs can run in it now or later, so that a queue in front of it stays open.
+        """Return whether jobs can run in the reservation now or later, so that its queue stays open.
 
         Args:
-            now: The time.
+            now: Current time.
         """
         window = self.window(timedelta(0))
-        usable = self.state == ACTIVE or self.state in TO_COME
+        usable = self.state == ACTIVE or self.state in UPCOMING
         return usable and window is not None and now < window.drain_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Queue:
-    """The job queue in front of the block.
+    """Job queue of the block.
 
     Attributes:
-        enabled: Whether it takes jobs.
-        others_serve: Whether another compute environment serves it, now or when its own block starts. None when
-            that could not be seen.
-        closed_by_budget: Whether a budget has closed it, so that only a person opens it again. Default: it has not.
+        enabled: Whether it accepts jobs.
+        others_serve: Whether another compute environment serves it, now or when its own block starts. None if unknown.
+        closed_by_budget: Whether a budget closed it, so that only a person reopens it. Default: False.
     """
 
     enabled: bool
@@ -80,11 +98,11 @@ class Queue:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """A job that has started.
+    """Job that has started.
 
     Attributes:
-        job_id: Its id; of all its nodes together.
-        nodes: Ids of the instances that it runs on.
+        job_id: ID of the job; for a multi-node job, of the whole job.
+        nodes: IDs of the instances that it runs on.
     """
 
     job_id: str
@@ -92,19 +110,19 @@ class Job:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
-    """What was seen at one wake-up. None stands for what could not be seen; nothing is done about it then.
+class Observations:
+    """Observations of one run. None means that a value could not be read; nothing is done about it then.
 
     Attributes:
-        now: When it was seen.
-        reservation_id: The block's reservation.
-        checkpoint_lead: How long before the drain jobs are told to write a checkpoint.
-        reservation: The reservation. None when EC2 does not know it (any more).
-        environment_enabled: Whether the block's compute environment places jobs.
-        queue: The job queue.
-        nodes: Instances that run in this reservation; those of others never appear.
+        now: Time of the observations.
+        reservation_id: Reservation of the block.
+        checkpoint_lead: Time between the checkpoint request and the drain.
+        reservation: The reservation. None if EC2 does not know it, or has forgotten it.
+        environment_enabled: Whether the compute environment of the block places jobs.
+        queue: Job queue of the block.
+        nodes: IDs of the instances that run in this reservation, and in no other.
         jobs: Jobs that have started, wherever they run.
-        extension_pending: Whether an extension was bought whose payment is not processed yet. None when unseen.
+        extension_pending: Whether the payment of an extension is still processed. None if unknown.
     """
 
     now: datetime
@@ -119,5 +137,5 @@ class Facts:
 
     @cached_property
     def window(self) -> BlockWindow | None:
-        """The block's clock; None when it has none."""
+        """Window of the block. None if it has none."""
         return self.reservation.window(self.checkpoint_lead) if self.reservation else None

@@ -1,4 +1,4 @@
-"""What the life cycle of a block sees of AWS, by calls that only read."""
+"""Read the observations of a block's life cycle from AWS. All calls are read-only."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,12 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_runtime.lifecycle.observations import ACTIVE, Facts, Job, Queue, Reservation
+from ultracluster_runtime.lifecycle.observations import ACTIVE, Job, Observations, Queue, Reservation
 
-__all__ = ["UNSEEN", "Clients", "Cluster", "chunks", "observe", "seen"]
+__all__ = ["READ_ERRORS", "Clients", "ManagedBlock", "chunks", "observe", "try_read"]
 
-UNSEEN: Final = (BotoCoreError, ClientError, KeyError, IndexError)
-"""What a look can end in: no answer, a refusal, or an answer without what was asked for."""
+READ_ERRORS: Final = (BotoCoreError, ClientError, KeyError, IndexError)
+"""Errors of a read: no answer, a refusal, or a response without the expected member."""
 
 _JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
 _CONTAINER_INSTANCES_PER_CALL = 100  # DescribeContainerInstances, API Reference, read 2026-11
@@ -23,31 +22,31 @@ _ALIVE = ["pending", "running", "stopping", "shutting-down"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Cluster:
-    """What is looked after.
+class ManagedBlock:
+    """Block to manage and the resources around it.
 
     Attributes:
-        reservation_id: The block's reservation.
-        compute_environment: ARN of the block's compute environment.
-        job_queue: ARN of the queue in front of it.
+        reservation_id: Reservation of the block.
+        compute_environment: ARN of the compute environment of the block.
+        job_queue: ARN of the job queue in front of it.
         topic: ARN of the SNS topic for notices.
-        memory: Name of the SSM parameter that holds the memory.
-        checkpoint_lead: How long before the drain jobs are told to write a checkpoint.
-        further_job_queues: ARNs of more queues whose jobs can run in that environment. Default: none.
+        state_parameter: Name of the SSM parameter that stores the state.
+        checkpoint_lead: Time between the checkpoint request and the drain.
+        further_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
     """
 
     reservation_id: str
     compute_environment: str
     job_queue: str
     topic: str
-    memory: str
+    state_parameter: str
     checkpoint_lead: timedelta
     further_job_queues: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clients:
-    """The boto3 clients that are used, all of one Region."""
+    """boto3 clients, all of one Region."""
 
     batch: Any
     ec2: Any
@@ -56,49 +55,49 @@ class Clients:
     ssm: Any
 
 
-def seen(look: Callable[[], Any], errors: list[Exception]) -> Any:
-    """Give what a look gives; None, and one more error, when it fails.
+def try_read(read: Callable[[], Any], errors: list[Exception]) -> Any:
+    """Return the result of a read; on failure, record the error and return None.
 
     Args:
-        look: Looks.
-        errors: Takes what went wrong.
+        read: Function that reads.
+        errors: List that receives the error.
     """
     try:
-        return look()
-    except UNSEEN as error:
+        return read()
+    except READ_ERRORS as error:
         errors.append(error)
         return None
 
 
-def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exception]) -> Facts:
-    """Look at everything.
+def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[Exception]) -> Observations:
+    """Read all observations.
 
     Args:
-        cluster: What is looked after.
-        clients: The clients.
-        now: The time, aware.
-        errors: Takes what went wrong; what could not be seen is None in the facts.
+        block: Block to manage and the resources around it.
+        clients: boto3 clients.
+        now: Current time, timezone-aware.
+        errors: List that receives errors. What could not be read is None in the result.
 
     Raises:
-        BotoCoreError: If the reservation could not be seen, as each of `UNSEEN`; nothing can be decided without it.
+        BotoCoreError: If the reservation cannot be read (any of `READ_ERRORS`): nothing can be planned without it.
     """
-    reservation = _reservation(clients, cluster.reservation_id)
-    environment = seen(lambda: _environment(clients, cluster.compute_environment), errors)
+    reservation = _reservation(clients, block.reservation_id)
+    environment = try_read(lambda: _environment(clients, block.compute_environment), errors)
     nodes = jobs = extension_pending = None
-    # Only an active block has nodes. Of a reservation that it has forgotten EC2 refuses to show extensions.
+    # Only an active block has nodes. For a reservation that EC2 has forgotten, it refuses to list extensions.
     if reservation is not None and reservation.state == ACTIVE:
-        nodes = seen(lambda: _nodes(clients, cluster.reservation_id), errors)
-        extension_pending = seen(lambda: _extension_pending(clients, cluster.reservation_id), errors)
+        nodes = try_read(lambda: _nodes(clients, block.reservation_id), errors)
+        extension_pending = try_read(lambda: _extension_pending(clients, block.reservation_id), errors)
         if environment is not None:
-            queues = (cluster.job_queue, *cluster.further_job_queues)
-            jobs = seen(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
-    return Facts(
+            queues = (block.job_queue, *block.further_job_queues)
+            jobs = try_read(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
+    return Observations(
         now=now,
-        reservation_id=cluster.reservation_id,
-        checkpoint_lead=cluster.checkpoint_lead,
+        reservation_id=block.reservation_id,
+        checkpoint_lead=block.checkpoint_lead,
         reservation=reservation,
         environment_enabled=None if environment is None else environment["state"] == "ENABLED",
-        queue=seen(lambda: _queue(clients, cluster, now, errors), errors),
+        queue=try_read(lambda: _queue(clients, block, now, errors), errors),
         nodes=nodes,
         jobs=jobs,
         extension_pending=extension_pending,
@@ -107,49 +106,38 @@ def observe(cluster: Cluster, clients: Clients, now: datetime, errors: list[Exce
 
 def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
     try:
-        answer = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
+        response = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
     except ClientError as error:
         if error.response["Error"]["Code"] == "InvalidCapacityReservationId.NotFound":
             return None
         raise
-    found = answer["CapacityReservations"]
-    if not found:
-        return None
-    shown = found[0]
-    known = INSTANCE_TYPES.get(shown["InstanceType"])
-    return Reservation(
-        state=shown["State"],
-        is_block=shown.get("ReservationType") == "capacity-block",
-        ultraserver=known is not None and known.ultraserver_type is not None,
-        instances=shown.get("TotalInstanceCount", 0),
-        start=shown.get("StartDate"),
-        end=shown.get("EndDate"),
-    )
+    reservations = response["CapacityReservations"]
+    return Reservation.from_description(reservations[0]) if reservations else None
 
 
 def _environment(clients: Clients, arn: str) -> dict[str, Any]:
-    answer = clients.batch.describe_compute_environments(computeEnvironments=[arn])
-    found: dict[str, Any] = answer["computeEnvironments"][0]
-    return found
+    response = clients.batch.describe_compute_environments(computeEnvironments=[arn])
+    environment: dict[str, Any] = response["computeEnvironments"][0]
+    return environment
 
 
-def _queue(clients: Clients, cluster: Cluster, now: datetime, errors: list[Exception]) -> Queue:
-    shown = clients.batch.describe_job_queues(jobQueues=[cluster.job_queue])["jobQueues"][0]
-    others = [
+def _queue(clients: Clients, block: ManagedBlock, now: datetime, errors: list[Exception]) -> Queue:
+    description = clients.batch.describe_job_queues(jobQueues=[block.job_queue])["jobQueues"][0]
+    other_arns = [
         entry["computeEnvironment"]
-        for entry in shown["computeEnvironmentOrder"]
-        if entry["computeEnvironment"] != cluster.compute_environment
+        for entry in description["computeEnvironmentOrder"]
+        if entry["computeEnvironment"] != block.compute_environment
     ]
-    serve = seen(lambda: any(_serves(clients, other, now) for other in others), errors)
+    others_serve = try_read(lambda: any(_serves(clients, arn, now) for arn in other_arns), errors)
     return Queue(
-        enabled=shown["state"] == "ENABLED",
-        others_serve=serve,
-        closed_by_budget=CLOSED_BY_BUDGET_TAG in shown.get("tags", {}),
+        enabled=description["state"] == "ENABLED",
+        others_serve=others_serve,
+        closed_by_budget=CLOSED_BY_BUDGET_TAG in description.get("tags", {}),
     )
 
 
 def _serves(clients: Clients, arn: str, now: datetime) -> bool:
-    """Whether an environment runs jobs now, or will when the block that it launches into starts."""
+    """Return whether an environment runs jobs now, or will when the block that it launches into starts."""
     environment = _environment(clients, arn)
     if environment["state"] == "ENABLED":
         return bool(environment["status"] != "INVALID")
@@ -198,35 +186,35 @@ def _nodes(clients: Clients, reservation_id: str) -> frozenset[str]:
         for page in pages
         for reservation in page["Reservations"]
         for instance in reservation["Instances"]
-        # The filter once more: what follows can end jobs.
+        # Repeats the filter: jobs on these instances can be terminated.
         if instance.get("CapacityReservationId") == reservation_id
     )
 
 
 def _jobs(clients: Clients, queues: Iterable[str], ecs_cluster: str) -> tuple[Job, ...]:
-    """The started jobs of some queues, with the instances of one ECS cluster that they run on."""
+    """Return the started jobs of some queues with the instances of one ECS cluster that they run on."""
     hosts: dict[str, set[str]] = {}
     started = [job for queue in queues for job in _listed(clients, jobQueue=queue)]
     for detail in _details(clients, started):
         job = detail["jobId"]
-        # A multi-node job has no container of its own; its parts have.
+        # The containers of a multi-node job belong to its child jobs.
         parts = _listed(clients, multiNodeJobId=job) if "nodeProperties" in detail else []
         hosts[job] = _container_instances(detail).union(
             *(_container_instances(part) for part in _details(clients, parts))
         )
     name = ecs_cluster.rpartition("/")[2]
-    ours = sorted(
-        {host for found in hosts.values() for host in found if f":container-instance/{name}/" in host}
+    host_arns = sorted(
+        {host for job_hosts in hosts.values() for host in job_hosts if f":container-instance/{name}/" in host}
     )
     instances: dict[str, str] = {}
-    for chunk in chunks(ours, _CONTAINER_INSTANCES_PER_CALL):
-        answer = clients.ecs.describe_container_instances(cluster=ecs_cluster, containerInstances=chunk)
+    for chunk in chunks(host_arns, _CONTAINER_INSTANCES_PER_CALL):
+        response = clients.ecs.describe_container_instances(cluster=ecs_cluster, containerInstances=chunk)
         instances |= {
-            found["containerInstanceArn"]: found["ec2InstanceId"] for found in answer["containerInstances"]
+            host["containerInstanceArn"]: host["ec2InstanceId"] for host in response["containerInstances"]
         }
     return tuple(
-        Job(job_id=job, nodes=frozenset(instances[host] for host in found if host in instances))
-        for job, found in hosts.items()
+        Job(job_id=job, nodes=frozenset(instances[host] for host in job_hosts if host in instances))
+        for job, job_hosts in hosts.items()
     )
 
 
@@ -254,10 +242,10 @@ def _container_instances(detail: dict[str, Any]) -> set[str]:
 
 
 def chunks(values: Sequence[str], size: int) -> Iterable[list[str]]:
-    """Cut a sequence into lists of at most `size`.
+    """Split a sequence into lists of at most `size` items.
 
     Args:
-        values: The sequence.
-        size: The most in a list.
+        values: Sequence to split.
+        size: Maximum number of items in a list.
     """
     return (list(values[start : start + size]) for start in range(0, len(values), size))

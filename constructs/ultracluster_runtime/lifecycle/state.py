@@ -1,7 +1,7 @@
-"""What the life cycle of a block remembers between two wake-ups: what was told to whom, and how the nodes were used.
+"""State of a block's life cycle between two runs: checkpoint requests, sent notices and node usage.
 
-Everything that guards money or jobs is derived from AWS anew at each wake-up. Only what AWS does not keep stands here,
-so that losing it costs a repeated notice and a gap in the report, never an open queue or a job that was not told.
+Everything that guards money or jobs is read from AWS in every run. Only what AWS does not keep is stored here, so that
+losing it costs a repeated notice and a gap in the report, never an open queue or a job without a checkpoint request.
 """
 
 import json
@@ -10,26 +10,26 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-__all__ = ["LONGEST_SAMPLE", "Memory"]
+__all__ = ["LONGEST_SAMPLE", "LifecycleState"]
 
 LONGEST_SAMPLE = timedelta(minutes=5)
-"""A gap between two looks that is longer than this counts as not observed; nothing is extrapolated over it."""
+"""Maximum gap between two observations; a longer one counts as unobserved, and nothing is extrapolated over it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Memory:
-    """What is known of one reservation from earlier wake-ups.
+class LifecycleState:
+    """Stored state of one reservation.
 
     Attributes:
-        reservation_id: The reservation that all of this is about.
-        start: Its start when it was last seen. Default: never seen.
-        end: Its end when it was last seen. Default: never seen.
-        instances: Its most instances while it was active. Default: 0, never seen active.
-        sampled_at: Until when its use was looked at. Default: not yet.
-        observed_seconds: Node-seconds that were looked at. Default: 0.
-        busy_seconds: Those of them in which a job ran on the node. Default: 0.
-        told: When each node was first told to write a checkpoint before this end. Default: none was.
-        notices: Names of the notices that people were sent about this end. Default: none.
+        reservation_id: Reservation that the state belongs to.
+        start: Last known start. Default: none.
+        end: Last known end. Default: none.
+        instances: Highest number of instances while it was active. Default: 0, never active.
+        sampled_at: Time of the last usage sample. Default: none.
+        observed_seconds: Observed node-seconds. Default: 0.
+        busy_seconds: Observed node-seconds in which a job ran on the node. Default: 0.
+        checkpoint_requests: Time of the first checkpoint request for this end, by node. Default: none.
+        notices: Names of the notices sent for this end. Default: none.
     """
 
     reservation_id: str
@@ -39,16 +39,16 @@ class Memory:
     sampled_at: datetime | None = None
     observed_seconds: int = 0
     busy_seconds: int = 0
-    told: Mapping[str, datetime] = field(default_factory=dict)
+    checkpoint_requests: Mapping[str, datetime] = field(default_factory=dict)
     notices: frozenset[str] = frozenset()
 
     @classmethod
-    def from_json(cls, text: str, *, reservation_id: str) -> "Memory":
-        """Read what `to_json` wrote; what is about another reservation, or cannot be read, is forgotten.
+    def from_json(cls, text: str, *, reservation_id: str) -> "LifecycleState":
+        """Parse what `to_json` wrote; return a new state for another reservation or unreadable text.
 
         Args:
-            text: The stored text.
-            reservation_id: The reservation to remember.
+            text: Stored text.
+            reservation_id: Reservation of the block.
         """
         try:
             stored = json.loads(text)
@@ -62,7 +62,7 @@ class Memory:
                 sampled_at=_time(stored["sampled_at"]),
                 observed_seconds=int(stored["observed_seconds"]),
                 busy_seconds=int(stored["busy_seconds"]),
-                told={
+                checkpoint_requests={
                     node: datetime.fromtimestamp(int(seconds), UTC)
                     for node, seconds in stored["told"].items()
                 },
@@ -72,7 +72,7 @@ class Memory:
             return cls(reservation_id=reservation_id)
 
     def to_json(self) -> str:
-        """Write it as text; below the 4,096 characters of a standard parameter for the 64 nodes of a block."""
+        """Serialize to JSON; for the 64 nodes of a block, below the 4,096 characters of a standard SSM parameter."""
         stored: dict[str, Any] = {
             "reservation_id": self.reservation_id,
             "start": _text(self.start),
@@ -81,39 +81,39 @@ class Memory:
             "sampled_at": _text(self.sampled_at),
             "observed_seconds": self.observed_seconds,
             "busy_seconds": self.busy_seconds,
-            "told": {node: int(at.timestamp()) for node, at in sorted(self.told.items())},
+            "told": {node: int(at.timestamp()) for node, at in sorted(self.checkpoint_requests.items())},
             "notices": sorted(self.notices),
         }
         return json.dumps(stored, separators=(",", ":"))
 
-    def about(self, *, start: datetime, end: datetime, instances: int) -> "Memory":
-        """Take over what EC2 says now. Another end is another deadline: everybody is told again.
+    def with_block(self, *, start: datetime, end: datetime, instances: int) -> "LifecycleState":
+        """Return the state with what EC2 reports now. Another end starts new checkpoint requests and notices.
 
         Args:
             start: Start of the block.
-            end: End of the block; later than before when an extension was bought.
-            instances: Instances that it has.
+            end: End of the block; later than before if an extension was bought.
+            instances: Number of instances.
         """
-        known = self if end == self.end else replace(self, told={}, notices=frozenset())
+        current = self if end == self.end else replace(self, checkpoint_requests={}, notices=frozenset())
         instances = max(self.instances, instances)
-        if (start, end, instances) == (known.start, known.end, known.instances):
-            return known
-        return replace(known, start=start, end=end, instances=instances)
+        if (start, end, instances) == (current.start, current.end, current.instances):
+            return current
+        return replace(current, start=start, end=end, instances=instances)
 
-    def sampled(self, now: datetime, *, busy: int) -> "Memory":
-        """Count the time since the last look as used by `busy` nodes and idle on the others.
+    def with_sample(self, now: datetime, *, busy: int) -> "LifecycleState":
+        """Return the state with the time since the last sample counted as busy or idle.
 
         Args:
-            now: When the nodes were looked at.
-            busy: Nodes on which a job ran.
+            now: Time of the sample.
+            busy: Number of nodes on which a job runs.
         """
         if self.start is None or self.end is None:
             return self
         since = max(self.sampled_at or self.start, self.start)
-        passed = min(now, self.end) - since
-        if passed <= timedelta(0):
+        elapsed = min(now, self.end) - since
+        if elapsed <= timedelta(0):
             return self
-        seconds = 0 if passed > LONGEST_SAMPLE else passed // timedelta(seconds=1)
+        seconds = 0 if elapsed > LONGEST_SAMPLE else elapsed // timedelta(seconds=1)
         return replace(
             self,
             sampled_at=now,
@@ -121,36 +121,38 @@ class Memory:
             busy_seconds=self.busy_seconds + seconds * min(busy, self.instances),
         )
 
-    def having_told(self, nodes: frozenset[str], now: datetime, *, present: frozenset[str]) -> "Memory":
-        """Remember that nodes were told; the first time counts, and nodes that are gone are forgotten.
+    def with_checkpoint_requests(
+        self, nodes: frozenset[str], now: datetime, *, present: frozenset[str]
+    ) -> "LifecycleState":
+        """Return the state with checkpoint requests added; the first one of a node counts, and absent nodes are dropped.
 
         Args:
-            nodes: Nodes that were told now.
-            now: The time.
-            present: Nodes that there are.
+            nodes: Nodes that accepted the request now.
+            now: Current time.
+            present: Nodes that exist.
         """
-        told = {node: at for node, at in self.told.items() if node in present}
-        return replace(self, told=dict.fromkeys(nodes, now) | told)
+        checkpoint_requests = {node: at for node, at in self.checkpoint_requests.items() if node in present}
+        return replace(self, checkpoint_requests=dict.fromkeys(nodes, now) | checkpoint_requests)
 
-    def having_sent(self, notices: frozenset[str]) -> "Memory":
-        """Remember that notices were sent.
+    def with_notices(self, notices: frozenset[str]) -> "LifecycleState":
+        """Return the state with notices added.
 
         Args:
-            notices: Their names.
+            notices: Names of the notices.
         """
         return replace(self, notices=self.notices | notices)
 
     def report(self, *, state: str) -> dict[str, Any]:
-        """Say how the block was used, in node-hours; `paid` is the sum of the other three.
+        """Summarize the use of the block in node-hours; `paid` is the sum of the other three.
 
         Args:
-            state: How the reservation ended.
+            state: Final state of the reservation.
 
         Raises:
-            ValueError: If the block was never seen with a start and an end.
+            ValueError: If the start or end of the block was never observed.
         """
         if self.start is None or self.end is None:
-            raise ValueError("a block that was never seen cannot be reported")
+            raise ValueError("cannot report a block that was never observed")
         paid = self.instances * ((self.end - self.start) // timedelta(seconds=1))
         return {
             "reservation_id": self.reservation_id,
@@ -178,5 +180,5 @@ def _time(text: str | None) -> datetime | None:
         return None
     time = datetime.fromisoformat(text)
     if time.tzinfo is None:
-        raise ValueError(f"a time without a zone: {text}")
+        raise ValueError(f"time without a time zone: {text}")
     return time

@@ -1,3 +1,3 @@
-"""Reading and comparing recorded metrics."""
+"""Record metrics, and compare those of bake-offs."""
 
 __all__: list[str] = []

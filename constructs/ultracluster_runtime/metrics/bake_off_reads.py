@@ -1,4 +1,4 @@
-"""Reads the figures of a bake-off from CloudWatch: ListMetrics and GetMetricData, nothing else."""
+"""Read the metrics of a bake-off from CloudWatch, with ListMetrics and GetMetricData only."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -6,84 +6,84 @@ from itertools import product
 from typing import Any, Final
 
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CONTESTANT_DIMENSION
-from ultracluster_runtime.metrics.bake_off_report import Reports
+from ultracluster_runtime.metrics.bake_off_report import Samples
 
-__all__ = ["find_figures", "read_reports"]
+__all__ = ["find_figures", "read_samples"]
 
-# Days, not weeks: a week as CloudWatch cuts it need not begin on a Monday. A sum and a count of days make the mean of a week.
+# Daily values: CloudWatch's weekly periods need not begin on a Monday. Daily sums and counts give the weekly mean.
 _DAY: Final = timedelta(days=1)
 _STATISTICS: Final = ("Sum", "SampleCount")
 
 
 def find_figures(cloudwatch: Any, *, bake_off: str) -> dict[str, list[str]]:
-    """Find the contestants of a bake-off that reported within the last two weeks, and the names of their figures.
+    """Return the candidates of a bake-off that reported within the last two weeks, with their metric names.
 
     Args:
-        cloudwatch: A client of CloudWatch in the Region.
+        cloudwatch: CloudWatch client of the Region.
         bake_off: Path of the bake-off in its app.
 
     Raises:
-        botocore.exceptions.ClientError: If CloudWatch refuses.
-        botocore.exceptions.BotoCoreError: If it cannot be reached.
+        botocore.exceptions.ClientError: If CloudWatch refuses the call.
+        botocore.exceptions.BotoCoreError: If CloudWatch cannot be reached.
     """
-    found: dict[str, list[str]] = {}
+    figures: dict[str, list[str]] = {}
     for page in cloudwatch.get_paginator("list_metrics").paginate(Namespace=BAKE_OFF_NAMESPACE):
         for metric in page["Metrics"]:
             for dimension in metric["Dimensions"]:
-                path, _, contestant = dimension["Value"].rpartition("/")
+                path, _, candidate = dimension["Value"].rpartition("/")
                 if dimension["Name"] == CONTESTANT_DIMENSION and path == bake_off:
-                    found.setdefault(contestant, []).append(metric["MetricName"])
-    return found
+                    figures.setdefault(candidate, []).append(metric["MetricName"])
+    return figures
 
 
-def read_reports(
+def read_samples(
     cloudwatch: Any,
     *,
     bake_off: str,
-    contestants: Sequence[str],
+    candidates: Sequence[str],
     figures: Sequence[str],
     mondays: Sequence[date],
-) -> Mapping[tuple[date, str, str], Reports]:
-    """Read what was reported, by Monday of the week, name of the figure and name of the contestant.
+) -> Mapping[tuple[date, str, str], Samples]:
+    """Return the reported samples by Monday of the week, metric name and candidate.
 
     Args:
-        cloudwatch: A client of CloudWatch in the Region.
+        cloudwatch: CloudWatch client of the Region.
         bake_off: Path of the bake-off in its app.
-        contestants: Names of the contestants.
-        figures: Names of the figures; with the contestants 250 pairs at most.
-        mondays: The weeks, one after the other.
+        candidates: Names of the candidates.
+        figures: Names of the metrics; with the candidates at most 250 pairs.
+        mondays: Consecutive weeks.
 
     Raises:
-        botocore.exceptions.ClientError: If CloudWatch refuses.
-        botocore.exceptions.BotoCoreError: If it cannot be reached.
+        botocore.exceptions.ClientError: If CloudWatch refuses the call.
+        botocore.exceptions.BotoCoreError: If CloudWatch cannot be reached.
     """
     start = datetime.combine(mondays[0], time(), UTC)
     end = datetime.combine(mondays[-1] + 7 * _DAY, time(), UTC)
     sums: dict[tuple[date, str, str], dict[str, float]] = {}
-    wanted = list(product(figures, contestants, _STATISTICS))  # a bake-off has 200 of these at most
+    series = list(product(figures, candidates, _STATISTICS))  # a bake-off has 200 of these at most
     queries = [
-        _query(f"m{number}", bake_off, figure, contestant, statistic)
-        for number, (figure, contestant, statistic) in enumerate(wanted)
+        _query(f"m{number}", bake_off, figure, candidate, statistic)
+        for number, (figure, candidate, statistic) in enumerate(series)
     ]
     pages = cloudwatch.get_paginator("get_metric_data").paginate(
         MetricDataQueries=queries, StartTime=start, EndTime=end, ScanBy="TimestampAscending"
     )
     for result in (result for page in pages for result in page["MetricDataResults"]):
-        figure, contestant, statistic = wanted[int(result["Id"].removeprefix("m"))]
+        figure, candidate, statistic = series[int(result["Id"].removeprefix("m"))]
         for moment, value in zip(result["Timestamps"], result["Values"], strict=True):
             day = moment.astimezone(UTC).date()
             monday = day - day.weekday() * _DAY
-            of_week = sums.setdefault((monday, figure, contestant), dict.fromkeys(_STATISTICS, 0.0))
+            of_week = sums.setdefault((monday, figure, candidate), dict.fromkeys(_STATISTICS, 0.0))
             of_week[statistic] += value
     return {
-        key: Reports(total=each["Sum"], count=each["SampleCount"])
-        for key, each in sums.items()
-        if each["SampleCount"]
+        key: Samples(total=totals["Sum"], count=totals["SampleCount"])
+        for key, totals in sums.items()
+        if totals["SampleCount"]
     }
 
 
-def _query(query_id: str, bake_off: str, figure: str, contestant: str, statistic: str) -> dict[str, Any]:
-    dimension = {"Name": CONTESTANT_DIMENSION, "Value": f"{bake_off}/{contestant}"}
+def _query(query_id: str, bake_off: str, figure: str, candidate: str, statistic: str) -> dict[str, Any]:
+    dimension = {"Name": CONTESTANT_DIMENSION, "Value": f"{bake_off}/{candidate}"}
     return {
         "Id": query_id,
         "MetricStat": {

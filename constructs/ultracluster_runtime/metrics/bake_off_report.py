@@ -1,4 +1,4 @@
-"""A bake-off week by week: what each contestant reached, against the first, and what a dollar bought of it."""
+"""Weekly report of a bake-off: results of each candidate relative to the first, and per dollar."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,22 +8,22 @@ from typing import Final
 
 from ultracluster_catalog.prices.prices import Price
 
-__all__ = ["BY_THE_SECOND", "Figure", "Reached", "Reports", "Side", "Week", "report_weeks", "weeks_until"]
+__all__ = ["PER_SECOND", "Candidate", "Figure", "Result", "Samples", "Week", "compare_weeks", "weeks_until"]
 
-BY_THE_SECOND: Final = "_per_second"
-"""How the names of figures end that a dollar can buy."""
+PER_SECOND: Final = "_per_second"
+"""Suffix of metric names that can be related to cost."""
 
 _WEEK: Final = timedelta(weeks=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Side:
-    """A contestant, as far as its money goes.
+class Candidate:
+    """Candidate with its cost.
 
     Attributes:
-        name: Its name in the bake-off.
-        nodes: How many nodes it ran on. None if not said.
-        price: Price of one of them for an hour. None if neither price nor instance type was said.
+        name: Name in the bake-off.
+        nodes: Number of nodes. None if not specified.
+        price: Price of a node per hour. None if neither price nor instance type was specified.
     """
 
     name: str
@@ -32,19 +32,19 @@ class Side:
 
     @property
     def usd_per_hour(self) -> Decimal | None:
-        """What all its nodes cost in an hour. None when that is not known."""
+        """Cost of all nodes in USD per hour. None if unknown."""
         if self.nodes is None or self.price is None or self.price.amount is None:
             return None
         return self.nodes * self.price.amount
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reports:
-    """What CloudWatch has of a figure of a contestant in a time.
+class Samples:
+    """Samples of a metric that a candidate reported.
 
     Attributes:
-        total: Sum of all values that were reported.
-        count: How many there were, 1 or more.
+        total: Sum of all values.
+        count: Number of values, 1 or more.
     """
 
     total: float
@@ -57,45 +57,45 @@ class Reports:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reached:
-    """What a contestant reached in a week.
+class Result:
+    """Result of a candidate in a week.
 
     Attributes:
-        mean: Of all values that it reported.
-        count: How many there were.
-        ratio: Mean over that of the first contestant. None when that has no figure, or zero.
-        for_a_dollar: How much a dollar bought. None when the price is not known, or the figure is not by the second.
-        ratio_for_a_dollar: That over what it bought of the first contestant. None when either is not known.
+        mean: Mean of all values.
+        count: Number of values.
+        ratio: Mean relative to the first candidate. None if that has no value, or zero.
+        per_dollar: Amount per US dollar. None if the price is unknown, or the metric is not a rate per second.
+        ratio_per_dollar: Amount per dollar relative to the first candidate. None if either is unknown.
     """
 
     mean: float
     count: float
     ratio: float | None
-    for_a_dollar: float | None
-    ratio_for_a_dollar: float | None
+    per_dollar: float | None
+    ratio_per_dollar: float | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figure:
-    """A figure in a week.
+    """Metric in a week.
 
     Attributes:
-        name: Its name.
-        reached: What each contestant reached, by its name in the order of the sides. None for nothing reported.
+        name: Name of the metric.
+        reached: Result of each candidate, by name, in the order of the candidates. None without values.
     """
 
     name: str
-    reached: Mapping[str, Reached | None]
+    reached: Mapping[str, Result | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Week:
-    """A week of the report.
+    """Week of the report.
 
     Attributes:
-        first: Its Monday, in UTC.
-        over: Whether it is over.
-        figures: In the order in which they were asked for.
+        first: Monday of the week, in UTC.
+        over: Whether the week has ended.
+        figures: Metrics, in the requested order.
     """
 
     first: date
@@ -104,37 +104,37 @@ class Week:
 
     @property
     def last(self) -> date:
-        """Its Sunday."""
+        """Sunday of the week."""
         return self.first + _WEEK - timedelta(days=1)
 
 
 def weeks_until(today: date, count: int) -> list[date]:
-    """Give the Mondays of the last weeks, the earliest first, that of today as the last.
+    """Return the Mondays of the last weeks, earliest first, including the current week.
 
     Args:
-        today: The day.
-        count: How many weeks.
+        today: Current date.
+        count: Number of weeks.
     """
     monday = today - timedelta(days=today.weekday())
     return [monday - back * _WEEK for back in reversed(range(count))]
 
 
-def report_weeks(
-    reports: Mapping[tuple[date, str, str], Reports],
+def compare_weeks(
+    reports: Mapping[tuple[date, str, str], Samples],
     *,
     mondays: Sequence[date],
     figures: Sequence[str],
-    sides: Sequence[Side],
+    candidates: Sequence[Candidate],
     today: date,
 ) -> list[Week]:
-    """Set the contestants beside each other.
+    """Compare candidates week by week.
 
     Args:
-        reports: What there is, by Monday, name of the figure and name of the contestant.
-        mondays: The weeks.
-        figures: The figures.
-        sides: The contestants; the others are compared with the first.
-        today: The day.
+        reports: Samples by Monday, metric name and candidate.
+        mondays: Weeks of the report.
+        figures: Names of the metrics.
+        candidates: Candidates; the first is the baseline.
+        today: Current date.
     """
     return [
         Week(
@@ -144,7 +144,13 @@ def report_weeks(
                 Figure(
                     name=figure,
                     reached=dict(
-                        _reached(figure, {side: reports.get((monday, figure, side.name)) for side in sides})
+                        _results(
+                            figure,
+                            {
+                                candidate: reports.get((monday, figure, candidate.name))
+                                for candidate in candidates
+                            },
+                        )
                     ),
                 )
                 for figure in figures
@@ -154,29 +160,29 @@ def report_weeks(
     ]
 
 
-def _reached(figure: str, of: Mapping[Side, Reports | None]) -> Iterator[tuple[str, Reached | None]]:
-    means = {side: None if each is None else each.mean for side, each in of.items()}
-    bought = {side: _for_a_dollar(figure, side, mean) for side, mean in means.items()}
-    first = next(iter(of))
-    for side, each in of.items():
+def _results(figure: str, samples: Mapping[Candidate, Samples | None]) -> Iterator[tuple[str, Result | None]]:
+    means = {candidate: None if sample is None else sample.mean for candidate, sample in samples.items()}
+    bought = {candidate: _per_dollar(figure, candidate, mean) for candidate, mean in means.items()}
+    first = next(iter(samples))
+    for candidate, sample in samples.items():
         reached = None
-        if each is not None:
-            reached = Reached(
-                mean=each.mean,
-                count=each.count,
-                ratio=_ratio(means[side], means[first]),
-                for_a_dollar=bought[side],
-                ratio_for_a_dollar=_ratio(bought[side], bought[first]),
+        if sample is not None:
+            reached = Result(
+                mean=sample.mean,
+                count=sample.count,
+                ratio=_ratio(means[candidate], means[first]),
+                per_dollar=bought[candidate],
+                ratio_per_dollar=_ratio(bought[candidate], bought[first]),
             )
-        yield side.name, reached
+        yield candidate.name, reached
 
 
-def _for_a_dollar(figure: str, side: Side, mean: float | None) -> float | None:
-    hourly = side.usd_per_hour
-    if mean is None or not hourly or not figure.endswith(BY_THE_SECOND):
+def _per_dollar(figure: str, candidate: Candidate, mean: float | None) -> float | None:
+    hourly = candidate.usd_per_hour
+    if mean is None or not hourly or not figure.endswith(PER_SECOND):
         return None
     return mean * 3600 / float(hourly)
 
 
-def _ratio(mine: float | None, first: float | None) -> float | None:
-    return mine / first if mine is not None and first else None
+def _ratio(value: float | None, baseline: float | None) -> float | None:
+    return value / baseline if value is not None and baseline else None

@@ -1,4 +1,4 @@
-"""Reads the metrics of a cluster from CloudWatch into a recording: ListMetrics and GetMetricData, nothing else."""
+"""Read the metrics of a cluster from CloudWatch into a recording, with ListMetrics and GetMetricData only."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -12,19 +12,19 @@ from ultracluster_runtime.metrics.recorded_metrics import Recording, Series
 __all__ = ["record_metrics", "recording_period"]
 
 _MOST_QUERIES = 500  # of one GetMetricData
-_MOST_POINTS = 1440  # of one series: a value a minute for a day, and what a chart can show
-# How long CloudWatch keeps values of a minute, and of five (GetMetricData, read 2026-11-21).
+_MOST_POINTS = 1440  # of one series: one value per minute for a day, and what a chart can show
+# Retention of values with a period of one and of five minutes (GetMetricData, read 2026-11-21).
 _MINUTES_KEPT = timedelta(days=15)
 _FIVE_MINUTES_KEPT = timedelta(days=63)
 
 
 def recording_period(start: datetime, end: datetime, *, now: datetime) -> timedelta:
-    """Give the shortest period that CloudWatch still keeps values of and that is not too many for a chart.
+    """Return the shortest period for which CloudWatch still has values and a chart can show all of them.
 
     Args:
-        start: When the record begins.
-        end: When it ends.
-        now: The time.
+        start: Start of the recording.
+        end: End of the recording.
+        now: Current time.
     """
     age = now - start
     least = 60 if age <= _MINUTES_KEPT else 300 if age <= _FIVE_MINUTES_KEPT else 3600
@@ -41,32 +41,32 @@ def record_metrics(
     period: timedelta,
     file_system_id: str | None = None,
 ) -> Recording:
-    """Record what the panels show of a cluster.
+    """Record the metrics of a cluster that its dashboard shows.
 
     Args:
-        cloudwatch: A client of CloudWatch in the Region.
+        cloudwatch: CloudWatch client of the Region.
         cluster: Name of the cluster.
-        region: The Region.
-        start: When the record begins.
-        end: When it ends.
-        period: Time that one value stands for, whole minutes.
-        file_system_id: File system of the cluster, whose free space is recorded too. Default: none.
+        region: Region of the cluster.
+        start: Start of the recording.
+        end: End of the recording.
+        period: Period of one value, whole minutes.
+        file_system_id: File system whose free space is recorded, too. Default: none.
 
     Raises:
-        botocore.exceptions.ClientError: If CloudWatch refuses.
-        botocore.exceptions.BotoCoreError: If it cannot be reached.
+        botocore.exceptions.ClientError: If CloudWatch refuses the call.
+        botocore.exceptions.BotoCoreError: If CloudWatch cannot be reached.
     """
     jobs = _jobs(cloudwatch, cluster)
-    wanted = list(dict.fromkeys(_wanted(cluster, jobs, file_system_id)))
+    queries = list(dict.fromkeys(_queries(cluster, jobs, file_system_id)))
     series: list[Series] = []
-    for first in range(0, len(wanted), _MOST_QUERIES):
-        series += _read(cloudwatch, wanted[first : first + _MOST_QUERIES], start, end, period)
+    for first in range(0, len(queries), _MOST_QUERIES):
+        series += _read(cloudwatch, queries[first : first + _MOST_QUERIES], start, end, period)
     return Recording(
         cluster=cluster, region=region, start=start, end=end, period=period, series=tuple(series)
     )
 
 
-_Wanted = tuple[str, str, str, str | None, tuple[tuple[str, str], ...]]
+_Query = tuple[str, str, str, str | None, tuple[tuple[str, str], ...]]
 
 
 def _jobs(cloudwatch: Any, cluster: str) -> list[str]:
@@ -84,7 +84,7 @@ def _jobs(cloudwatch: Any, cluster: str) -> list[str]:
     )
 
 
-def _wanted(cluster: str, jobs: Sequence[str], file_system_id: str | None) -> Iterator[_Wanted]:
+def _queries(cluster: str, jobs: Sequence[str], file_system_id: str | None) -> Iterator[_Query]:
     for line in (line for panel in PANELS for line in panel.lines):
         for job, dimensions in _dimensions(line, cluster, jobs, file_system_id):
             yield line.source, line.metric, line.statistic, job, dimensions
@@ -103,7 +103,7 @@ def _dimensions(
 
 
 def _read(
-    cloudwatch: Any, wanted: Sequence[_Wanted], start: datetime, end: datetime, period: timedelta
+    cloudwatch: Any, wanted: Sequence[_Query], start: datetime, end: datetime, period: timedelta
 ) -> list[Series]:
     queries = [
         {
@@ -120,17 +120,17 @@ def _read(
         }
         for number, (namespace, metric, statistic, _, dimensions) in enumerate(wanted)
     ]
-    found: dict[str, dict[datetime, float]] = {}
+    points_by_id: dict[str, dict[datetime, float]] = {}
     pages = cloudwatch.get_paginator("get_metric_data").paginate(
         MetricDataQueries=queries, StartTime=start, EndTime=end, ScanBy="TimestampAscending"
     )
     for page in pages:
         for result in page["MetricDataResults"]:
-            found.setdefault(result["Id"], {}).update(_points(result))
+            points_by_id.setdefault(result["Id"], {}).update(_points(result))
     return [
         Series(metric=metric, statistic=statistic, job=job, points=tuple(sorted(points.items())))
         for number, (_, metric, statistic, job, _) in enumerate(wanted)
-        if (points := found.get(f"m{number}"))
+        if (points := points_by_id.get(f"m{number}"))
     ]
 
 

@@ -1,4 +1,4 @@
-"""Recorded metrics of a cluster: a table of values in time that charts and advice are made of, and its JSON file."""
+"""Recorded metrics of a cluster as time series, and their JSON file."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.untrusted_files import read_given_json
+from ultracluster_rules.untrusted_files import read_untrusted_json
 
 __all__ = ["Recording", "Series", "read_recording", "write_recording"]
 
@@ -19,13 +19,13 @@ _VERSION = 1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Series:
-    """The values of one metric.
+    """Time series of one metric.
 
     Attributes:
-        metric: Its name.
-        statistic: What CloudWatch made of the values of each period: ``Average``, ``Sum``, ``Minimum`` or ``Maximum``.
-        job: The job that it is of. None for the whole cluster.
-        points: Start of each period that has a value, and the value; in the order of time.
+        metric: Name of the metric.
+        statistic: Statistic of each period: ``Average``, ``Sum``, ``Minimum`` or ``Maximum``.
+        job: Job of the metric. None for the whole cluster.
+        points: Start of each period that has a value, and the value, in chronological order.
     """
 
     metric: str
@@ -36,15 +36,15 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recording:
-    """What was recorded of one cluster.
+    """Recorded metrics of one cluster.
 
     Attributes:
-        cluster: Its name.
-        region: Its Region.
-        start: When the record begins.
-        end: When it ends.
-        period: Time that one value stands for.
-        series: The metrics.
+        cluster: Name of the cluster.
+        region: Region of the cluster.
+        start: Start of the recording.
+        end: End of the recording.
+        period: Period of one value.
+        series: Recorded time series.
     """
 
     cluster: str
@@ -55,42 +55,42 @@ class Recording:
     series: tuple[Series, ...]
 
     def values(self, metric: str, statistic: str, *, job: str | None = None) -> list[float]:
-        """Give the values of a metric in the order of time; empty when it was not recorded.
+        """Return the values of a metric in chronological order; empty if it was not recorded.
 
         Args:
-            metric: Its name.
-            statistic: Its statistic.
-            job: The job. Default: the whole cluster.
+            metric: Name of the metric.
+            statistic: Statistic of the metric.
+            job: Job of the metric. Default: the whole cluster.
         """
         return [value for _, value in self.points(metric, statistic, job=job)]
 
     def points(self, metric: str, statistic: str, *, job: str | None = None) -> list[tuple[datetime, float]]:
-        """Give the values of a metric with their times; empty when it was not recorded.
+        """Return the values of a metric with their times; empty if it was not recorded.
 
         Args:
-            metric: Its name.
-            statistic: Its statistic.
-            job: The job. Default: the whole cluster.
+            metric: Name of the metric.
+            statistic: Statistic of the metric.
+            job: Job of the metric. Default: the whole cluster.
         """
         return [
             point
-            for each in self.series
-            if (each.metric, each.statistic, each.job) == (metric, statistic, job)
-            for point in each.points
+            for series in self.series
+            if (series.metric, series.statistic, series.job) == (metric, statistic, job)
+            for point in series.points
         ]
 
     @property
     def jobs(self) -> tuple[str, ...]:
-        """Jobs that have metrics of their own, by name."""
-        return tuple(sorted({each.job for each in self.series if each.job is not None}))
+        """Names of the jobs that have metrics, sorted."""
+        return tuple(sorted({series.job for series in self.series if series.job is not None}))
 
 
 def write_recording(recording: Recording, path: Path) -> None:
-    """Write a recording as JSON; the same recording gives the same bytes.
+    """Write a recording as JSON. Equal recordings give equal bytes.
 
     Args:
-        recording: The recording.
-        path: Where to.
+        recording: Recording to write.
+        path: File to write.
     """
     document = {
         "version": _VERSION,
@@ -101,12 +101,12 @@ def write_recording(recording: Recording, path: Path) -> None:
         "period_seconds": int(recording.period.total_seconds()),
         "series": [
             {
-                "metric": each.metric,
-                "statistic": each.statistic,
-                **({} if each.job is None else {"job": each.job}),
-                "points": [[_text(moment), value] for moment, value in each.points],
+                "metric": series.metric,
+                "statistic": series.statistic,
+                **({} if series.job is None else {"job": series.job}),
+                "points": [[_text(moment), value] for moment, value in series.points],
             }
-            for each in recording.series
+            for series in recording.series
         ],
     }
     path.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
@@ -116,22 +116,22 @@ def read_recording(path: Path) -> Recording:
     """Read a recording.
 
     Args:
-        path: The file.
+        path: File to read.
 
     Raises:
-        FindingsError: UC9330 if it cannot be read or is no recording; the first thing that is wrong is named.
+        FindingsError: UC9330 if the file cannot be read or is no recording; the first problem is named.
     """
     try:
-        document = read_given_json(path)
+        document = read_untrusted_json(path)
         if document["version"] != _VERSION:
-            raise _not_one(path, f"its version is {document['version']!r}, and this command reads {_VERSION}")
+            raise _not_one(path, f"version {document['version']!r}; this command reads version {_VERSION}")
         recording = Recording(
             cluster=str(document["cluster"]),
             region=str(document["region"]),
             start=_moment(document["start"]),
             end=_moment(document["end"]),
             period=timedelta(seconds=document["period_seconds"]),
-            series=tuple(_series(each) for each in document["series"]),
+            series=tuple(_series(item) for item in document["series"]),
         )
     except OSError as error:
         raise _not_one(path, f"it cannot be read: {error.strerror}") from error
@@ -140,14 +140,14 @@ def read_recording(path: Path) -> Recording:
     except (TypeError, ValueError) as error:
         raise _not_one(path, str(error)) from error
     if recording.end <= recording.start or recording.period <= timedelta(0):
-        raise _not_one(path, "it ends before it begins, or its period is no time")
+        raise _not_one(path, "it ends before it starts, or its period is not positive")
     return recording
 
 
 def _series(document: Mapping[str, Any]) -> Series:
     points = tuple((_moment(moment), _number(value)) for moment, value in document["points"])
     if list(points) != sorted(points, key=itemgetter(0)):
-        raise ValueError(f"the points of {document['metric']} are not in the order of time")
+        raise ValueError(f"the points of {document['metric']} are not in chronological order")
     return Series(
         metric=str(document["metric"]),
         statistic=str(document["statistic"]),
@@ -158,7 +158,7 @@ def _series(document: Mapping[str, Any]) -> Series:
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     return float(value)
 
 
@@ -178,7 +178,7 @@ def _not_one(path: Path, problem: str) -> FindingsError:
         [
             Finding(
                 code="UC9330",
-                problem=f"{path} is no recording of metrics: {problem}",
+                problem=f"{path} is not a recording of metrics: {problem}",
                 remedy="Record one with `ultracluster dashboard --cluster NAME --save FILE`",
             )
         ]

@@ -1,3 +1,3 @@
-"""Preflight: whether an account has what a rollout needs, found out by reading only."""
+"""Preflight: check with read-only calls whether an account has what a rollout needs."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Checks of credentials, account, clock, Region and the CDK's bootstrap."""
+"""Checks of credentials, account, clock, Region and CDK bootstrap."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -7,123 +7,132 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RegionNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.aws_errors import server_time
 
 __all__ = ["ACCOUNT_CHECKS", "identity"]
 
-# SigV4 refuses a request that is five minutes off (IAM User Guide, "Troubleshooting AWS Signature Version 4 requests").
+# Signature Version 4 rejects requests whose time is off by five minutes or more:
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html
 _MOST_SKEW: Final = timedelta(minutes=5)
 _NOTED_SKEW: Final = timedelta(minutes=1)
 
-# What services answer in a Region that an account has not enabled.
+# Error codes of services in a Region that the account has not enabled.
 _NOT_ENABLED: Final = frozenset(
     {"AuthFailure", "InvalidClientTokenId", "OptInRequired", "UnrecognizedClientException"}
 )
 
-# What stacks of the CDK's default synthesizer ask for (DefaultStackSynthesizer of aws-cdk-lib 2.275.0).
+# Required by stacks of the CDK's default synthesizer (DefaultStackSynthesizer of aws-cdk-lib 2.275.0).
 _LEAST_BOOTSTRAP_VERSION: Final = 6
 
 
-def _rollout(needs: RolloutNeeds) -> Iterable[RolloutNeeds]:
-    return (needs,)
+def _rollout(requirements: RolloutRequirements) -> Iterable[RolloutRequirements]:
+    return (requirements,)
 
 
-def identity(reads: Reads, region: str) -> Mapping[str, Any]:
-    """Ask who the credentials belong to."""
-    return reads.ask("sts", region, "GetCallerIdentity")
+def identity(reader: AwsReader, region: str) -> Mapping[str, Any]:
+    """Return the identity of the credentials."""
+    return reader.call("sts", region, "GetCallerIdentity")
 
 
-def _try_identity(reads: Reads, needs: RolloutNeeds) -> Mapping[str, Any] | BotoCoreError | ClientError:
+def _try_identity(
+    reader: AwsReader, requirements: RolloutRequirements
+) -> Mapping[str, Any] | BotoCoreError | ClientError:
     try:
-        return identity(reads, needs.home)
+        return identity(reader, requirements.home)
     except (BotoCoreError, ClientError) as error:
         refusal: BotoCoreError | ClientError = error
         return refusal
 
 
-def _judge_credentials(_: RolloutNeeds, answer: Mapping[str, Any] | BotoCoreError | ClientError) -> Outcome:
-    """Whether AWS accepts the credentials."""
-    if isinstance(answer, BotoCoreError | ClientError):
-        return failed(str(answer), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
-    return passed(f"account {answer['Account']} as {answer['Arn']}")
+def _evaluate_credentials(
+    _: RolloutRequirements, response: Mapping[str, Any] | BotoCoreError | ClientError
+) -> Outcome:
+    """Check that AWS accepts the credentials."""
+    if isinstance(response, BotoCoreError | ClientError):
+        return failed(str(response), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
+    return passed(f"account {response['Account']} as {response['Arn']}")
 
 
-def _judge_account(needs: RolloutNeeds, answer: Mapping[str, Any]) -> Outcome:
-    """Whether the clusters go to the account of the credentials."""
-    account = answer["Account"]
-    elsewhere = [one for one in needs.clusters if one.account not in (None, account)]
-    if elsewhere:
-        named = ", ".join(f"{one.name} ({one.account})" for one in elsewhere)
+def _evaluate_account(requirements: RolloutRequirements, response: Mapping[str, Any]) -> Outcome:
+    """Check that the clusters belong to the account of the credentials."""
+    account = response["Account"]
+    other_accounts = [cluster for cluster in requirements.clusters if cluster.account not in (None, account)]
+    if other_accounts:
+        names = ", ".join(f"{cluster.name} ({cluster.account})" for cluster in other_accounts)
         return failed(
-            f"the credentials are of {account}; pinned to another account: {named}",
-            "Run preflight once for each account, with its credentials and --cluster",
+            f"the credentials are for {account}; clusters pinned to other accounts: {names}",
+            "Run preflight once per account, with its credentials and --cluster",
         )
-    return passed(f"all {len(needs.clusters)} clusters go to {account}")
+    return passed(f"all {len(requirements.clusters)} clusters belong to {account}")
 
 
-def _times(reads: Reads, needs: RolloutNeeds) -> tuple[datetime, datetime | None]:
+def _times(reader: AwsReader, requirements: RolloutRequirements) -> tuple[datetime, datetime | None]:
     try:
-        answer: Mapping[str, Any] = identity(reads, needs.home)
-    except ClientError as error:  # also an answer that refuses has a date
-        answer = error.response
+        response: Mapping[str, Any] = identity(reader, requirements.home)
+    except ClientError as error:  # error responses carry a date, too
+        response = error.response
     except BotoCoreError:
-        return reads.now, None
-    return reads.now, server_time(dict(answer))
+        return reader.now, None
+    return reader.now, server_time(dict(response))
 
 
-def _judge_clock(_: RolloutNeeds, times: tuple[datetime, datetime | None]) -> Outcome:
-    """Whether this machine's clock goes right."""
-    ours, theirs = times
-    if theirs is None:
-        return warned("AWS gave no date", "Compare the clock of this machine with another one")
-    skew = abs(ours - theirs)
-    seen = f"this machine and AWS are {skew.total_seconds():.0f} s apart"
-    remedy = "Set the clock of this machine, such as by NTP"
+def _evaluate_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]) -> Outcome:
+    """Check the clock of this machine against AWS."""
+    local_time, server_date = times
+    if server_date is None:
+        return warned("the response of AWS has no date", "Compare the clock of this machine with another one")
+    skew = abs(local_time - server_date)
+    evidence = f"the clocks of this machine and AWS differ by {skew.total_seconds():.0f} s"
+    remedy = "Synchronize the clock of this machine, for example with NTP"
     if skew >= _MOST_SKEW:
-        return failed(f"{seen}; AWS refuses requests from 300 s on", remedy)
-    return warned(seen, remedy) if skew > _NOTED_SKEW else passed(seen)
+        return failed(f"{evidence}; AWS rejects requests from 300 s", remedy)
+    return warned(evidence, remedy) if skew > _NOTED_SKEW else passed(evidence)
 
 
-def _region(reads: Reads, needs: RegionNeeds) -> str:
+def _region(reader: AwsReader, requirements: RegionRequirements) -> str:
     try:
-        shown = reads.ask("ec2", needs.region, "DescribeRegions", RegionNames=[needs.region], AllRegions=True)
+        description = reader.call(
+            "ec2", requirements.region, "DescribeRegions", RegionNames=[requirements.region], AllRegions=True
+        )
     except ClientError as error:
         if error.response["Error"]["Code"] in _NOT_ENABLED:
             return f"not enabled ({error.response['Error']['Code']})"
         raise
-    return str(shown["Regions"][0].get("OptInStatus", "opt-in-not-required"))
+    return str(description["Regions"][0].get("OptInStatus", "opt-in-not-required"))
 
 
-def _judge_region(needs: RegionNeeds, status: str) -> Outcome:
-    """Whether the account may use the Region."""
+def _evaluate_region(requirements: RegionRequirements, status: str) -> Outcome:
+    """Check that the Region is enabled for the account."""
     if status in {"opt-in-not-required", "opted-in"}:
         return passed(f"it is {status}")
     return failed(
         f"it is {status}",
-        f"Enable it: `aws account enable-region --region-name {needs.region}`; that takes minutes to hours",
+        f"Enable it: `aws account enable-region --region-name {requirements.region}`; this takes minutes to hours",
     )
 
 
-def _bootstrap(reads: Reads, needs: RegionNeeds) -> str | None:
-    answer = reads.find(
+def _bootstrap(reader: AwsReader, requirements: RegionRequirements) -> str | None:
+    response = reader.call_or_none(
         "ssm",
-        needs.region,
+        requirements.region,
         "GetParameter",
         absent=("ParameterNotFound",),
-        Name=f"/cdk-bootstrap/{needs.qualifier}/version",
+        Name=f"/cdk-bootstrap/{requirements.qualifier}/version",
     )
-    return None if answer is None else str(answer["Parameter"]["Value"])
+    return None if response is None else str(response["Parameter"]["Value"])
 
 
-def _judge_bootstrap(needs: RegionNeeds, version: str | None) -> Outcome:
-    """Whether the CDK can deploy to the Region."""
-    remedy = f"Run `cdk bootstrap aws://ACCOUNT/{needs.region}`"
+def _evaluate_bootstrap(requirements: RegionRequirements, version: str | None) -> Outcome:
+    """Check that the CDK can deploy to the Region."""
+    remedy = f"Run `cdk bootstrap aws://ACCOUNT/{requirements.region}`"
     if version is None:
-        return failed(f"{needs.region} is not bootstrapped with the qualifier {needs.qualifier}", remedy)
+        return failed(
+            f"{requirements.region} is not bootstrapped with the qualifier {requirements.qualifier}", remedy
+        )
     if not version.isdecimal() or int(version) < _LEAST_BOOTSTRAP_VERSION:
-        return failed(f"version {version}; stacks ask for {_LEAST_BOOTSTRAP_VERSION} or newer", remedy)
+        return failed(f"version {version}; stacks require {_LEAST_BOOTSTRAP_VERSION} or newer", remedy)
     return passed(f"version {version}")
 
 
@@ -133,14 +142,14 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=_try_identity,
-        judge=_judge_credentials,
+        evaluate=_evaluate_credentials,
     ),
     Check(
         code="UC9402",
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
-        gather=lambda reads, needs: identity(reads, needs.home),
-        judge=_judge_account,
+        gather=lambda reader, requirements: identity(reader, requirements.home),
+        evaluate=_evaluate_account,
         after=("UC9401",),
     ),
     Check(
@@ -148,22 +157,22 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=_times,
-        judge=_judge_clock,
+        evaluate=_evaluate_clock,
     ),
     Check(
         code="UC9404",
         calls=("ec2:DescribeRegions",),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=_region,
-        judge=_judge_region,
+        evaluate=_evaluate_region,
         after=("UC9401", "UC9402"),
     ),
     Check(
         code="UC9405",
         calls=("ssm:GetParameter",),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=_bootstrap,
-        judge=_judge_bootstrap,
+        evaluate=_evaluate_bootstrap,
         after=("UC9404",),
     ),
 )

@@ -1,4 +1,4 @@
-"""What a check is: a question to AWS, and a judgement over the answer that needs no AWS."""
+"""Structure of a check: a query to AWS, and an evaluation of the result that makes no calls."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
 from ultracluster_rules.rules import RULES
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
 __all__ = [
     "AnyCheck",
@@ -24,9 +24,9 @@ __all__ = [
 
 
 class Status(StrEnum):
-    """How a check ends."""
+    """Outcome of a check."""
 
-    PASS = "PASS"  # noqa: S105 - no password
+    PASS = "PASS"  # noqa: S105 - not a password
     WARN = "WARN"
     FAIL = "FAIL"
     SKIP = "SKIP"
@@ -34,12 +34,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a check.
+    """Outcome of a check with its evidence.
 
     Attributes:
-        status: How it ended.
-        evidence: What was seen, with figures.
-        remedy: What to do; empty when there is nothing to do.
+        status: Status of the check.
+        evidence: What was observed, with figures.
+        remedy: What to do; empty if nothing.
     """
 
     status: Status
@@ -48,22 +48,22 @@ class Outcome:
 
 
 def passed(evidence: str) -> Outcome:
-    """All is as it has to be."""
+    """Return a passing outcome."""
     return Outcome(Status.PASS, evidence)
 
 
 def warned(evidence: str, remedy: str) -> Outcome:
-    """It works, or may work, and somebody should look at it."""
+    """Return an outcome that works, or may work, and needs attention."""
     return Outcome(Status.WARN, evidence, remedy)
 
 
 def failed(evidence: str, remedy: str) -> Outcome:
-    """The deployment, or the first job, would fail or lose money."""
+    """Return an outcome with which the deployment or the first job would fail or waste money."""
     return Outcome(Status.FAIL, evidence, remedy)
 
 
 def skipped(evidence: str) -> Outcome:
-    """There was nothing to look at, or it could not be looked at before something else is right."""
+    """Return an outcome for a check that does not apply, or cannot run yet."""
     return Outcome(Status.SKIP, evidence)
 
 
@@ -71,52 +71,52 @@ _GRAVITY = (Status.SKIP, Status.PASS, Status.WARN, Status.FAIL)
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """Put outcomes about several things together: the gravest status, and what was seen of those that have it."""
-    all_of_them = list(outcomes)
-    status = max((one.status for one in all_of_them), key=_GRAVITY.index)
-    such = [one for one in all_of_them if one.status is status]
-    remedies = dict.fromkeys(one.remedy for one in such if one.remedy)
-    return Outcome(status, "; ".join(one.evidence for one in such), ". ".join(remedies))
+    """Combine outcomes: the most severe status, with the evidence of all outcomes that have it."""
+    candidates = list(outcomes)
+    status = max((outcome.status for outcome in candidates), key=_GRAVITY.index)
+    worst_outcomes = [outcome for outcome in candidates if outcome.status is status]
+    remedies = dict.fromkeys(outcome.remedy for outcome in worst_outcomes if outcome.remedy)
+    return Outcome(status, "; ".join(outcome.evidence for outcome in worst_outcomes), ". ".join(remedies))
 
 
 class Subject(Protocol):
-    """What a check is about."""
+    """Subject of a check."""
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Its place: nothing for the account, then the Region, the cluster, and the thing in it."""
+        """Place of the subject: empty for the account, else Region, cluster, and the resource in it."""
 
 
-NeedsT = TypeVar("NeedsT", bound=Subject)
-FactsT = TypeVar("FactsT")
+RequirementsT = TypeVar("RequirementsT", bound=Subject)
+ObservationsT = TypeVar("ObservationsT")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Check(Generic[NeedsT, FactsT]):
-    """One check.
+class Check(Generic[RequirementsT, ObservationsT]):
+    """Check of one requirement.
 
     Attributes:
-        code: Its code of `ultracluster_rules.rules`, whose summary is what holds when it passes.
-        calls: What it asks AWS, as the API spells it.
-        subjects: What of a rollout it is about; nothing when the rollout has no such thing.
-        gather: Asks AWS.
-        judge: Judges what AWS answered, without asking anything.
-        after: Codes of checks that have to pass before, on the same subject or one around it: otherwise this one
+        code: Rule code in `ultracluster_rules.rules`; its summary is the title of the check.
+        calls: API calls that it makes, as IAM actions.
+        subjects: Returns the subjects in a rollout; none if the check does not apply.
+        gather: Reads what is needed from AWS.
+        evaluate: Evaluates the result of `gather`, without calls.
+        after: Codes of checks that have to pass first, on the same subject or one that contains it: otherwise this check
             could only fail for the same reason.
     """
 
     code: str
     calls: tuple[str, ...]
-    subjects: Callable[[RolloutNeeds], Iterable[NeedsT]]
-    gather: Callable[[Reads, NeedsT], FactsT]
-    judge: Callable[[NeedsT, FactsT], Outcome]
+    subjects: Callable[[RolloutRequirements], Iterable[RequirementsT]]
+    gather: Callable[[AwsReader, RequirementsT], ObservationsT]
+    evaluate: Callable[[RequirementsT, ObservationsT], Outcome]
     after: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        """What holds when it passes."""
+        """Title of the check: what holds when it passes."""
         return RULES[self.code].summary
 
 
 AnyCheck = Check[Any, Any]
-"""A check of any subject."""
+"""Check of any subject."""

@@ -1,141 +1,148 @@
-"""Checks of an existing file system: that it can be mounted, is beside the nodes, and lets them in."""
+"""Checks of existing file systems: mountable, close to the nodes, and reachable."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import FileSystemNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import FileSystemRequirements, RolloutRequirements
 
 __all__ = ["FILE_SYSTEM_CHECKS"]
 
-Shown = Mapping[str, Any]
+Description = Mapping[str, Any]
 
 _FILE_SYSTEM: Final = "UC9452"
 
 
-def _systems(rollout: RolloutNeeds) -> Iterator[FileSystemNeeds]:
+def _systems(rollout: RolloutRequirements) -> Iterator[FileSystemRequirements]:
     yield from (cluster.file_system for cluster in rollout.clusters if cluster.file_system is not None)
 
 
-def _system(reads: Reads, needs: FileSystemNeeds) -> Shown | None:
-    answer = reads.find(
+def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Description | None:
+    response = reader.call_or_none(
         "fsx",
-        needs.region,
+        requirements.region,
         "DescribeFileSystems",
         absent=("FileSystemNotFound",),
-        FileSystemIds=[needs.file_system_id],
+        FileSystemIds=[requirements.file_system_id],
     )
-    return answer["FileSystems"][0] if answer and answer["FileSystems"] else None
+    return response["FileSystems"][0] if response and response["FileSystems"] else None
 
 
-def _judge_system(needs: FileSystemNeeds, shown: Shown | None) -> Outcome:
-    """Whether nodes can mount it as the rollout says."""
-    if shown is None:
+def _evaluate_system(requirements: FileSystemRequirements, description: Description | None) -> Outcome:
+    """Check that nodes can mount the file system as the rollout describes it."""
+    if description is None:
         return failed(
-            f"{needs.region} shows this account no {needs.file_system_id}", "Correct file_system_id"
+            f"{requirements.region} has no {requirements.file_system_id} in this account",
+            "Correct file_system_id",
         )
-    if shown.get("FileSystemType") != "LUSTRE":
-        return failed(f"it is of type {shown.get('FileSystemType')}", "Take one of Lustre")
-    mount = shown.get("LustreConfiguration", {}).get("MountName")
-    if mount != needs.mount_name:
+    if description.get("FileSystemType") != "LUSTRE":
         return failed(
-            f"its mount name is {mount}; the rollout says {needs.mount_name}", f"Set mount_name: {mount}"
+            f"it is of type {description.get('FileSystemType')}", "Use an FSx for Lustre file system"
         )
-    state = shown.get("Lifecycle", "")
+    mount = description.get("LustreConfiguration", {}).get("MountName")
+    if mount != requirements.mount_name:
+        return failed(
+            f"its mount name is {mount}; the rollout says {requirements.mount_name}",
+            f"Set mount_name: {mount}",
+        )
+    state = description.get("Lifecycle", "")
     if state in {"AVAILABLE", "UPDATING"}:
         return passed(f"it is {state}, mounted as {mount}")
     if state == "CREATING":
-        return warned("it is CREATING", "Wait until it is AVAILABLE before nodes start: they would not join")
-    return failed(f"it is {state}", "Repair it, or take another one")
+        return warned(
+            "it is CREATING", "Wait until it is AVAILABLE before nodes start; otherwise they do not join"
+        )
+    return failed(f"it is {state}", "Repair it, or use another file system")
 
 
-def _place(reads: Reads, needs: FileSystemNeeds) -> tuple[str, str | None]:
-    shown = _system(reads, needs) or {}
-    subnets = shown.get("SubnetIds", [])
+def _place(reader: AwsReader, requirements: FileSystemRequirements) -> tuple[str, str | None]:
+    description = _system(reader, requirements) or {}
+    subnets = description.get("SubnetIds", [])
     zone = None
     if subnets:
-        answer = reads.find(
+        response = reader.call_or_none(
             "ec2",
-            needs.region,
+            requirements.region,
             "DescribeSubnets",
             absent=("InvalidSubnetID.NotFound",),
             SubnetIds=subnets[:1],
         )
-        zone = answer["Subnets"][0]["AvailabilityZoneId"] if answer and answer["Subnets"] else None
-    return str(shown.get("VpcId", "")), zone
+        zone = response["Subnets"][0]["AvailabilityZoneId"] if response and response["Subnets"] else None
+    return str(description.get("VpcId", "")), zone
 
 
-def _judge_place(needs: FileSystemNeeds, seen: tuple[str, str | None]) -> Outcome:
-    """Whether it is beside the nodes: in their VPC, or no name and no route leads to it, and in their zone."""
-    vpc, zone = seen
-    if needs.vpc_id is None:
+def _evaluate_place(requirements: FileSystemRequirements, evidence: tuple[str, str | None]) -> Outcome:
+    """Check that the file system is in the VPC and zone of the nodes; other VPCs have no DNS name or route to it."""
+    vpc, zone = evidence
+    if requirements.vpc_id is None:
         return failed(
-            f"it is in {vpc}, and the rollout makes a new VPC, from which nothing leads there",
-            f"Set network.vpc_id: {vpc} and a subnet of it",
+            f"it is in {vpc}, and the rollout creates a new VPC, which has no route to it",
+            f"Set network.vpc_id: {vpc} and one of its subnets",
         )
-    if vpc != needs.vpc_id:
+    if vpc != requirements.vpc_id:
         return failed(
-            f"it is in {vpc}, the nodes in {needs.vpc_id}", "Use a subnet of its VPC, or another file system"
+            f"it is in {vpc}, the nodes in {requirements.vpc_id}",
+            "Use a subnet of its VPC, or another file system",
         )
     if zone is None:
-        return warned(f"it is in {vpc}; the zone of its subnet cannot be seen", "Look for it in the console")
-    if zone != needs.zone_id:
+        return warned(f"it is in {vpc}; the zone of its subnet is unknown", "Look it up in the console")
+    if zone != requirements.zone_id:
         return failed(
-            f"it is in {zone}, the nodes in {needs.zone_id}: every byte is paid across zones, and slow",
-            "Use one in the zone of the capacity",
+            f"it is in {zone}, the nodes in {requirements.zone_id}: traffic across zones is slow and billed per GB",
+            "Use a file system in the zone of the capacity",
         )
-    return passed(f"it is in {vpc} and {zone}, as the nodes")
+    return passed(f"it is in {vpc} and {zone}, like the nodes")
 
 
-def _groups(reads: Reads, needs: FileSystemNeeds) -> list[Shown]:
-    interfaces = (_system(reads, needs) or {}).get("NetworkInterfaceIds", [])
+def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Description]:
+    interfaces = (_system(reader, requirements) or {}).get("NetworkInterfaceIds", [])
     if not interfaces:
         return []
-    answer = reads.find(
+    response = reader.call_or_none(
         "ec2",
-        needs.region,
+        requirements.region,
         "DescribeNetworkInterfaces",
         absent=("InvalidNetworkInterfaceID.NotFound",),
         NetworkInterfaceIds=interfaces[:1],
     )
-    if answer is None:
+    if response is None:
         return []
-    ids = [group["GroupId"] for group in answer["NetworkInterfaces"][0].get("Groups", [])]
+    ids = [group["GroupId"] for group in response["NetworkInterfaces"][0].get("Groups", [])]
     if not ids:
         return []
-    found: list[Shown] = reads.ask("ec2", needs.region, "DescribeSecurityGroups", GroupIds=ids)[
-        "SecurityGroups"
-    ]
-    return found
+    groups: list[Description] = reader.call(
+        "ec2", requirements.region, "DescribeSecurityGroups", GroupIds=ids
+    )["SecurityGroups"]
+    return groups
 
 
-def _judge_ports(needs: FileSystemNeeds, groups: list[Shown]) -> Outcome:
-    """Whether its security groups let Lustre in: by the rules that the deployment adds, or by rules that are there."""
+def _evaluate_ports(requirements: FileSystemRequirements, groups: list[Description]) -> Outcome:
+    """Check that its security groups allow Lustre traffic, by existing rules or those that the deployment adds."""
     ids = {group["GroupId"] for group in groups}
     if not groups:
-        return skipped("its network interfaces cannot be seen")
-    if needs.security_group_id is not None:
-        if needs.security_group_id in ids:
-            return passed(f"the deployment adds the rules for the nodes to {needs.security_group_id}")
+        return skipped("its network interfaces are not visible")
+    if requirements.security_group_id is not None:
+        if requirements.security_group_id in ids:
+            return passed(f"the deployment adds rules for the nodes to {requirements.security_group_id}")
         return failed(
-            f"it has {', '.join(sorted(ids))}, not {needs.security_group_id}, which the rules are added to",
+            f"it has {', '.join(sorted(ids))}, not {requirements.security_group_id}, to which the rules are added",
             f"Set file_system.security_group_id: {min(ids)}",
         )
     closed = [f"{low}-{high}" for low, high in LUSTRE_PORTS if not _lets_in(groups, low, high)]
     if not closed:
         return warned(
-            f"{', '.join(sorted(ids))} let somebody in on Lustre's ports; whether these are the nodes is not said",
-            f"Set file_system.security_group_id: {min(ids)}, and the deployment adds the rules",
+            f"{', '.join(sorted(ids))} allow Lustre traffic; whether from the nodes is unknown",
+            f"Set file_system.security_group_id: {min(ids)}, so that the deployment adds the rules",
         )
     return failed(
-        f"{', '.join(sorted(ids))} let nobody in on TCP {', '.join(closed)}",
-        f"Set file_system.security_group_id: {min(ids)}, and the deployment adds the rules",
+        f"{', '.join(sorted(ids))} allow no traffic on TCP {', '.join(closed)}",
+        f"Set file_system.security_group_id: {min(ids)}, so that the deployment adds the rules",
     )
 
 
-def _lets_in(groups: list[Shown], low: int, high: int) -> bool:
+def _lets_in(groups: list[Description], low: int, high: int) -> bool:
     return any(
         rule.get("IpProtocol") == "-1"
         or (
@@ -154,7 +161,7 @@ FILE_SYSTEM_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("fsx:DescribeFileSystems",),
         subjects=_systems,
         gather=_system,
-        judge=_judge_system,
+        evaluate=_evaluate_system,
         after=("UC9404",),
     ),
     Check(
@@ -162,7 +169,7 @@ FILE_SYSTEM_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("fsx:DescribeFileSystems", "ec2:DescribeSubnets"),
         subjects=_systems,
         gather=_place,
-        judge=_judge_place,
+        evaluate=_evaluate_place,
         after=(_FILE_SYSTEM,),
     ),
     Check(
@@ -170,7 +177,7 @@ FILE_SYSTEM_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("fsx:DescribeFileSystems", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroups"),
         subjects=_systems,
         gather=_groups,
-        judge=_judge_ports,
+        evaluate=_evaluate_ports,
         after=(_FILE_SYSTEM,),
     ),
 )

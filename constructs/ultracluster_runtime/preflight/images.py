@@ -9,89 +9,94 @@ from typing import Any, Final
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import ClusterNeeds, ImageNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import (
+    ClusterRequirements,
+    ImageRequirements,
+    RolloutRequirements,
+)
 
 __all__ = ["IMAGE_CHECKS", "Reference", "read_reference"]
 
-Shown = Mapping[str, Any]
+Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9442"
 _REPOSITORY: Final = "UC9446"
-_ARCHITECTURE: Final = "x86_64"  # of every type of the catalogue: Trainium, Inferentia and P instances
+_ARCHITECTURE: Final = "x86_64"  # of all types in the catalog: Trainium, Inferentia and P instances
 
 
 # AMIs
 
 
-def _find(reads: Reads, needs: ClusterNeeds) -> Shown | None:
-    answer = reads.find(
+def _find(reader: AwsReader, requirements: ClusterRequirements) -> Description | None:
+    response = reader.call_or_none(
         "ec2",
-        needs.region,
+        requirements.region,
         "DescribeImages",
         absent=("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable"),
-        ImageIds=[needs.image_id],
+        ImageIds=[requirements.image_id],
         IncludeDeprecated=True,
         IncludeDisabled=True,
     )
-    return answer["Images"][0] if answer and answer["Images"] else None
+    return response["Images"][0] if response and response["Images"] else None
 
 
-def _shown(reads: Reads, needs: ClusterNeeds) -> Shown:
-    return _find(reads, needs) or {}
+def _shown(reader: AwsReader, requirements: ClusterRequirements) -> Description:
+    return _find(reader, requirements) or {}
 
 
-def _judge_ami(needs: ClusterNeeds, shown: Shown | None) -> Outcome:
-    """Whether nodes can be launched from the AMI."""
-    remedy = "Pin another one: `ultracluster ami resolve ROLLOUT --write`"
-    if shown is None:
+def _evaluate_ami(requirements: ClusterRequirements, description: Description | None) -> Outcome:
+    """Check that nodes can be launched from the AMI."""
+    remedy = "Pin another AMI: `ultracluster ami resolve ROLLOUT --write`"
+    if description is None:
         return failed(
-            f"{needs.region} shows this account no {needs.image_id}; an AMI belongs to one Region", remedy
+            f"{requirements.region} has no {requirements.image_id} visible to this account; an AMI exists in one Region only",
+            remedy,
         )
-    if shown.get("State") != "available":
-        return failed(f"{needs.image_id} is {shown.get('State')}", remedy)
-    return passed(f"{needs.image_id} is {shown.get('Name', 'without a name')}")
+    if description.get("State") != "available":
+        return failed(f"{requirements.image_id} is {description.get('State')}", remedy)
+    return passed(f"{requirements.image_id} is {description.get('Name', 'unnamed')}")
 
 
-def _judge_architecture(_: ClusterNeeds, shown: Shown) -> Outcome:
-    """Whether the AMI is for the processors of the nodes."""
-    got = shown.get("Architecture")
+def _evaluate_architecture(_: ClusterRequirements, description: Description) -> Outcome:
+    """Check that the architecture of the AMI matches the nodes."""
+    got = description.get("Architecture")
     if got == _ARCHITECTURE:
         return passed(f"it is for {got}")
-    return failed(f"it is for {got}; the nodes are {_ARCHITECTURE}", f"Pin one for {_ARCHITECTURE}")
+    return failed(f"it is for {got}; the nodes are {_ARCHITECTURE}", f"Pin an AMI for {_ARCHITECTURE}")
 
 
-def _judge_purpose(needs: ClusterNeeds, shown: Shown) -> Outcome:
-    """Whether the AMI looks like one for such nodes: by the tag of what was baked here, else by its name."""
-    name = shown.get("Name", "")
-    if any(tag["Key"] == BAKED_IMAGE_TAG for tag in shown.get("Tags", [])):
-        return passed(f"it was baked by a NeuronAmi: {name}")
-    words = ["ecs", *(["neuron"] if needs.neuron else [])]
+def _evaluate_purpose(requirements: ClusterRequirements, description: Description) -> Outcome:
+    """Check that the AMI is meant for such nodes: by the tag of images built by a NeuronAmi, else by its name."""
+    name = description.get("Name", "")
+    if any(tag["Key"] == BAKED_IMAGE_TAG for tag in description.get("Tags", [])):
+        return passed(f"it was built by a NeuronAmi: {name}")
+    words = ["ecs", *(["neuron"] if requirements.neuron else [])]
     missing = [word for word in words if word not in name.lower()]
     if not missing:
-        return passed(f"its name says {' and '.join(words)}: {name}")
+        return passed(f"its name contains {' and '.join(words)}: {name}")
     return warned(
-        f"its name does not say {' nor '.join(missing)}: {name}",
-        "See that it has the ECS agent, Docker and the drivers that nodes need (docs/images.md); nodes without them "
+        f"its name does not contain {' or '.join(missing)}: {name}",
+        "Check that it has the ECS agent, Docker and the drivers that nodes need (docs/images.md); nodes without them "
         "never join",
     )
 
 
-def _with_now(reads: Reads, needs: ClusterNeeds) -> tuple[Shown, datetime]:
-    return _shown(reads, needs), reads.now
+def _with_now(reader: AwsReader, requirements: ClusterRequirements) -> tuple[Description, datetime]:
+    return _shown(reader, requirements), reader.now
 
 
-def _judge_deprecation(_: ClusterNeeds, seen: tuple[Shown, datetime]) -> Outcome:
-    """Whether its owner still stands behind the AMI."""
-    shown, now = seen
-    text = shown.get("DeprecationTime")
+def _evaluate_deprecation(_: ClusterRequirements, evidence: tuple[Description, datetime]) -> Outcome:
+    """Check that the AMI is not deprecated."""
+    description, now = evidence
+    text = description.get("DeprecationTime")
     if not text:
-        return passed("it has no day of deprecation")
+        return passed("it has no deprecation date")
     if datetime.fromisoformat(text) > now:
-        return passed(f"it is deprecated from {text} on")
+        return passed(f"it will be deprecated on {text}")
     return warned(
-        f"it has been deprecated since {text}: its owner no longer mends it, and may take it away",
-        "Pin a newer one: `ultracluster ami resolve ROLLOUT --write`",
+        f"it has been deprecated since {text}: its owner no longer patches it, and may deregister it",
+        "Pin a newer AMI: `ultracluster ami resolve ROLLOUT --write`",
     )
 
 
@@ -100,13 +105,13 @@ def _judge_deprecation(_: ClusterNeeds, seen: tuple[Shown, datetime]) -> Outcome
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reference:
-    """An image in Amazon ECR.
+    """Image in Amazon ECR.
 
     Attributes:
-        account: The account of the registry.
-        region: Its Region.
-        repository: The repository.
-        image_id: Tag or digest, as ECR's calls take it.
+        account: Account of the registry.
+        region: Region of the registry.
+        repository: Name of the repository.
+        image_id: Tag or digest, in the form of ECR's API.
     """
 
     account: str
@@ -116,29 +121,29 @@ class Reference:
 
 
 def read_reference(image: str) -> Reference | None:
-    """Read an image's name; None if it is not one of a private registry of Amazon ECR."""
-    found = re.fullmatch(ECR_IMAGE, image)
-    if found is None:
+    """Parse an image reference; return None if it is not in a private registry of Amazon ECR."""
+    match = re.fullmatch(ECR_IMAGE, image)
+    if match is None:
         return None
-    digest, tag = found["digest"], found["tag"]
+    digest, tag = match["digest"], match["tag"]
     return Reference(
-        account=found["account"],
-        region=found["region"],
-        repository=found["repository"],
+        account=match["account"],
+        region=match["region"],
+        repository=match["repository"],
         image_id={"imageDigest": digest} if digest else {"imageTag": tag or "latest"},
     )
 
 
-def _images(rollout: RolloutNeeds) -> Iterator[ImageNeeds]:
+def _images(rollout: RolloutRequirements) -> Iterator[ImageRequirements]:
     for cluster in rollout.clusters:
         yield from cluster.images
 
 
-def _repository(reads: Reads, needs: ImageNeeds) -> bool | None:
-    reference = read_reference(needs.image)
+def _repository(reader: AwsReader, requirements: ImageRequirements) -> bool | None:
+    reference = read_reference(requirements.image)
     if reference is None:
         return None
-    answer = reads.find(
+    response = reader.call_or_none(
         "ecr",
         reference.region,
         "DescribeRepositories",
@@ -146,36 +151,36 @@ def _repository(reads: Reads, needs: ImageNeeds) -> bool | None:
         registryId=reference.account,
         repositoryNames=[reference.repository],
     )
-    return answer is not None
+    return response is not None
 
 
-def _judge_repository(needs: ImageNeeds, exists: bool | None) -> Outcome:
-    """Whether the repository of an image is there, and in the Region of the nodes."""
-    reference = read_reference(needs.image)
+def _evaluate_repository(requirements: ImageRequirements, exists: bool | None) -> Outcome:
+    """Check that the repository of an image exists, in the Region of the nodes."""
+    reference = read_reference(requirements.image)
     if reference is None or exists is None:
         return warned(
-            f"{needs.image} is not in a private registry of Amazon ECR; nodes without a NAT gateway reach no other",
-            "Copy it to ECR in the Region, or cache it there (docs/images.md)",
+            f"{requirements.image} is not in a private registry of Amazon ECR; nodes without a NAT gateway reach no other registry",
+            "Copy it to ECR in the Region, or use a pull-through cache (docs/images.md)",
         )
     if not exists:
         return failed(
             f"{reference.account} has no repository {reference.repository} in {reference.region}",
-            "Make it and push the image (TrainingImageRepository does the first)",
+            "Create it and push the image (TrainingImageRepository creates the repository)",
         )
-    if reference.region != needs.region:
+    if reference.region != requirements.region:
         return failed(
-            f"it is in {reference.region}, the nodes in {needs.region}: every node pulls it across Regions, for money, "
-            "and without a NAT gateway not at all",
-            f"Copy it to {needs.region}: ECR replicates repositories",
+            f"it is in {reference.region}, the nodes in {requirements.region}: every node pulls it across Regions, billed per GB, "
+            "and not at all without a NAT gateway",
+            f"Copy it to {requirements.region}: ECR can replicate repositories",
         )
     return passed(f"{reference.repository} is in {reference.region}")
 
 
-def _image(reads: Reads, needs: ImageNeeds) -> Shown | None:
-    reference = read_reference(needs.image)
+def _image(reader: AwsReader, requirements: ImageRequirements) -> Description | None:
+    reference = read_reference(requirements.image)
     if reference is None:
         return {}
-    answer = reads.find(
+    response = reader.call_or_none(
         "ecr",
         reference.region,
         "DescribeImages",
@@ -184,29 +189,29 @@ def _image(reads: Reads, needs: ImageNeeds) -> Shown | None:
         repositoryName=reference.repository,
         imageIds=[reference.image_id],
     )
-    return answer["imageDetails"][0] if answer and answer["imageDetails"] else None
+    return response["imageDetails"][0] if response and response["imageDetails"] else None
 
 
-def _judge_image(_: ImageNeeds, shown: Shown | None) -> Outcome:
-    """Whether nodes can pull the image."""
-    if shown is None:
+def _evaluate_image(_: ImageRequirements, description: Description | None) -> Outcome:
+    """Check that nodes can pull the image."""
+    if description is None:
         return failed(
-            "it is not there; jobs would fail when they start, on paid nodes",
+            "it does not exist; jobs would fail at their start, on paid nodes",
             "Push it, or correct its tag",
         )
-    if not shown:
-        return skipped("only images in Amazon ECR can be looked for")
-    size = int(shown.get("imageSizeInBytes", 0)) / 1e9
-    return passed(f"{shown.get('imageDigest', '')[:19]}, {size:.1f} GB to pull")
+    if not description:
+        return skipped("only images in Amazon ECR can be checked")
+    size = int(description.get("imageSizeInBytes", 0)) / 1e9
+    return passed(f"{description.get('imageDigest', '')[:19]}, {size:.1f} GB to pull")
 
 
-def _ami_check(code: str, judge: Any, gather: Any = _shown) -> AnyCheck:
+def _ami_check(code: str, evaluate: Any, gather: Any = _shown) -> AnyCheck:
     return Check(
         code=code,
         calls=("ec2:DescribeImages",),
         subjects=lambda rollout: rollout.clusters,
         gather=gather,
-        judge=judge,
+        evaluate=evaluate,
         after=(_EXISTS,),
     )
 
@@ -217,18 +222,18 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("ec2:DescribeImages",),
         subjects=lambda rollout: rollout.clusters,
         gather=_find,
-        judge=_judge_ami,
+        evaluate=_evaluate_ami,
         after=("UC9404",),
     ),
-    _ami_check("UC9443", _judge_architecture),
-    _ami_check("UC9444", _judge_purpose),
-    _ami_check("UC9445", _judge_deprecation, _with_now),
+    _ami_check("UC9443", _evaluate_architecture),
+    _ami_check("UC9444", _evaluate_purpose),
+    _ami_check("UC9445", _evaluate_deprecation, _with_now),
     Check(
         code=_REPOSITORY,
         calls=("ecr:DescribeRepositories",),
         subjects=_images,
         gather=_repository,
-        judge=_judge_repository,
+        evaluate=_evaluate_repository,
         after=("UC9404",),
     ),
     Check(
@@ -236,7 +241,7 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("ecr:DescribeImages",),
         subjects=_images,
         gather=_image,
-        judge=_judge_image,
+        evaluate=_evaluate_image,
         after=("UC9404",),
     ),
 )

@@ -1,4 +1,4 @@
-"""Checks of the quotas on accelerated instances: in Capacity Blocks, on demand and Spot."""
+"""Checks of the quotas on accelerated instances: Capacity Blocks, On-Demand and Spot."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -6,110 +6,124 @@ from typing import Any, Final
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_runtime.preflight.check import AnyCheck, Outcome, Status, warned
-from ultracluster_runtime.preflight.quotas import Share, judge_shares, quota_check, quota_value
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import ClusterNeeds, RegionNeeds, SourceNeeds
+from ultracluster_runtime.preflight.quotas import Share, evaluate_shares, quota_check, quota_value
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import (
+    ClusterRequirements,
+    RegionRequirements,
+    SourceRequirements,
+)
 
 __all__ = ["INSTANCE_QUOTA_CHECKS"]
 
 
 def _by_code(
-    sources: Iterable[SourceNeeds], code: Callable[[SourceNeeds], str | None]
-) -> dict[str, list[SourceNeeds]]:
-    found: dict[str, list[SourceNeeds]] = {}
+    sources: Iterable[SourceRequirements], code: Callable[[SourceRequirements], str | None]
+) -> dict[str, list[SourceRequirements]]:
+    grouped: dict[str, list[SourceRequirements]] = {}
     for source in sources:
-        if (known := code(source)) is not None:
-            found.setdefault(known, []).append(source)
-    return found
+        if (quota := code(source)) is not None:
+            grouped.setdefault(quota, []).append(source)
+    return grouped
 
 
-def _block_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
-    blocks = [one for one in needs.sources if one.market_type == "capacity-block"]
+def _block_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
+    blocks = [source for source in requirements.sources if source.market_type == "capacity-block"]
     return [
         Share(
             service="ec2",
             code=code,
-            name=f"vCPUs of {those[0].instance_type} in active Capacity Blocks",
-            value=quota_value(reads, needs.region, "ec2", code),
+            name=f"vCPUs of {members[0].instance_type} in active Capacity Blocks",
+            value=quota_value(reader, requirements.region, "ec2", code),
             used=0,
-            needed=sum(one.all_vcpus for one in those),
+            needed=sum(source.all_vcpus for source in members),
         )
-        for code, those in _by_code(blocks, lambda one: one.block_quota).items()
+        for code, members in _by_code(blocks, lambda source: source.block_quota).items()
     ]
 
 
-def _judge_blocks(needs: RegionNeeds, shares: list[Share]) -> Outcome:
-    """Whether blocks of this size can be bought: those that are, have passed; the next one would not."""
-    outcome = judge_shares(needs, shares)
+def _evaluate_blocks(requirements: RegionRequirements, shares: list[Share]) -> Outcome:
+    """Check that such blocks can be bought. Blocks that are owned are not affected; the next purchase would be."""
+    outcome = evaluate_shares(requirements, shares)
     if outcome.status is Status.FAIL:
-        return warned(
-            f"{outcome.evidence}; blocks that were bought already are not touched by this", outcome.remedy
-        )
+        return warned(f"{outcome.evidence}; blocks that you own are not affected", outcome.remedy)
     return outcome
 
 
-def _instance_shares(reads: Reads, needs: RegionNeeds, *, market: str, code: Any, spot: bool) -> list[Share]:
-    sources = [one for one in needs.sources if one.market_type == market and one.reservation_id is None]
+def _instance_shares(
+    reader: AwsReader, requirements: RegionRequirements, *, market: str, code: Any, spot: bool
+) -> list[Share]:
+    sources = [
+        source
+        for source in requirements.sources
+        if source.market_type == market and source.reservation_id is None
+    ]
     by_code = _by_code(sources, code)
     if not by_code:
         return []
     running = [
         instance
-        for reservation in reads.every(
+        for reservation in reader.list_all(
             "ec2",
-            needs.region,
+            requirements.region,
             "DescribeInstances",
             "Reservations",
             Filters=[{"Name": "instance-state-name", "Values": ["pending", "running"]}],
         )
         for instance in reservation["Instances"]
-        if _counts(instance, spot=spot) and not _is_of(instance, needs.clusters)
+        if _counts(instance, spot=spot) and not _is_of(instance, requirements.clusters)
     ]
     bought = "Spot" if spot else "on-demand"
     return [
         Share(
             service="ec2",
             code=quota,
-            name=f"vCPUs of {bought} {those[0].family} instances",
-            value=quota_value(reads, needs.region, "ec2", quota),
-            used=sum(_vcpus(one) for one in running if one["InstanceType"].startswith(those[0].family)),
-            needed=sum(one.all_vcpus for one in those),
+            name=f"vCPUs of {bought} {members[0].family} instances",
+            value=quota_value(reader, requirements.region, "ec2", quota),
+            used=sum(
+                _vcpus(instance)
+                for instance in running
+                if instance["InstanceType"].startswith(members[0].family)
+            ),
+            needed=sum(source.all_vcpus for source in members),
         )
-        for quota, those in by_code.items()
+        for quota, members in by_code.items()
     ]
 
 
 def _counts(instance: Any, *, spot: bool) -> bool:
-    """Whether an instance counts against this quota; those in Capacity Blocks count against neither."""
+    """Return whether an instance counts against this quota; those in Capacity Blocks count against neither."""
     lifecycle = instance.get("InstanceLifecycle")
     return bool(lifecycle == "spot" if spot else lifecycle is None)
 
 
 def _vcpus(instance: Any) -> int:
-    known = INSTANCE_TYPES.get(instance["InstanceType"])
-    if known is not None:
-        return known.vcpus
+    machine = INSTANCE_TYPES.get(instance["InstanceType"])
+    if machine is not None:
+        return machine.vcpus
     options = instance.get("CpuOptions", {})
     return int(options.get("CoreCount", 0)) * int(options.get("ThreadsPerCore", 1))
 
 
-def _is_of(instance: Any, clusters: Iterable[ClusterNeeds]) -> bool:
+def _is_of(instance: Any, clusters: Iterable[ClusterRequirements]) -> bool:
     names = {cluster.name for cluster in clusters}
     return any(tag["Key"] == CLUSTER_TAG and tag["Value"] in names for tag in instance.get("Tags", []))
 
 
-def _on_demand_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
+def _on_demand_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
     return _instance_shares(
-        reads, needs, market="on-demand", code=lambda one: one.on_demand_quota, spot=False
+        reader, requirements, market="on-demand", code=lambda source: source.on_demand_quota, spot=False
     )
 
 
-def _spot_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
-    return _instance_shares(reads, needs, market="spot", code=lambda one: one.spot_quota, spot=True)
+def _spot_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
+    return _instance_shares(
+        reader, requirements, market="spot", code=lambda source: source.spot_quota, spot=True
+    )
 
 
 INSTANCE_QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    quota_check("UC9411", _block_shares, judge=_judge_blocks),
+    quota_check("UC9411", _block_shares, evaluate=_evaluate_blocks),
     quota_check("UC9412", _on_demand_shares, "ec2:DescribeInstances"),
     quota_check("UC9413", _spot_shares, "ec2:DescribeInstances"),
 )

@@ -1,46 +1,44 @@
-"""The check of orders: that what the ledger says was bought is what the rollout uses."""
+"""Check of purchase orders: the rollout uses what the ledger says was bought."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import OrderNeeds, RolloutNeeds
-from ultracluster_runtime.purchasing.ledger_items import order_key, read_record_item
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import OrderRequirements, RolloutRequirements
+from ultracluster_runtime.purchasing.ledger import order_key, read_record_item
+from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
 
 __all__ = ["ORDER_CHECKS"]
 
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 
-def _orders(rollout: RolloutNeeds) -> Iterator[OrderNeeds]:
+def _orders(rollout: RolloutRequirements) -> Iterator[OrderRequirements]:
     for cluster in rollout.clusters:
         yield from cluster.orders
 
 
-def _item(reads: Reads, needs: OrderNeeds) -> Mapping[str, Any] | None:
-    """The answer of the ledger; None if none is named, and without an ``Item`` if it does not hold the order."""
-    if needs.ledger is None:
+def _item(reader: AwsReader, requirements: OrderRequirements) -> Mapping[str, Any] | None:
+    """Return the response of the ledger: None without a ledger, and without ``Item`` if it has no such order."""
+    if requirements.ledger is None:
         return None
-    table, region = needs.ledger
-    answer = reads.find(
+    table, region = requirements.ledger
+    response = reader.call_or_none(
         "dynamodb",
         region,
         "GetItem",
         absent=("ResourceNotFoundException",),
         TableName=table,
-        Key=order_key(needs.order),
+        Key=order_key(requirements.order),
         ConsistentRead=True,
     )
-    return answer or {}
+    return response or {}
 
 
 def _approved(item: Mapping[str, Any]) -> Record | None:
-    """The order as it was approved; None if somebody edited it."""
+    """Return the order as approved; None if its terms were edited."""
     try:
         record = read_record_item(item)
     except FindingsError:
@@ -48,35 +46,36 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
     return record if order_token(record.order) == record.token else None
 
 
-def _judge_order(needs: OrderNeeds, answer: Mapping[str, Any] | None) -> Outcome:
-    """Whether the order bought the reservation of the rollout, under the terms that were approved."""
-    if answer is None:
+def _evaluate_order(requirements: OrderRequirements, response: Mapping[str, Any] | None) -> Outcome:
+    """Check that the order bought the reservation of the rollout, under the approved terms."""
+    if response is None:
         return warned(
-            f"no ledger is named, so that nobody looked at the order {needs.order}",
-            "Give --ledger and --ledger-region",
+            f"no ledger is specified, so the order {requirements.order} was not checked",
+            "Specify --ledger and --ledger-region",
         )
-    if "Item" not in answer:
+    if "Item" not in response:
         return failed(
-            f"the ledger holds no order {needs.order}", "Name another ledger, or approve the order and buy it"
+            f"the ledger has no order {requirements.order}",
+            "Specify another ledger, or approve and buy the order",
         )
-    record = _approved(answer["Item"])
+    record = _approved(response["Item"])
     if record is None:
         return failed(
-            f"the terms of the order {needs.order} are not those that were approved",
-            "Somebody edited the ledger; approve a new order",
+            f"the terms of the order {requirements.order} differ from the approved ones",
+            "The ledger was edited; approve a new order",
         )
     if record.state not in _BOUGHT:
         return failed(
-            f"the order {needs.order} is {record.state.value}",
-            "`ultracluster capacity status` says why; what is APPROVED is bought by `ultracluster capacity buy`",
+            f"the order {requirements.order} is {record.state.value}",
+            "`ultracluster capacity status` explains why; buy an APPROVED order with `ultracluster capacity buy`",
         )
     bought = ", ".join(record.reservation_ids)
-    if needs.reservation_id not in record.reservation_ids:
+    if requirements.reservation_id not in record.reservation_ids:
         return failed(
-            f"the order {needs.order} bought {bought}; the rollout uses {needs.reservation_id or 'none yet'}",
+            f"the order {requirements.order} bought {bought}; the rollout uses {requirements.reservation_id or 'none yet'}",
             "Write it into the rollout: `ultracluster capacity resolve ROLLOUT --write`",
         )
-    return passed(f"the order {needs.order} bought {bought} and is {record.state.value}")
+    return passed(f"the order {requirements.order} bought {bought} and is {record.state.value}")
 
 
 ORDER_CHECKS: Final[tuple[AnyCheck, ...]] = (
@@ -85,7 +84,7 @@ ORDER_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("dynamodb:GetItem",),
         subjects=_orders,
         gather=_item,
-        judge=_judge_order,
+        evaluate=_evaluate_order,
         after=("UC9401", "UC9402"),
     ),
 )

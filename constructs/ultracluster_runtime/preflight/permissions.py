@@ -1,4 +1,4 @@
-"""Checks of IAM: service-linked roles, and what the roles of the CDK's bootstrap may do."""
+"""Checks of IAM: service-linked roles, and permissions of the CDK bootstrap roles."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RegionNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 
 __all__ = ["PERMISSION_CHECKS", "role_actions"]
 
@@ -17,43 +17,48 @@ _SIMULATE: Final = "iam:SimulatePrincipalPolicy"
 _ACCOUNT: Final = ("UC9401", "UC9402")
 
 
-def _of_account(rollout: RolloutNeeds) -> Iterable[RolloutNeeds]:
+def _of_account(rollout: RolloutRequirements) -> Iterable[RolloutRequirements]:
     return (rollout,)
 
 
-def _with_spot(rollout: RolloutNeeds) -> Iterator[RolloutNeeds]:
+def _with_spot(rollout: RolloutRequirements) -> Iterator[RolloutRequirements]:
     if any(source.market_type == "spot" for cluster in rollout.clusters for source in cluster.sources):
         yield rollout
 
 
-def _with_new_storage(rollout: RolloutNeeds) -> Iterator[RolloutNeeds]:
+def _with_new_storage(rollout: RolloutRequirements) -> Iterator[RolloutRequirements]:
     if any(cluster.file_system is None for cluster in rollout.clusters):
         yield rollout
 
 
-def _role_exists(role: str) -> Callable[[Reads, RolloutNeeds], bool]:
-    def gather(reads: Reads, needs: RolloutNeeds) -> bool:
-        return reads.find("iam", needs.home, "GetRole", absent=_NO_SUCH, RoleName=role) is not None
+def _role_exists(role: str) -> Callable[[AwsReader, RolloutRequirements], bool]:
+    def gather(reader: AwsReader, requirements: RolloutRequirements) -> bool:
+        return (
+            reader.call_or_none("iam", requirements.home, "GetRole", absent=_NO_SUCH, RoleName=role)
+            is not None
+        )
 
     return gather
 
 
-def _judge_role(role: str, service: str, *, made_by: str) -> Callable[[RolloutNeeds, bool], Outcome]:
+def _evaluate_role(
+    role: str, service: str, *, made_by: str
+) -> Callable[[RolloutRequirements, bool], Outcome]:
     command = f"`aws iam create-service-linked-role --aws-service-name {service}`"
 
-    def judge(_: RolloutNeeds, exists: bool) -> Outcome:
+    def evaluate(_: RolloutRequirements, exists: bool) -> Outcome:
         if exists:
-            return passed(f"{role} is there")
+            return passed(f"{role} exists")
         if made_by:
             return warned(
-                f"{role} is not there yet; {made_by} makes it at its first use, if who deploys may",
-                f"Or make it: {command}",
+                f"{role} does not exist yet; {made_by} creates it on first use if the deploying principal may",
+                f"Or create it: {command}",
             )
         return failed(
-            f"{role} is not there, so that no Spot Instance can be requested", f"Make it: {command}"
+            f"{role} does not exist, so Spot Instances cannot be requested", f"Create it: {command}"
         )
 
-    return judge
+    return evaluate
 
 
 def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by: str = "") -> AnyCheck:
@@ -62,7 +67,7 @@ def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by:
         calls=(_ROLE_READ,),
         subjects=subjects,
         gather=_role_exists(role),
-        judge=_judge_role(role, service, made_by=made_by),
+        evaluate=_evaluate_role(role, service, made_by=made_by),
         after=_ACCOUNT,
     )
 
@@ -71,10 +76,10 @@ def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by:
 
 
 def _decisions(
-    reads: Reads, region: str, *, principal: str, actions: Iterable[str], resources: Iterable[str]
+    reader: AwsReader, region: str, *, principal: str, actions: Iterable[str], resources: Iterable[str]
 ) -> dict[str, str] | None:
-    """What IAM says to each action on all of the resources; None if it does not know the principal."""
-    results = reads.find(
+    """Return IAM's decision for each action on all resources; None if it does not know the principal."""
+    results = reader.call_or_none(
         "iam",
         region,
         "SimulatePrincipalPolicy",
@@ -101,52 +106,56 @@ def _role_arn(who: Mapping[str, Any], name: str) -> str:
     return _iam_arn(who, f"role/{name}")
 
 
-def _bootstrap_role(needs: RegionNeeds, who: Mapping[str, Any], purpose: str) -> str:
-    return _role_arn(who, f"cdk-{needs.qualifier}-{purpose}-role-{who['Account']}-{needs.region}")
+def _bootstrap_role(requirements: RegionRequirements, who: Mapping[str, Any], purpose: str) -> str:
+    return _role_arn(
+        who, f"cdk-{requirements.qualifier}-{purpose}-role-{who['Account']}-{requirements.region}"
+    )
 
 
 _ASSUMED: Final = ("deploy", "file-publishing", "lookup")
 
 
-def _assumes(reads: Reads, needs: RegionNeeds) -> tuple[str, dict[str, str] | None]:
-    who = identity(reads, needs.region)
-    arn = str(who["Arn"])
+def _assumes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, dict[str, str] | None]:
+    caller = identity(reader, requirements.region)
+    arn = str(caller["Arn"])
     if re.fullmatch(r"arn:[a-z-]+:iam::[0-9]{12}:root", arn):
         return arn, {"sts:AssumeRole": "allowed"}
     session = re.fullmatch(r"arn:[a-z-]+:sts::[0-9]{12}:assumed-role/([^/]+)/.*", arn)
-    if session:  # the session's ARN leaves out the path of its role
-        role = reads.find("iam", needs.region, "GetRole", absent=_NO_SUCH, RoleName=session[1])
-        arn = role["Role"]["Arn"] if role else _role_arn(who, session[1])
+    if session:  # the session's ARN omits the path of its role
+        role = reader.call_or_none(
+            "iam", requirements.region, "GetRole", absent=_NO_SUCH, RoleName=session[1]
+        )
+        arn = role["Role"]["Arn"] if role else _role_arn(caller, session[1])
     return arn, _decisions(
-        reads,
-        needs.region,
+        reader,
+        requirements.region,
         principal=arn,
         actions=["sts:AssumeRole"],
-        resources=[_bootstrap_role(needs, who, purpose) for purpose in _ASSUMED],
+        resources=[_bootstrap_role(requirements, caller, purpose) for purpose in _ASSUMED],
     )
 
 
-def _judge_assumes(_: RegionNeeds, seen: tuple[str, dict[str, str] | None]) -> Outcome:
-    """Whether the credentials lead to the roles that deploy; the roles' own trust is not simulated."""
-    who, decisions = seen
+def _evaluate_assumes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
+    """Check that the credentials may assume the deployment roles; the trust policies are not simulated."""
+    principal, decisions = result
     if decisions is None:
         return warned(
-            f"IAM cannot simulate {who}",
-            "See that it may assume the cdk-* roles: `cdk deploy` tells at its first call",
+            f"IAM cannot simulate {principal}",
+            "Check that it may assume the cdk-* roles: `cdk deploy` reports it at its first call",
         )
     if all(decision == "allowed" for decision in decisions.values()):
-        return passed(f"{who} may assume the roles for {', '.join(_ASSUMED)}")
+        return passed(f"{principal} may assume the roles for {', '.join(_ASSUMED)}")
     return failed(
-        f"{who} may not assume the roles of the CDK's bootstrap: {', '.join(sorted(set(decisions.values())))}",
-        "Allow it sts:AssumeRole on arn:aws:iam::ACCOUNT:role/cdk-*",
+        f"{principal} may not assume the bootstrap roles of the CDK: {', '.join(sorted(set(decisions.values())))}",
+        "Allow sts:AssumeRole on arn:aws:iam::ACCOUNT:role/cdk-*",
     )
 
 
-def role_actions(needs: RegionNeeds) -> frozenset[str]:
-    """Give the calls that make the main resources of the clusters: without one of them a deployment fails.
+def role_actions(requirements: RegionRequirements) -> frozenset[str]:
+    """Return the actions that create the main resources of the clusters; a deployment fails without any of them.
 
     Args:
-        needs: The clusters.
+        requirements: Requirements of a Region.
     """
     actions = {
         "batch:CreateComputeEnvironment",
@@ -163,55 +172,60 @@ def role_actions(needs: RegionNeeds) -> frozenset[str]:
         "logs:CreateLogGroup",
         "s3:CreateBucket",
     }
-    if any(cluster.new_vpc for cluster in needs.clusters):
+    if any(cluster.new_vpc for cluster in requirements.clusters):
         actions |= {"ec2:CreateSubnet", "ec2:CreateVpc", "ec2:CreateVpcEndpoint"}
-    if any(cluster.file_system is None for cluster in needs.clusters):
+    if any(cluster.file_system is None for cluster in requirements.clusters):
         actions |= {"fsx:CreateFileSystem", "iam:CreateServiceLinkedRole"}
-    if any(source.market_type == "capacity-block" for source in needs.sources):
+    if any(source.market_type == "capacity-block" for source in requirements.sources):
         actions |= {"lambda:CreateFunction", "sns:CreateTopic"}
     return frozenset(actions)
 
 
-# What is asked about where the roles of clusters go: a policy may allow it below their path only.
-_NAMED: Final = "ultracluster-preflight"  # a name of ours that stands for those that CloudFormation chooses
+# Simulated on the role path of the clusters: a policy may allow these below the path only.
+_NAMED: Final = "ultracluster-preflight"  # stands for the names that CloudFormation generates
 _ON_ROLES: Final = ("iam:CreateRole", "iam:PassRole", "iam:PutRolePolicy")
 _ON_PROFILES: Final = ("iam:AddRoleToInstanceProfile", "iam:CreateInstanceProfile")
 
 
-def _makes(reads: Reads, needs: RegionNeeds) -> tuple[str, dict[str, str] | None]:
-    who = identity(reads, needs.region)
-    role = _bootstrap_role(needs, who, "cfn-exec")
-    actions = role_actions(needs)
-    below = sorted({cluster.role_path for cluster in needs.clusters})
-    asked = [(actions, ["*"])]
-    if below != ["/"]:
-        asked = [
+def _makes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, dict[str, str] | None]:
+    identity_response = identity(reader, requirements.region)
+    role = _bootstrap_role(requirements, identity_response, "cfn-exec")
+    actions = role_actions(requirements)
+    paths = sorted({cluster.role_path for cluster in requirements.clusters})
+    queries = [(actions, ["*"])]
+    if paths != ["/"]:
+        queries = [
             (actions.difference(_ON_ROLES, _ON_PROFILES), ["*"]),
-            (frozenset(_ON_ROLES), [_iam_arn(who, f"role{path}{_NAMED}") for path in below]),
-            (frozenset(_ON_PROFILES), [_iam_arn(who, f"instance-profile{path}{_NAMED}") for path in below]),
+            (frozenset(_ON_ROLES), [_iam_arn(identity_response, f"role{path}{_NAMED}") for path in paths]),
+            (
+                frozenset(_ON_PROFILES),
+                [_iam_arn(identity_response, f"instance-profile{path}{_NAMED}") for path in paths],
+            ),
         ]
     decisions: dict[str, str] = {}
-    for some, resources in asked:
-        decided = _decisions(reads, needs.region, principal=role, actions=some, resources=resources)
-        if decided is None:
+    for group, resources in queries:
+        group_decisions = _decisions(
+            reader, requirements.region, principal=role, actions=group, resources=resources
+        )
+        if group_decisions is None:
             return role, None
-        decisions |= decided
+        decisions |= group_decisions
     return role, decisions
 
 
-def _judge_makes(_: RegionNeeds, seen: tuple[str, dict[str, str] | None]) -> Outcome:
-    """Whether CloudFormation may make what clusters are made of."""
-    role, decisions = seen
+def _evaluate_makes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
+    """Check that CloudFormation may create the main resources of clusters."""
+    role, decisions = result
     if decisions is None:
-        return failed(f"there is no role {role}", "Bootstrap again: `cdk bootstrap`")
+        return failed(f"the role {role} does not exist", "Bootstrap again: `cdk bootstrap`")
     denied = sorted(action for action, decision in decisions.items() if decision != "allowed")
     if denied:
         return failed(
             f"{role.rpartition('/')[2]} may not {', '.join(denied)}",
-            "Bootstrap with --cloudformation-execution-policies that allow it; see also its permissions boundary and "
+            "Bootstrap with --cloudformation-execution-policies that allow it; also check its permissions boundary and "
             "the service control policies",
         )
-    return passed(f"{role.rpartition('/')[2]} may make {len(decisions)} of {len(decisions)} main resources")
+    return passed(f"{role.rpartition('/')[2]} may create all {len(decisions)} main resources")
 
 
 PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
@@ -225,17 +239,17 @@ PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
     Check(
         code="UC9409",
         calls=("sts:GetCallerIdentity", _ROLE_READ, _SIMULATE),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=_assumes,
-        judge=_judge_assumes,
+        evaluate=_evaluate_assumes,
         after=("UC9405",),
     ),
     Check(
         code="UC9410",
         calls=("sts:GetCallerIdentity", _SIMULATE),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=_makes,
-        judge=_judge_makes,
+        evaluate=_evaluate_makes,
         after=("UC9405",),
     ),
 )

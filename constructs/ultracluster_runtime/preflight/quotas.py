@@ -1,4 +1,4 @@
-"""Checks of Service Quotas: what the rollout takes, and what is in use, against what the account has.
+"""Checks of service quotas: existing usage plus what the rollout adds, against the quotas of the account.
 
 Those on accelerated instances are in `ultracluster_runtime.preflight.instance_quotas`.
 """
@@ -18,10 +18,14 @@ from ultracluster_runtime.preflight.check import (
     warned,
     worst,
 )
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import ClusterNeeds, RegionNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import (
+    ClusterRequirements,
+    RegionRequirements,
+    RolloutRequirements,
+)
 
-__all__ = ["QUOTA_CHECKS", "Share", "is_deployed", "judge_shares", "quota_check", "quota_value"]
+__all__ = ["QUOTA_CHECKS", "Share", "evaluate_shares", "is_deployed", "quota_check", "quota_value"]
 
 _NO_STACK: Final = ("ValidationError",)
 _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
@@ -29,14 +33,14 @@ _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Share:
-    """One quota, what others use of it, and what the rollout adds.
+    """Usage of one quota.
 
     Attributes:
-        service: The service, as Service Quotas spells it.
-        code: Code of the quota.
-        name: What it counts.
-        value: The quota. None if Service Quotas does not know it.
-        used: What is in use without this rollout.
+        service: Service code in Service Quotas.
+        code: Quota code.
+        name: What the quota limits.
+        value: Value of the quota. None if Service Quotas does not know it.
+        used: Usage without this rollout.
         needed: What the rollout adds.
     """
 
@@ -48,38 +52,44 @@ class Share:
     needed: int
 
 
-def judge_shares(needs: RegionNeeds, shares: Iterable[Share]) -> Outcome:
-    """Whether each quota holds what is used and what is added."""
-    outcomes = [_judge(needs.region, share) for share in shares]
-    return worst(outcomes) if outcomes else skipped("nothing of this rollout counts against it")
+def evaluate_shares(requirements: RegionRequirements, shares: Iterable[Share]) -> Outcome:
+    """Check that each quota covers existing and added usage."""
+    outcomes = [_evaluate(requirements.region, share) for share in shares]
+    return worst(outcomes) if outcomes else skipped("nothing in this rollout counts against it")
 
 
-def _judge(region: str, share: Share) -> Outcome:
+def _evaluate(region: str, share: Share) -> Outcome:
     if share.needed == 0:
-        return skipped(f"{share.name}: nothing is added, what the rollout needs is there")
+        return skipped(f"{share.name}: the rollout adds nothing")
     if share.value is None:
         return warned(
-            f"{share.name}: Service Quotas does not know {share.code} here",
-            "Look at the quotas of the service in the console",
+            f"{share.name}: Service Quotas has no {share.code} here",
+            "Check the quotas of the service in the console",
         )
     together = share.used + share.needed
-    seen = f"{share.name}: {share.used:,} used + {share.needed:,} needed = {together:,} of {share.value:,.0f}"
+    evidence = (
+        f"{share.name}: {share.used:,} used + {share.needed:,} needed = {together:,} of {share.value:,.0f}"
+    )
     if together <= share.value:
-        return passed(seen)
+        return passed(evidence)
     command = quota_request_command(service=share.service, code=share.code, value=together, region=region)
-    return failed(seen, f"Ask for more (days): `{command}`")
+    return failed(evidence, f"Request an increase (takes days): `{command}`")
 
 
-def is_deployed(reads: Reads, region: str, stack: str) -> bool:
-    """Whether a stack is there, so that what it holds is counted as used already."""
-    shown = reads.find("cloudformation", region, "DescribeStacks", absent=_NO_STACK, StackName=stack)
-    return shown is not None and any(one["StackStatus"] not in _GONE for one in shown["Stacks"])
+def is_deployed(reader: AwsReader, region: str, stack: str) -> bool:
+    """Return whether a stack exists, so that its resources are part of the existing usage."""
+    description = reader.call_or_none(
+        "cloudformation", region, "DescribeStacks", absent=_NO_STACK, StackName=stack
+    )
+    return description is not None and any(
+        stack_description["StackStatus"] not in _GONE for stack_description in description["Stacks"]
+    )
 
 
-def quota_value(reads: Reads, region: str, service: str, code: str) -> float | None:
-    """The quota of the account; AWS's default where the account has none of its own."""
+def quota_value(reader: AwsReader, region: str, service: str, code: str) -> float | None:
+    """Return the applied quota of the account, else AWS's default; None if neither is known."""
     for operation in ("GetServiceQuota", "GetAWSDefaultServiceQuota"):
-        answer = reads.find(
+        response = reader.call_or_none(
             "service-quotas",
             region,
             operation,
@@ -87,21 +97,25 @@ def quota_value(reads: Reads, region: str, service: str, code: str) -> float | N
             ServiceCode=service,
             QuotaCode=code,
         )
-        if answer is not None:
-            return float(answer["Quota"]["Value"])
+        if response is not None:
+            return float(response["Quota"]["Value"])
     return None
 
 
-def _share(reads: Reads, region: str, quota: ServiceQuota, *, used: int, needed: int) -> Share:
-    value = quota_value(reads, region, quota.service, quota.code)
+def _share(reader: AwsReader, region: str, quota: ServiceQuota, *, used: int, needed: int) -> Share:
+    value = quota_value(reader, region, quota.service, quota.code)
     return Share(
         service=quota.service, code=quota.code, name=quota.name, value=value, used=used, needed=needed
     )
 
 
-def _new(reads: Reads, needs: RegionNeeds, stack: int) -> list[ClusterNeeds]:
-    """The clusters whose stack of this number is not there yet."""
-    return [one for one in needs.clusters if not is_deployed(reads, one.region, one.stacks[stack])]
+def _new(reader: AwsReader, requirements: RegionRequirements, stack: int) -> list[ClusterRequirements]:
+    """Return the clusters whose stack at this index does not exist yet."""
+    return [
+        cluster
+        for cluster in requirements.clusters
+        if not is_deployed(reader, cluster.region, cluster.stacks[stack])
+    ]
 
 
 _NETWORK, _STORAGE, _CLUSTER = range(3)
@@ -111,50 +125,54 @@ def _counted(
     quota: ServiceQuota,
     stack: int,
     listing: tuple[str, str, str],
-    needed: Callable[[ClusterNeeds], int],
+    needed: Callable[[ClusterRequirements], int],
     **parameters: Any,
-) -> Callable[[Reads, RegionNeeds], list[Share]]:
+) -> Callable[[AwsReader, RegionRequirements], list[Share]]:
     service, operation, key = listing
 
-    def gather(reads: Reads, needs: RegionNeeds) -> list[Share]:
-        used = len(reads.every(service, needs.region, operation, key, **parameters))
-        wanted = sum(needed(cluster) for cluster in _new(reads, needs, stack))
-        return [_share(reads, needs.region, quota, used=used, needed=wanted)]
+    def gather(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
+        used = len(reader.list_all(service, requirements.region, operation, key, **parameters))
+        added = sum(needed(cluster) for cluster in _new(reader, requirements, stack))
+        return [_share(reader, requirements.region, quota, used=used, needed=added)]
 
     return gather
 
 
-def _interface_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
-    """One share for each zone: AWS enforces this quota in each zone of a Region."""
-    shown = reads.ask("ec2", needs.region, "DescribeAvailabilityZones", AllAvailabilityZones=True)
-    names = {zone["ZoneId"]: zone["ZoneName"] for zone in shown["AvailabilityZones"]}
-    interfaces = reads.every("ec2", needs.region, "DescribeNetworkInterfaces", "NetworkInterfaces")
-    new = _new(reads, needs, _CLUSTER)
+def _interface_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
+    """Return a share per zone: AWS enforces this quota in each zone of a Region."""
+    description = reader.call(
+        "ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True
+    )
+    names = {zone["ZoneId"]: zone["ZoneName"] for zone in description["AvailabilityZones"]}
+    interfaces = reader.list_all("ec2", requirements.region, "DescribeNetworkInterfaces", "NetworkInterfaces")
+    new = _new(reader, requirements, _CLUSTER)
     shares = []
-    for zone_id in dict.fromkeys(cluster.zone_id for cluster in needs.clusters):
-        used = sum(one.get("AvailabilityZone") == names.get(zone_id) for one in interfaces)
-        wanted = sum(cluster.interfaces for cluster in new if cluster.zone_id == zone_id)
-        share = _share(reads, needs.region, SERVICE_QUOTAS["network-interfaces"], used=used, needed=wanted)
+    for zone_id in dict.fromkeys(cluster.zone_id for cluster in requirements.clusters):
+        used = sum(interface.get("AvailabilityZone") == names.get(zone_id) for interface in interfaces)
+        added = sum(cluster.interfaces for cluster in new if cluster.zone_id == zone_id)
+        share = _share(
+            reader, requirements.region, SERVICE_QUOTAS["network-interfaces"], used=used, needed=added
+        )
         shares.append(replace(share, name=f"network interfaces in {zone_id}"))
     return shares
 
 
-def _storage_shares(reads: Reads, needs: RegionNeeds) -> list[Share]:
+def _storage_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
     shares = []
-    new = _new(reads, needs, _STORAGE)
-    systems = reads.every("fsx", needs.region, "DescribeFileSystems", "FileSystems")
+    new = _new(reader, requirements, _STORAGE)
+    systems = reader.list_all("fsx", requirements.region, "DescribeFileSystems", "FileSystems")
     for quota, kinds in (
         (SERVICE_QUOTAS["lustre-persistent-2"], {"PERSISTENT_2"}),
         (SERVICE_QUOTAS["lustre-scratch"], {"SCRATCH_1", "SCRATCH_2"}),
     ):
-        wanted = sum(one.storage_gib for one in new if one.storage_quota == quota.code)
+        added = sum(item.storage_gib for item in new if item.storage_quota == quota.code)
         used = sum(
-            int(one.get("StorageCapacity", 0))
-            for one in systems
-            if one.get("LustreConfiguration", {}).get("DeploymentType") in kinds
+            int(item.get("StorageCapacity", 0))
+            for item in systems
+            if item.get("LustreConfiguration", {}).get("DeploymentType") in kinds
         )
-        if any(one.storage_quota == quota.code for one in needs.clusters):
-            shares.append(_share(reads, needs.region, quota, used=used, needed=wanted))
+        if any(item.storage_quota == quota.code for item in requirements.clusters):
+            shares.append(_share(reader, requirements.region, quota, used=used, needed=added))
     return [replace(share, name=f"GiB of {share.name}") for share in shares]
 
 
@@ -162,21 +180,21 @@ _READ_QUOTA: Final = ("service-quotas:GetServiceQuota", "service-quotas:GetAWSDe
 _READ_STACKS: Final = "cloudformation:DescribeStacks"
 
 
-def quota_check(code: str, gather: Any, *calls: str, judge: Any = judge_shares) -> AnyCheck:
-    """Make the check of quotas in each Region.
+def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_shares) -> AnyCheck:
+    """Create the check of a quota in each Region.
 
     Args:
-        code: Its code.
-        gather: Gives the shares of a Region.
-        *calls: What that asks beside the quotas themselves.
-        judge: Judges the shares. Default: each has to hold.
+        code: Rule code of the check.
+        gather: Returns the shares of a Region.
+        *calls: API calls that `gather` makes in addition to those of Service Quotas.
+        evaluate: Evaluates the shares. Default: each share must fit its quota.
     """
     return Check(
         code=code,
         calls=(*_READ_QUOTA, *calls),
-        subjects=RolloutNeeds.regions,
+        subjects=RolloutRequirements.regions,
         gather=gather,
-        judge=judge,
+        evaluate=evaluate,
         after=("UC9404",),
     )
 

@@ -1,4 +1,4 @@
-"""All checks, in the order of their codes."""
+"""All checks, ordered by code."""
 
 from typing import Final
 
@@ -30,4 +30,4 @@ CHECKS: Final[tuple[AnyCheck, ...]] = (
     *FILE_SYSTEM_CHECKS,
     *ORDER_CHECKS,
 )
-"""Every check. One that others wait for stands before them."""
+"""All checks. A check comes after those it depends on."""

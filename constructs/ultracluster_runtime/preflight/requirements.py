@@ -1,4 +1,4 @@
-"""What a rollout needs of an account, in plain values: what checks are about."""
+"""Requirements of a rollout as plain values: the subjects of checks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,41 +6,41 @@ from datetime import datetime
 from typing import Literal
 
 __all__ = [
-    "BucketNeeds",
-    "ClusterNeeds",
-    "FileSystemNeeds",
-    "ImageNeeds",
-    "KeyNeeds",
-    "OrderNeeds",
-    "RegionNeeds",
-    "RolloutNeeds",
-    "SourceNeeds",
-    "SubnetNeeds",
+    "BucketRequirements",
+    "ClusterRequirements",
+    "FileSystemRequirements",
+    "ImageRequirements",
+    "KeyRequirements",
+    "OrderRequirements",
+    "RegionRequirements",
+    "RolloutRequirements",
+    "SourceRequirements",
+    "SubnetRequirements",
 ]
 
 Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SourceNeeds:
-    """One source of capacity of a cluster.
+class SourceRequirements:
+    """Capacity source of a cluster.
 
     Attributes:
-        key: Region, cluster and what names the source: its reservation, its resource group, or how it is bought.
-        zone_id: Zone id of the cluster.
+        key: Region, cluster and name of the source: its reservation, its resource group, or its market type.
+        zone_id: Zone ID of the cluster.
         instance_type: Name of the instance type.
-        family: What the names of all types that count against the same quotas begin with, such as ``trn``.
+        family: Common prefix of all instance types that count against the same quotas, such as ``trn``.
         vcpus: vCPUs of one instance.
-        nodes: Most nodes from this source.
-        market_type: How it is bought.
-        reservation_id: Its reservation. None for capacity without one.
-        resource_group_arn: Its resource group of reservations. None without.
-        placement_group: Name of the placement group that the reservation was made inside. None: outside any.
-        start: When the rollout says that it starts. None: not said.
-        end: When the rollout says that it ends. None: not said.
-        block_quota: Code of the quota on Capacity Blocks of the type. None where it is not known.
-        on_demand_quota: Code of the quota on On-Demand Instances of the type. None where it is not known.
-        spot_quota: Code of the quota on Spot Instances of the type. None where it is not known.
+        nodes: Maximum number of nodes from this source.
+        market_type: Market type.
+        reservation_id: Reservation. None without one.
+        resource_group_arn: Resource group of reservations. None without one.
+        placement_group: Name of the placement group of the reservation. None without one.
+        start: Start of the capacity in the rollout. None if not specified.
+        end: End of the capacity in the rollout. None if not specified.
+        block_quota: Quota code for Capacity Blocks of the type. None if unknown.
+        on_demand_quota: Quota code for On-Demand Instances of the type. None if unknown.
+        spot_quota: Quota code for Spot Instances of the type. None if unknown.
     """
 
     key: Key
@@ -61,29 +61,29 @@ class SourceNeeds:
 
     @property
     def region(self) -> str:
-        """Its Region."""
+        """Region of the cluster."""
         return self.key[0]
 
     @property
     def all_vcpus(self) -> int:
-        """The vCPUs of all its nodes."""
+        """Total vCPUs of all nodes."""
         return self.nodes * self.vcpus
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SubnetNeeds:
-    """An existing subnet that nodes are launched into.
+class SubnetRequirements:
+    """Existing subnet of the nodes.
 
     Attributes:
         key: Region, cluster and subnet.
-        subnet_id: Its id.
-        vpc_id: Its VPC, as the rollout says.
-        zone_id: Zone id of the cluster.
-        addresses: Addresses that the cluster takes from it.
-        services: Services that nodes call, as in the names of endpoints, such as ``ecr.api``.
-        security_group_id: An existing group of the nodes. None for a new one.
+        subnet_id: ID of the subnet.
+        vpc_id: VPC in the rollout.
+        zone_id: Zone ID of the cluster.
+        addresses: Number of addresses that the cluster uses.
+        services: Services that nodes call, as in endpoint names, such as ``ecr.api``.
+        security_group_id: Existing security group of the nodes. None for a new one.
         adds_efa_rules: Whether the deployment adds the rules for EFA to that group.
-        stack: The stack that makes the nodes, which take addresses once it is there.
+        stack: Stack that creates the nodes.
     """
 
     key: Key
@@ -98,17 +98,17 @@ class SubnetNeeds:
 
     @property
     def region(self) -> str:
-        """Its Region."""
+        """Region of the cluster."""
         return self.key[0]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ImageNeeds:
-    """A container image of a job.
+class ImageRequirements:
+    """Container image of a job.
 
     Attributes:
         key: Region, cluster and image.
-        image: The reference, as the job definition has it.
+        image: Image reference in the job definition.
     """
 
     key: Key
@@ -121,13 +121,13 @@ class ImageNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BucketNeeds:
-    """An existing bucket.
+class BucketRequirements:
+    """Existing bucket.
 
     Attributes:
         key: Region, cluster and bucket.
-        name: Its name.
-        joined: Whether a folder of the file system is joined with it, for which FSx wants it in its Region.
+        name: Name of the bucket.
+        joined: Whether a folder of the file system is linked to it; FSx requires it in the same Region then.
     """
 
     key: Key
@@ -141,12 +141,12 @@ class BucketNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KeyNeeds:
-    """A KMS key of one's own.
+class KeyRequirements:
+    """Customer managed KMS key.
 
     Attributes:
         key: Region, cluster and ARN.
-        arn: Its ARN.
+        arn: ARN of the key.
     """
 
     key: Key
@@ -159,14 +159,14 @@ class KeyNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OrderNeeds:
-    """An order that buys capacity.
+class OrderRequirements:
+    """Purchase order for capacity.
 
     Attributes:
         key: Region, cluster and order.
-        order: Its name.
-        reservation_id: The reservation that the rollout uses for it. None until it is written there.
-        ledger: Table and Region of the ledger. None if none is named.
+        order: Name of the order.
+        reservation_id: Reservation that the rollout uses for it. None if not resolved yet.
+        ledger: Table and Region of the ledger. None without one.
     """
 
     key: Key
@@ -176,16 +176,16 @@ class OrderNeeds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FileSystemNeeds:
-    """An existing file system.
+class FileSystemRequirements:
+    """Existing file system.
 
     Attributes:
         key: Region, cluster and file system.
-        file_system_id: Its id.
-        mount_name: Its mount name, as the rollout says.
-        zone_id: Zone id of the cluster.
-        vpc_id: The existing VPC of the nodes. None for a new one, which cannot reach it without more.
-        security_group_id: The group that the deployment adds rules for the nodes to. None: no rules are added.
+        file_system_id: ID of the file system.
+        mount_name: Mount name in the rollout.
+        zone_id: Zone ID of the cluster.
+        vpc_id: Existing VPC of the nodes. None for a new one, which has no route to the file system.
+        security_group_id: Group to which the deployment adds rules for the nodes. None: no rules are added.
     """
 
     key: Key
@@ -197,36 +197,36 @@ class FileSystemNeeds:
 
     @property
     def region(self) -> str:
-        """Its Region."""
+        """Region of the cluster."""
         return self.key[0]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ClusterNeeds:
-    """One cluster.
+class ClusterRequirements:
+    """Requirements of one cluster.
 
     Attributes:
-        region: Its Region.
-        name: Its name.
-        account: The account that the rollout pins it to. None: that of the credentials.
-        zone_id: Its zone.
-        instance_type: Name of its instance type.
-        image_id: Its AMI.
-        neuron: Whether its nodes have Neuron.
-        sources: Its capacity, at least one.
-        compilers: Small on-demand nodes that compile before the paid job starts.
-        interfaces: Network interfaces of its nodes, their tasks and its endpoints.
-        compute_environments: Compute environments of AWS Batch.
-        queues: Job queues.
-        new_vpc: Whether it gets a VPC of its own.
-        storage_quota: Code of the quota that its new file system counts against. None without one.
-        storage_gib: GiB that count against it.
-        subnet: Its existing subnet. None for a new one.
-        file_system: Its existing file system. None for a new one.
-        buckets: Its existing buckets.
-        keys: KMS keys of one's own.
+        region: Region of the cluster.
+        name: Name of the cluster.
+        account: Account that the rollout pins it to. None for the account of the credentials.
+        zone_id: Zone ID of the cluster.
+        instance_type: Name of the instance type.
+        image_id: AMI of the nodes.
+        neuron: Whether the nodes have Neuron devices.
+        sources: Capacity sources, at least one.
+        compilers: Small On-Demand nodes that compile before the paid job starts.
+        interfaces: Number of network interfaces of nodes, tasks and endpoints.
+        compute_environments: Number of AWS Batch compute environments.
+        queues: Number of job queues.
+        new_vpc: Whether it gets its own VPC.
+        storage_quota: Quota code for its new file system. None without one.
+        storage_gib: GiB that count against that quota.
+        subnet: Existing subnet. None for a new one.
+        file_system: Existing file system. None for a new one.
+        buckets: Existing buckets.
+        keys: Customer managed KMS keys.
         images: Container images of its jobs.
-        orders: Orders that buy its capacity.
+        orders: Purchase orders for its capacity.
         stacks: Names of its stacks: network, storage, cluster.
         role_path: IAM path of its roles.
     """
@@ -238,74 +238,74 @@ class ClusterNeeds:
     instance_type: str
     image_id: str
     neuron: bool
-    sources: tuple[SourceNeeds, ...]
-    compilers: tuple[SourceNeeds, ...]
+    sources: tuple[SourceRequirements, ...]
+    compilers: tuple[SourceRequirements, ...]
     interfaces: int
     compute_environments: int
     queues: int
     new_vpc: bool
     storage_quota: str | None
     storage_gib: int
-    subnet: SubnetNeeds | None
-    file_system: FileSystemNeeds | None
-    buckets: tuple[BucketNeeds, ...]
-    keys: tuple[KeyNeeds, ...]
-    images: tuple[ImageNeeds, ...]
-    orders: tuple[OrderNeeds, ...]
+    subnet: SubnetRequirements | None
+    file_system: FileSystemRequirements | None
+    buckets: tuple[BucketRequirements, ...]
+    keys: tuple[KeyRequirements, ...]
+    images: tuple[ImageRequirements, ...]
+    orders: tuple[OrderRequirements, ...]
     stacks: tuple[str, str, str]
     role_path: str = "/"
 
     @property
     def key(self) -> Key:
-        """Its place."""
+        """Region and name."""
         return (self.region, self.name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RegionNeeds:
-    """The clusters of a rollout in one Region.
+class RegionRequirements:
+    """Requirements of a rollout in one Region.
 
     Attributes:
         region: The Region.
-        clusters: Its clusters, at least one.
-        qualifier: Of the CDK's bootstrap there.
+        clusters: Clusters in the Region, at least one.
+        qualifier: Bootstrap qualifier of the CDK.
     """
 
     region: str
-    clusters: tuple[ClusterNeeds, ...]
+    clusters: tuple[ClusterRequirements, ...]
     qualifier: str
 
     @property
     def key(self) -> Key:
-        """Its place."""
+        """The Region."""
         return (self.region,)
 
     @property
-    def sources(self) -> tuple[SourceNeeds, ...]:
-        """All capacity of its clusters, that for compiling included."""
+    def sources(self) -> tuple[SourceRequirements, ...]:
+        """Capacity sources of all clusters, including those for compilation."""
         return tuple(source for cluster in self.clusters for source in (*cluster.sources, *cluster.compilers))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RolloutNeeds:
-    """All clusters that are looked at.
+class RolloutRequirements:
+    """Requirements of a rollout.
 
     Attributes:
-        clusters: The clusters, at least one.
-        qualifier: Of the CDK's bootstrap. Default: the CDK's own.
+        clusters: Clusters to check, at least one.
+        qualifier: Bootstrap qualifier of the CDK. Default: the CDK's default.
     """
 
-    clusters: tuple[ClusterNeeds, ...]
+    clusters: tuple[ClusterRequirements, ...]
     qualifier: str = "hnb659fds"
 
     @property
     def key(self) -> Key:
-        """Nothing: it is about the account."""
+        """Empty: the subject is the account."""
         return ()
 
     @property
     def home(self) -> str:
-        """The Region to ask what is the same in all: one that no account can switch off."""
+        """Region for global queries: one that no account can disable."""
         region = self.clusters[0].region
         homes = {
             "cn-": "cn-north-1",
@@ -316,8 +316,8 @@ class RolloutNeeds:
         }
         return next((home for start, home in homes.items() if region.startswith(start)), "us-east-1")
 
-    def regions(self) -> Iterator[RegionNeeds]:
-        """Give its Regions, each with its clusters."""
+    def regions(self) -> Iterator[RegionRequirements]:
+        """Yield the Regions with their clusters."""
         for region in dict.fromkeys(cluster.region for cluster in self.clusters):
-            there = tuple(cluster for cluster in self.clusters if cluster.region == region)
-            yield RegionNeeds(region=region, clusters=there, qualifier=self.qualifier)
+            clusters = tuple(cluster for cluster in self.clusters if cluster.region == region)
+            yield RegionRequirements(region=region, clusters=clusters, qualifier=self.qualifier)

@@ -1,20 +1,21 @@
-"""Checks of reservations: that each exists, and is what the rollout takes it for."""
+"""Checks of reservations: they exist and match the rollout."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import RolloutNeeds, SourceNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import RolloutRequirements, SourceRequirements
 
-__all__ = ["RESERVATION_CHECKS", "judge_count", "judge_state", "judge_window"]
+__all__ = ["RESERVATION_CHECKS", "evaluate_count", "evaluate_state", "evaluate_window"]
 
-Shown = Mapping[str, Any]
+Description = Mapping[str, Any]
 
 _DESCRIBE: Final = "ec2:DescribeCapacityReservations"
 _EXISTS: Final = "UC9422"
-# The size of a block that has not started: EC2 shows it as a tag until then (EC2 User Guide, viewing Capacity Blocks).
+# Size of a block that has not started; until then EC2 shows it only in this tag:
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-view.html
 _PURCHASED: Final = "aws:ec2capacityreservation:incrementalRequestedQuantity"
 _LINUX: Final = "Linux/UNIX"
 _USABLE: Final = frozenset({"active", "scheduled"})
@@ -22,123 +23,128 @@ _ON_THE_WAY: Final = frozenset({"assessing", "delayed", "payment-pending", "pend
 _SOON: Final = timedelta(hours=12)
 
 
-def _reserved(rollout: RolloutNeeds) -> Iterator[SourceNeeds]:
+def _reserved(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
     for cluster in rollout.clusters:
         yield from (source for source in cluster.sources if source.reservation_id is not None)
 
 
-def _find(reads: Reads, needs: SourceNeeds) -> Shown | None:
-    answer = reads.find(
+def _find(reader: AwsReader, requirements: SourceRequirements) -> Description | None:
+    response = reader.call_or_none(
         "ec2",
-        needs.region,
+        requirements.region,
         "DescribeCapacityReservations",
         absent=("InvalidCapacityReservationId.NotFound",),
-        CapacityReservationIds=[needs.reservation_id],
+        CapacityReservationIds=[requirements.reservation_id],
     )
-    return next(iter(answer["CapacityReservations"]), None) if answer else None
+    return next(iter(response["CapacityReservations"]), None) if response else None
 
 
-def _shown(reads: Reads, needs: SourceNeeds) -> Shown:
-    return _find(reads, needs) or {}
+def _shown(reader: AwsReader, requirements: SourceRequirements) -> Description:
+    return _find(reader, requirements) or {}
 
 
-def _judge_exists(needs: SourceNeeds, shown: Shown | None) -> Outcome:
-    """Whether the account sees the reservation."""
-    if shown is None:
+def _evaluate_exists(requirements: SourceRequirements, description: Description | None) -> Outcome:
+    """Check that the account can see the reservation."""
+    if description is None:
         return failed(
-            f"{needs.region} shows this account no reservation {needs.reservation_id}",
+            f"{requirements.region} has no reservation {requirements.reservation_id} visible to this account",
             "Look for it in other Regions and accounts: `aws ec2 describe-capacity-reservations`",
         )
-    return passed(f"{needs.reservation_id} is {shown['State']}")
+    return passed(f"{requirements.reservation_id} is {description['State']}")
 
 
-def _judge_zone(needs: SourceNeeds, shown: Shown) -> Outcome:
-    """Whether it is in the zone of the cluster, by zone id."""
-    got = shown.get("AvailabilityZoneId", "")
-    if got == needs.zone_id:
+def _evaluate_zone(requirements: SourceRequirements, description: Description) -> Outcome:
+    """Check that the reservation is in the zone of the cluster, by zone ID."""
+    got = description.get("AvailabilityZoneId", "")
+    if got == requirements.zone_id:
         return passed(f"it is in {got}")
     return failed(
-        f"it is in {got or 'an unknown zone'}; the cluster in {needs.zone_id}", f"Set zone_id: {got}"
+        f"it is in {got or 'an unknown zone'}; the cluster is in {requirements.zone_id}",
+        f"Set zone_id: {got}",
     )
 
 
-def _judge_type(needs: SourceNeeds, shown: Shown) -> Outcome:
-    """Whether it is of the type of the nodes."""
-    got = shown.get("InstanceType", "")
-    if got == needs.instance_type:
-        return passed(f"it is of {got}")
-    return failed(f"it is of {got}; the nodes are {needs.instance_type}", f"Set instance_type: {got}")
+def _evaluate_type(requirements: SourceRequirements, description: Description) -> Outcome:
+    """Check that the reservation has the instance type of the nodes."""
+    got = description.get("InstanceType", "")
+    if got == requirements.instance_type:
+        return passed(f"it is for {got}")
+    return failed(f"it is for {got}; the nodes are {requirements.instance_type}", f"Set instance_type: {got}")
 
 
-def _judge_platform(_: SourceNeeds, shown: Shown) -> Outcome:
-    """Whether it is for the platform of the AMIs of nodes."""
-    got = shown.get("InstancePlatform", "")
+def _evaluate_platform(_: SourceRequirements, description: Description) -> Outcome:
+    """Check that the platform of the reservation matches that of the AMI."""
+    got = description.get("InstancePlatform", "")
     if got == _LINUX:
         return passed(f"it is for {got}")
     return failed(
-        f"it is for {got}; the AMIs of nodes are {_LINUX}, and EC2 compares the two", f"Use one for {_LINUX}"
+        f"it is for {got}; the AMIs of nodes are {_LINUX}, and EC2 requires a match",
+        f"Use a reservation for {_LINUX}",
     )
 
 
-def judge_count(needs: SourceNeeds, shown: Shown) -> Outcome:
-    """Whether it holds all nodes, and whether others use it."""
-    tags = {tag["Key"]: tag["Value"] for tag in shown.get("Tags", [])}
-    total = int(shown.get("TotalInstanceCount", 0))
-    if shown.get("State") == "scheduled" and tags.get(_PURCHASED, "").isdecimal():
+def evaluate_count(requirements: SourceRequirements, description: Description) -> Outcome:
+    """Check that the reservation holds all nodes, and not more."""
+    tags = {tag["Key"]: tag["Value"] for tag in description.get("Tags", [])}
+    total = int(description.get("TotalInstanceCount", 0))
+    if description.get("State") == "scheduled" and tags.get(_PURCHASED, "").isdecimal():
         total = max(total, int(tags[_PURCHASED]))
-    if total < needs.nodes:
+    if total < requirements.nodes:
         return failed(
-            f"it holds {total} instances; the cluster takes {needs.nodes}",
-            f"Set nodes: {total}, or extend what is reserved",
+            f"it holds {total} instances; the cluster needs {requirements.nodes}",
+            f"Set nodes: {total}, or reserve more",
         )
-    if total > needs.nodes:
+    if total > requirements.nodes:
         return warned(
-            f"it holds {total} instances; the cluster takes {needs.nodes}: {total - needs.nodes} are paid and idle",
+            f"it holds {total} instances; the cluster uses {requirements.nodes}: {total - requirements.nodes} are paid and idle",
             f"Set nodes: {total}, unless another cluster uses the rest",
         )
-    return passed(f"it holds {total} instances, as many as the cluster takes")
+    return passed(f"it holds {total} instances, as many as the cluster uses")
 
 
-def _judge_free(needs: SourceNeeds, shown: Shown) -> Outcome:
-    """Whether its instances are there to be used."""
-    if shown.get("State") != "active":
-        return skipped(f"it is {shown.get('State')}, so that nothing can be in use")
-    free, total = int(shown.get("AvailableInstanceCount", 0)), int(shown.get("TotalInstanceCount", 0))
-    if free >= needs.nodes:
+def _evaluate_free(requirements: SourceRequirements, description: Description) -> Outcome:
+    """Check that the instances of the reservation are free."""
+    if description.get("State") != "active":
+        return skipped(f"it is {description.get('State')}, so no instances can be in use")
+    free, total = (
+        int(description.get("AvailableInstanceCount", 0)),
+        int(description.get("TotalInstanceCount", 0)),
+    )
+    if free >= requirements.nodes:
         return passed(f"{free} of {total} instances are free")
     return warned(
-        f"{free} of {total} instances are free; the cluster takes {needs.nodes}",
-        "If they are not nodes of this cluster, find who uses them: `aws ec2 describe-instances --filters "
-        f"Name=capacity-reservation-id,Values={needs.reservation_id} --region {needs.region}`",
+        f"{free} of {total} instances are free; the cluster needs {requirements.nodes}",
+        "If the others are not nodes of this cluster, find out who uses them: `aws ec2 describe-instances --filters "
+        f"Name=capacity-reservation-id,Values={requirements.reservation_id} --region {requirements.region}`",
     )
 
 
-def judge_state(_: SourceNeeds, shown: Shown) -> Outcome:
-    """Whether it can be used, now or from its start."""
-    state = shown.get("State", "")
+def evaluate_state(_: SourceRequirements, description: Description) -> Outcome:
+    """Check that the reservation is usable, now or from its start."""
+    state = description.get("State", "")
     if state in _USABLE:
         return passed(f"it is {state}")
     if state in _ON_THE_WAY:
         return warned(
-            f"it is {state}", "Nodes can be launched once it is active; look again before you submit jobs"
+            f"it is {state}", "Nodes can be launched once it is active; check again before you submit jobs"
         )
-    return failed(f"it is {state}", "Use one that is active or scheduled; buy another one if there is none")
+    return failed(f"it is {state}", "Use a reservation that is active or scheduled, or buy another one")
 
 
-def judge_window(needs: SourceNeeds, seen: tuple[Shown, datetime]) -> Outcome:
-    """Whether the capacity is there at the times that the rollout says, and for how long."""
-    shown, now = seen
-    start, end = shown.get("StartDate"), shown.get("EndDate")
-    for name, said, got in (("start", needs.start, start), ("end", needs.end, end)):
-        if said is not None and got is not None and abs(said - got) >= timedelta(minutes=1):
+def evaluate_window(requirements: SourceRequirements, evidence: tuple[Description, datetime]) -> Outcome:
+    """Check the start, end and remaining time of the reservation."""
+    description, now = evidence
+    start, end = description.get("StartDate"), description.get("EndDate")
+    for name, expected, actual in (("start", requirements.start, start), ("end", requirements.end, end)):
+        if expected is not None and actual is not None and abs(expected - actual) >= timedelta(minutes=1):
             return failed(
-                f"its {name} is {_text(got)}; the rollout says {_text(said)}, and jobs are told and drained by that",
-                f'Set {name}: "{_text(got)}"',
+                f"its {name} is {_text(actual)}; the rollout says {_text(expected)}, which schedules checkpoints and the drain",
+                f'Set {name}: "{_text(actual)}"',
             )
     if end is None:
         return passed("it has no end")
     if end <= now:
-        return failed(f"it ended at {_text(end)}", "Use one that has not ended")
+        return failed(f"it ended at {_text(end)}", "Use a reservation that has not ended")
     if end - now < _SOON:
         return warned(f"it ends at {_text(end)}, in {_hours(end - now)}", "Extend it, or expect short runs")
     begins = f"starts in {_hours(start - now)}" if start is not None and start > now else "has started"
@@ -153,103 +159,115 @@ def _hours(span: timedelta) -> str:
     return f"{span / timedelta(hours=1):,.1f} h"
 
 
-def _judge_tenancy(_: SourceNeeds, shown: Shown) -> Outcome:
-    """Whether nodes of AWS Batch, which have the default tenancy, can use it."""
-    got = shown.get("Tenancy", "default")
+def _evaluate_tenancy(_: SourceRequirements, description: Description) -> Outcome:
+    """Check that the tenancy is default, like that of AWS Batch nodes."""
+    got = description.get("Tenancy", "default")
     if got == "default":
         return passed("its tenancy is default")
-    return failed(f"its tenancy is {got}; nodes have the default one", "Use one of default tenancy")
-
-
-def _judge_owner(_: SourceNeeds, seen: tuple[Shown, str]) -> Outcome:
-    """Whether it is of this account: one that is shared can be taken back, and cannot be extended from here."""
-    shown, account = seen
-    owner = shown.get("OwnerId", "")
-    if owner == account:
-        return passed(f"it is of {owner}, as the credentials")
-    return warned(
-        f"it is of {owner} and shared with {account}",
-        "The owner alone extends it and may end the sharing: agree on both before the run",
+    return failed(
+        f"its tenancy is {got}; nodes have tenancy default", "Use a reservation with tenancy default"
     )
 
 
-def _judge_kind(needs: SourceNeeds, shown: Shown) -> Outcome:
-    """Whether it is bought in the way that the rollout says: the market type of the launch depends on it."""
-    got = "capacity-block" if shown.get("ReservationType") == "capacity-block" else "on-demand"
+def _evaluate_owner(_: SourceRequirements, evidence: tuple[Description, str]) -> Outcome:
+    """Check the owner: a shared reservation can be revoked, and only its owner can extend it."""
+    description, account = evidence
+    owner = description.get("OwnerId", "")
+    if owner == account:
+        return passed(f"it belongs to {owner}, the account of the credentials")
+    return warned(
+        f"it belongs to {owner} and is shared with {account}",
+        "Only the owner can extend it or stop sharing it: agree on both before the run",
+    )
+
+
+def _evaluate_kind(requirements: SourceRequirements, description: Description) -> Outcome:
+    """Check that the reservation type matches the market type in the rollout, which launches depend on."""
+    got = "capacity-block" if description.get("ReservationType") == "capacity-block" else "on-demand"
     name = {"capacity-block": "a Capacity Block", "on-demand": "an On-Demand Capacity Reservation"}[got]
-    if got == needs.market_type:
+    if got == requirements.market_type:
         return passed(f"it is {name}")
-    return failed(f"it is {name}; the rollout says {needs.market_type}", f"Set market_type: {got}")
+    return failed(f"it is {name}; the rollout says {requirements.market_type}", f"Set market_type: {got}")
 
 
-def _judge_group(needs: SourceNeeds, shown: Shown) -> Outcome:
-    """Whether nodes are launched into the placement group that it was made inside."""
-    got = shown.get("PlacementGroupArn", "").partition(":placement-group/")[2] or None
-    if got == needs.placement_group:
-        return passed(f"it was made inside {got or 'no placement group'}, as the rollout says")
-    remedy = f"Set placement_group: {got}" if got else "Take placement_group out"
-    said = needs.placement_group or "none"
-    return failed(f"it was made inside {got or 'no placement group'}; the rollout says {said}", remedy)
+def _evaluate_group(requirements: SourceRequirements, description: Description) -> Outcome:
+    """Check that nodes are launched into the placement group of the reservation."""
+    got = description.get("PlacementGroupArn", "").partition(":placement-group/")[2] or None
+    if got == requirements.placement_group:
+        return passed(f"it is in {got or 'no placement group'}, as in the rollout")
+    remedy = f"Set placement_group: {got}" if got else "Remove placement_group"
+    expected = requirements.placement_group or "none"
+    return failed(f"it is in {got or 'no placement group'}; the rollout says {expected}", remedy)
 
 
-def _with_now(reads: Reads, needs: SourceNeeds) -> tuple[Shown, datetime]:
-    return _shown(reads, needs), reads.now
+def _with_now(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, datetime]:
+    return _shown(reader, requirements), reader.now
 
 
-def _with_account(reads: Reads, needs: SourceNeeds) -> tuple[Shown, str]:
-    return _shown(reads, needs), reads.ask("sts", needs.region, "GetCallerIdentity")["Account"]
+def _with_account(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, str]:
+    return _shown(reader, requirements), reader.call("sts", requirements.region, "GetCallerIdentity")[
+        "Account"
+    ]
 
 
 def _check(
-    code: str, judge: Callable[[SourceNeeds, Any], Outcome], gather: Any = _shown, *calls: str
+    code: str, evaluate: Callable[[SourceRequirements, Any], Outcome], gather: Any = _shown, *calls: str
 ) -> AnyCheck:
     return Check(
-        code=code, calls=(_DESCRIBE, *calls), subjects=_reserved, gather=gather, judge=judge, after=(_EXISTS,)
+        code=code,
+        calls=(_DESCRIBE, *calls),
+        subjects=_reserved,
+        gather=gather,
+        evaluate=evaluate,
+        after=(_EXISTS,),
     )
 
 
-def _grouped(rollout: RolloutNeeds) -> Iterator[SourceNeeds]:
+def _grouped(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
     for cluster in rollout.clusters:
         yield from (source for source in cluster.sources if source.resource_group_arn is not None)
 
 
-def _members(reads: Reads, needs: SourceNeeds) -> list[Shown] | None:
-    answer = reads.find(
+def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Description] | None:
+    response = reader.call_or_none(
         "resource-groups",
-        needs.region,
+        requirements.region,
         "ListGroupResources",
         absent=("NotFoundException",),
-        Group=needs.resource_group_arn,
+        Group=requirements.resource_group_arn,
     )
-    if answer is None:
+    if response is None:
         return None
-    arns = [one["Identifier"]["ResourceArn"] for one in answer.get("Resources", [])]
+    arns = [resource["Identifier"]["ResourceArn"] for resource in response.get("Resources", [])]
     ids = [arn.rpartition("/")[2] for arn in arns if ":capacity-reservation/" in arn]
     if not ids:
         return []
-    found: list[Shown] = reads.ask(
-        "ec2", needs.region, "DescribeCapacityReservations", CapacityReservationIds=ids
+    reservations: list[Description] = reader.call(
+        "ec2", requirements.region, "DescribeCapacityReservations", CapacityReservationIds=ids
     )["CapacityReservations"]
-    return found
+    return reservations
 
 
-def _judge_members(needs: SourceNeeds, members: list[Shown] | None) -> Outcome:
-    """Whether the reservations of the group hold the nodes."""
+def _evaluate_members(requirements: SourceRequirements, members: list[Description] | None) -> Outcome:
+    """Check that the usable reservations of the group hold all nodes."""
     if members is None:
-        return failed(f"there is no resource group {needs.resource_group_arn}", "Make it, or correct the ARN")
-    fit = [
-        one
-        for one in members
-        if one.get("InstanceType") == needs.instance_type
-        and one.get("AvailabilityZoneId") == needs.zone_id
-        and one.get("State") in _USABLE
+        return failed(
+            f"the resource group {requirements.resource_group_arn} does not exist",
+            "Create it, or correct the ARN",
+        )
+    usable = [
+        reservation
+        for reservation in members
+        if reservation.get("InstanceType") == requirements.instance_type
+        and reservation.get("AvailabilityZoneId") == requirements.zone_id
+        and reservation.get("State") in _USABLE
     ]
-    count = sum(int(one.get("TotalInstanceCount", 0)) for one in fit)
-    seen = f"{len(fit)} of {len(members)} reservations are of {needs.instance_type} in {needs.zone_id} and usable; "
-    seen += f"they hold {count} instances, the cluster takes {needs.nodes}"
-    if count < needs.nodes:
-        return failed(seen, "Add reservations to the group, or set max_nodes")
-    return passed(seen)
+    count = sum(int(reservation.get("TotalInstanceCount", 0)) for reservation in usable)
+    evidence = f"{len(usable)} of {len(members)} reservations are usable {requirements.instance_type} in {requirements.zone_id}; "
+    evidence += f"they hold {count} instances, the cluster needs {requirements.nodes}"
+    if count < requirements.nodes:
+        return failed(evidence, "Add reservations to the group, or set max_nodes")
+    return passed(evidence)
 
 
 RESERVATION_CHECKS: Final[tuple[AnyCheck, ...]] = (
@@ -258,26 +276,26 @@ RESERVATION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=(_DESCRIBE,),
         subjects=_reserved,
         gather=_find,
-        judge=_judge_exists,
+        evaluate=_evaluate_exists,
         after=("UC9404",),
     ),
-    _check("UC9423", _judge_zone),
-    _check("UC9424", _judge_type),
-    _check("UC9425", _judge_platform),
-    _check("UC9426", judge_count),
-    _check("UC9427", judge_state),
-    _check("UC9428", judge_window, _with_now),
-    _check("UC9429", _judge_tenancy),
-    _check("UC9430", _judge_owner, _with_account, "sts:GetCallerIdentity"),
-    _check("UC9431", _judge_kind),
-    _check("UC9432", _judge_group),
-    _check("UC9433", _judge_free),
+    _check("UC9423", _evaluate_zone),
+    _check("UC9424", _evaluate_type),
+    _check("UC9425", _evaluate_platform),
+    _check("UC9426", evaluate_count),
+    _check("UC9427", evaluate_state),
+    _check("UC9428", evaluate_window, _with_now),
+    _check("UC9429", _evaluate_tenancy),
+    _check("UC9430", _evaluate_owner, _with_account, "sts:GetCallerIdentity"),
+    _check("UC9431", _evaluate_kind),
+    _check("UC9432", _evaluate_group),
+    _check("UC9433", _evaluate_free),
     Check(
         code="UC9434",
         calls=("resource-groups:ListGroupResources", _DESCRIBE),
         subjects=_grouped,
         gather=_members,
-        judge=_judge_members,
+        evaluate=_evaluate_members,
         after=("UC9404",),
     ),
 )

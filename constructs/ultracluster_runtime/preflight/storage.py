@@ -1,16 +1,20 @@
-"""Checks of existing buckets and of KMS keys."""
+"""Checks of existing buckets and KMS keys."""
 
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import BucketNeeds, KeyNeeds, RolloutNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import (
+    BucketRequirements,
+    KeyRequirements,
+    RolloutRequirements,
+)
 
 __all__ = ["STORAGE_CHECKS"]
 
-Shown = Mapping[str, Any]
+Description = Mapping[str, Any]
 
 _BUCKET: Final = "UC9448"
 _KEY: Final = "UC9450"
@@ -18,71 +22,80 @@ _KEY: Final = "UC9450"
 # Buckets
 
 
-def _buckets(rollout: RolloutNeeds) -> Iterator[BucketNeeds]:
+def _buckets(rollout: RolloutRequirements) -> Iterator[BucketRequirements]:
     for cluster in rollout.clusters:
         yield from cluster.buckets
 
 
-def _location(reads: Reads, needs: BucketNeeds) -> str | None:
-    answer = reads.find(
-        "s3", needs.region, "GetBucketLocation", absent=("NoSuchBucket", "404"), Bucket=needs.name
+def _location(reader: AwsReader, requirements: BucketRequirements) -> str | None:
+    response = reader.call_or_none(
+        "s3",
+        requirements.region,
+        "GetBucketLocation",
+        absent=("NoSuchBucket", "404"),
+        Bucket=requirements.name,
     )
-    if answer is None:
+    if response is None:
         return None
-    name = answer.get("LocationConstraint") or ""
-    return {"": "us-east-1", "EU": "eu-west-1"}.get(name, str(name))  # as they were called at first
+    name = response.get("LocationConstraint") or ""
+    return {"": "us-east-1", "EU": "eu-west-1"}.get(name, str(name))  # legacy names of the API
 
 
-def _judge_bucket(needs: BucketNeeds, region: str | None) -> Outcome:
-    """Whether the bucket is there, and in the Region of the cluster."""
+def _evaluate_bucket(requirements: BucketRequirements, region: str | None) -> Outcome:
+    """Check that the bucket exists, in the Region of the cluster."""
     if region is None:
-        return failed(f"there is no bucket {needs.name}", "Make it, or correct its name")
-    if region == needs.region:
-        return passed(f"{needs.name} is in {region}")
-    seen = f"{needs.name} is in {region}, the cluster in {needs.region}: every byte is paid across Regions"
-    if needs.joined:
+        return failed(f"the bucket {requirements.name} does not exist", "Create it, or correct its name")
+    if region == requirements.region:
+        return passed(f"{requirements.name} is in {region}")
+    evidence = f"{requirements.name} is in {region}, the cluster in {requirements.region}: traffic across Regions is billed per GB"
+    if requirements.joined:
         return failed(
-            f"{seen}, and FSx imports by itself from its own Region only", f"Copy the data to {needs.region}"
+            f"{evidence}, and FSx imports automatically from its own Region only",
+            f"Copy the data to {requirements.region}",
         )
-    return warned(seen, f"Copy the data to {needs.region}")
+    return warned(evidence, f"Copy the data to {requirements.region}")
 
 
-def _policy(reads: Reads, needs: BucketNeeds) -> tuple[Shown | None, bool]:
+def _policy(reader: AwsReader, requirements: BucketRequirements) -> tuple[Description | None, bool]:
     absent = ("NoSuchBucketPolicy",)
-    policy = reads.find("s3", needs.region, "GetBucketPolicy", absent=absent, Bucket=needs.name)
+    policy = reader.call_or_none(
+        "s3", requirements.region, "GetBucketPolicy", absent=absent, Bucket=requirements.name
+    )
     if policy is None:
         return None, False
-    status = reads.find("s3", needs.region, "GetBucketPolicyStatus", absent=absent, Bucket=needs.name)
+    status = reader.call_or_none(
+        "s3", requirements.region, "GetBucketPolicyStatus", absent=absent, Bucket=requirements.name
+    )
     return json.loads(policy["Policy"]), bool(status and status["PolicyStatus"]["IsPublic"])
 
 
-def _judge_policy(needs: BucketNeeds, seen: tuple[Shown | None, bool]) -> Outcome:
-    """Whether the bucket's policy keeps strangers out, and lets the jobs in."""
-    policy, public = seen
+def _evaluate_policy(requirements: BucketRequirements, evidence: tuple[Description | None, bool]) -> Outcome:
+    """Check that the bucket policy is not public and does not lock out the jobs."""
+    policy, public = evidence
     if policy is None:
-        return passed("it has no policy: IAM alone decides")
+        return passed("it has no policy: only IAM policies apply")
     if public:
         return failed(
-            f"{needs.name} is public by its policy; checkpoints and data would be the world's",
-            "Take the statement out, and block public access",
+            f"the policy makes {requirements.name} public, including its checkpoints and data",
+            "Remove the statement, and block public access",
         )
-    shut = [one for one in _list(policy.get("Statement", [])) if _shuts_out(one)]
-    if any("Condition" not in one for one in shut):
-        return failed("a statement denies it to everybody", "Let the roles of the jobs in")
-    if shut:
-        named = ", ".join(str(one.get("Sid", "without a Sid")) for one in shut)
+    denials = [statement for statement in _list(policy.get("Statement", [])) if _denies_everyone(statement)]
+    if any("Condition" not in statement for statement in denials):
+        return failed("a statement denies access to everyone", "Exclude the roles of the jobs")
+    if denials:
+        names = ", ".join(str(statement.get("Sid", "without a Sid")) for statement in denials)
         return warned(
-            f"statements deny it to everybody under conditions: {named}",
-            "See that jobs, and FSx if it is joined, keep the conditions",
+            f"statements deny access under conditions: {names}",
+            "Check that jobs, and FSx if it is linked, meet the conditions",
         )
-    return passed("its policy is not public and shuts nobody out")
+    return passed("its policy is not public and locks nobody out")
 
 
-def _shuts_out(statement: Shown) -> bool:
-    """Whether a statement denies something to all, other than to plain HTTP."""
-    everybody = statement.get("Principal") in ("*", {"AWS": "*"})
+def _denies_everyone(statement: Description) -> bool:
+    """Return whether a statement denies access to everyone, other than over plain HTTP."""
+    to_everyone = statement.get("Principal") in ("*", {"AWS": "*"})
     plain = statement.get("Condition") == {"Bool": {"aws:SecureTransport": "false"}}
-    return statement.get("Effect") == "Deny" and everybody and not plain
+    return statement.get("Effect") == "Deny" and to_everyone and not plain
 
 
 def _list(value: Any) -> list[Any]:
@@ -92,50 +105,53 @@ def _list(value: Any) -> list[Any]:
 # Keys
 
 
-def _keys(rollout: RolloutNeeds) -> Iterator[KeyNeeds]:
+def _keys(rollout: RolloutRequirements) -> Iterator[KeyRequirements]:
     for cluster in rollout.clusters:
         yield from cluster.keys
 
 
-def _key(reads: Reads, needs: KeyNeeds) -> Shown | None:
-    region = needs.arn.split(":")[3]
-    answer = reads.find("kms", region, "DescribeKey", absent=("NotFoundException",), KeyId=needs.arn)
-    return answer["KeyMetadata"] if answer else None
+def _key(reader: AwsReader, requirements: KeyRequirements) -> Description | None:
+    region = requirements.arn.split(":")[3]
+    response = reader.call_or_none(
+        "kms", region, "DescribeKey", absent=("NotFoundException",), KeyId=requirements.arn
+    )
+    return response["KeyMetadata"] if response else None
 
 
-def _judge_key(needs: KeyNeeds, shown: Shown | None) -> Outcome:
-    """Whether the key can encrypt."""
-    if shown is None:
-        return failed(f"there is no key {needs.arn}", "Make it, or correct its ARN")
-    state, usage = shown.get("KeyState", ""), shown.get("KeyUsage") or "ENCRYPT_DECRYPT"
+def _evaluate_key(requirements: KeyRequirements, description: Description | None) -> Outcome:
+    """Check that the key can encrypt."""
+    if description is None:
+        return failed(f"the key {requirements.arn} does not exist", "Create it, or correct its ARN")
+    state, usage = description.get("KeyState", ""), description.get("KeyUsage") or "ENCRYPT_DECRYPT"
     if state != "Enabled":
-        return failed(
-            f"it is {state}", "Enable it, or cancel its deletion; what it encrypts is lost without it"
-        )
-    if usage != "ENCRYPT_DECRYPT" or shown.get("KeySpec", "SYMMETRIC_DEFAULT") != "SYMMETRIC_DEFAULT":
-        return failed(f"it is for {usage} ({shown.get('KeySpec')})", "Take a symmetric key that encrypts")
+        return failed(f"it is {state}", "Enable it, or cancel its deletion; without it, its data is lost")
+    if usage != "ENCRYPT_DECRYPT" or description.get("KeySpec", "SYMMETRIC_DEFAULT") != "SYMMETRIC_DEFAULT":
+        return failed(f"it is for {usage} ({description.get('KeySpec')})", "Use a symmetric encryption key")
     return passed(f"it is {state} and symmetric")
 
 
-def _key_policy(reads: Reads, needs: KeyNeeds) -> tuple[Shown, str]:
-    region, owner = needs.arn.split(":")[3:5]
-    policy = reads.ask("kms", region, "GetKeyPolicy", KeyId=needs.arn, PolicyName="default")
+def _key_policy(reader: AwsReader, requirements: KeyRequirements) -> tuple[Description, str]:
+    region, owner = requirements.arn.split(":")[3:5]
+    policy = reader.call("kms", region, "GetKeyPolicy", KeyId=requirements.arn, PolicyName="default")
     return json.loads(policy["Policy"]), owner
 
 
-def _judge_key_policy(_: KeyNeeds, seen: tuple[Shown, str]) -> Outcome:
-    """Whether the key's policy leaves it to IAM who uses it: our roles and FSx's grants get it by IAM alone."""
-    policy, owner = seen
+def _evaluate_key_policy(_: KeyRequirements, evidence: tuple[Description, str]) -> Outcome:
+    """Check that the key policy delegates access to IAM, on which the roles of the jobs and FSx's grants rely."""
+    policy, owner = evidence
     for statement in _list(policy.get("Statement", [])):
         principal = statement.get("Principal", {})
         principals = _list(principal.get("AWS", [])) if isinstance(principal, dict) else [principal]
-        root = any(one == owner or str(one).endswith(f"::{owner}:root") for one in principals)
+        root = any(
+            principal_arn == owner or str(principal_arn).endswith(f"::{owner}:root")
+            for principal_arn in principals
+        )
         everything = "kms:*" in _list(statement.get("Action", []))
         if statement.get("Effect") == "Allow" and root and everything:
-            return passed(f"its policy leaves it to the IAM policies of {owner}")
+            return passed(f"its policy delegates access to the IAM policies of {owner}")
     return warned(
-        f"its policy does not leave it to the IAM policies of {owner}",
-        "Allow kms:Decrypt, GenerateDataKey, DescribeKey to the jobs' roles, and kms:CreateGrant to who deploys",
+        f"its policy does not delegate access to the IAM policies of {owner}",
+        "Allow kms:Decrypt, GenerateDataKey and DescribeKey for the roles of the jobs, and kms:CreateGrant for deployments",
     )
 
 
@@ -145,7 +161,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("s3:GetBucketLocation",),
         subjects=_buckets,
         gather=_location,
-        judge=_judge_bucket,
+        evaluate=_evaluate_bucket,
         after=("UC9404",),
     ),
     Check(
@@ -153,7 +169,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("s3:GetBucketPolicy", "s3:GetBucketPolicyStatus"),
         subjects=_buckets,
         gather=_policy,
-        judge=_judge_policy,
+        evaluate=_evaluate_policy,
         after=(_BUCKET,),
     ),
     Check(
@@ -161,7 +177,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("kms:DescribeKey",),
         subjects=_keys,
         gather=_key,
-        judge=_judge_key,
+        evaluate=_evaluate_key,
         after=("UC9404",),
     ),
     Check(
@@ -169,7 +185,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("kms:GetKeyPolicy",),
         subjects=_keys,
         gather=_key_policy,
-        judge=_judge_key_policy,
+        evaluate=_evaluate_key_policy,
         after=(_KEY,),
     ),
 )

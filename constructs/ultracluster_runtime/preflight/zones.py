@@ -1,61 +1,65 @@
-"""Checks of the zone: that the account sees it, and that EC2 offers the type there."""
+"""Checks of zones: visible to the account, and offering the instance type."""
 
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import ClusterNeeds
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import ClusterRequirements
 
 __all__ = ["ZONE_CHECKS"]
 
 
-def _zones(reads: Reads, needs: ClusterNeeds) -> dict[str, Any]:
-    # All of them, not a filter: the message shall say which there are.
-    shown = reads.ask("ec2", needs.region, "DescribeAvailabilityZones", AllAvailabilityZones=True)
-    return {zone["ZoneId"]: zone for zone in shown["AvailabilityZones"]}
+def _zones(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, Any]:
+    # No filter, so that the message can list all zones.
+    description = reader.call(
+        "ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True
+    )
+    return {zone["ZoneId"]: zone for zone in description["AvailabilityZones"]}
 
 
-def _judge_zone(needs: ClusterNeeds, zones: dict[str, Any]) -> Outcome:
-    """Whether the account can launch into the zone."""
-    zone = zones.get(needs.zone_id)
+def _evaluate_zone(requirements: ClusterRequirements, zones: dict[str, Any]) -> Outcome:
+    """Check that the account can launch into the zone."""
+    zone = zones.get(requirements.zone_id)
     if zone is None:
         return failed(
-            f"{needs.region} shows this account no zone {needs.zone_id}; it has {', '.join(sorted(zones))}",
-            "Take the zone id of the capacity: `aws ec2 describe-capacity-reservations`",
+            f"{requirements.region} has no zone {requirements.zone_id} in this account; it has {', '.join(sorted(zones))}",
+            "Use the zone ID of the capacity: `aws ec2 describe-capacity-reservations`",
         )
     if zone.get("OptInStatus") == "not-opted-in":
-        group = zone.get("GroupName", needs.zone_id)
+        group = zone.get("GroupName", requirements.zone_id)
         command = f"aws ec2 modify-availability-zone-group --group-name {group} --opt-in-status opted-in"
-        return failed(f"{needs.zone_id} is not opted in", f"Opt in: `{command} --region {needs.region}`")
+        return failed(
+            f"{requirements.zone_id} is not opted in", f"Opt in: `{command} --region {requirements.region}`"
+        )
     if zone.get("State", "available") != "available":
-        return failed(f"{needs.zone_id} is {zone['State']}", "Wait, or use another zone")
-    return passed(f"{needs.zone_id} is {zone['ZoneName']} in this account")
+        return failed(f"{requirements.zone_id} is {zone['State']}", "Wait, or use another zone")
+    return passed(f"{requirements.zone_id} is {zone['ZoneName']} in this account")
 
 
-def _offered(reads: Reads, needs: ClusterNeeds) -> list[str]:
-    offered = reads.every(
+def _offered(reader: AwsReader, requirements: ClusterRequirements) -> list[str]:
+    offered = reader.list_all(
         "ec2",
-        needs.region,
+        requirements.region,
         "DescribeInstanceTypeOfferings",
         "InstanceTypeOfferings",
         LocationType="availability-zone-id",
-        Filters=[{"Name": "instance-type", "Values": [needs.instance_type]}],
+        Filters=[{"Name": "instance-type", "Values": [requirements.instance_type]}],
     )
-    return sorted(one["Location"] for one in offered)
+    return sorted(offering["Location"] for offering in offered)
 
 
-def _judge_offered(needs: ClusterNeeds, zones: list[str]) -> Outcome:
-    """Whether EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
-    if needs.zone_id in zones:
-        return passed(f"{needs.instance_type} is offered in {', '.join(zones)}")
-    seen = f"{needs.instance_type} is offered in {', '.join(zones) or 'no zone of ' + needs.region}"
-    seen += f", not in {needs.zone_id}"
-    if all(source.market_type == "capacity-block" for source in needs.sources):
+def _evaluate_offered(requirements: ClusterRequirements, zones: list[str]) -> Outcome:
+    """Check that EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
+    if requirements.zone_id in zones:
+        return passed(f"{requirements.instance_type} is offered in {', '.join(zones)}")
+    evidence = f"{requirements.instance_type} is offered in {', '.join(zones) or 'no zone of ' + requirements.region}"
+    evidence += f", not in {requirements.zone_id}"
+    if all(source.market_type == "capacity-block" for source in requirements.sources):
         return warned(
-            f"{seen}; Capacity Blocks are sold apart from these offerings",
-            "See that the reservation is of this type and zone",
+            f"{evidence}; Capacity Blocks are sold independently of these offerings",
+            "Check that the reservation has this type and zone",
         )
-    return failed(seen, "Use another zone or type")
+    return failed(evidence, "Use another zone or type")
 
 
 ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
@@ -64,7 +68,7 @@ ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("ec2:DescribeAvailabilityZones",),
         subjects=lambda rollout: rollout.clusters,
         gather=_zones,
-        judge=_judge_zone,
+        evaluate=_evaluate_zone,
         after=("UC9404",),
     ),
     Check(
@@ -72,7 +76,7 @@ ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         calls=("ec2:DescribeInstanceTypeOfferings",),
         subjects=lambda rollout: rollout.clusters,
         gather=_offered,
-        judge=_judge_offered,
+        evaluate=_evaluate_offered,
         after=("UC9420",),
     ),
 )

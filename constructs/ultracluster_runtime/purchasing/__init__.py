@@ -1,3 +1,3 @@
-"""Finding, approving and buying Capacity Blocks, each order at most once."""
+"""Find, approve and buy Capacity Blocks; each order is bought at most once."""
 
 __all__: list[str] = []

@@ -1,6 +1,6 @@
-"""What an exception of boto3 means: did the request execute, did it not, or can nobody say.
+"""Classify boto3 exceptions: was the request executed, was it not, or is the outcome unknown.
 
-When in doubt, nobody can say. That costs a look at EC2; the opposite doubt costs a second Capacity Block.
+In doubt the outcome is unknown. That costs a lookup in EC2; the opposite error costs a second Capacity Block.
 """
 
 from dataclasses import replace
@@ -16,25 +16,32 @@ from botocore.exceptions import (
     PartialCredentialsError,
 )
 
-from ultracluster_runtime.purchasing.effects import Allowed, ConditionFailed, Refused, Unanswered, Unclear
+from ultracluster_runtime.purchasing.effects import (
+    ConditionFailed,
+    DryRunPassed,
+    OutcomeUnknown,
+    ReadFailed,
+    Refused,
+)
 
 __all__ = [
     "CAPACITY_BLOCK_LIMIT",
     "REFUSED_BEFORE_EXECUTION",
-    "after_dry_run",
-    "after_read",
-    "after_sending",
-    "after_transaction",
-    "says_quota_is_zero",
+    "classify_dry_run_error",
+    "classify_read_error",
+    "classify_send_error",
+    "classify_transaction_error",
+    "is_zero_quota",
     "server_time",
 ]
 
 CAPACITY_BLOCK_LIMIT: Final = "CapacityBlockDescribeLimitExceeded"
-"""The code of a search that AWS limits: for want of quota, or because there were too many in a short time."""
+"""Error code of a rate-limited search: because of a missing quota, or too many searches in a short time."""
 
 REFUSED_BEFORE_EXECUTION: Final = frozenset(
     {
-        # Common errors of the EC2 API Reference that the service answers before it executes anything.
+        # Common errors of the EC2 API that the service returns before it executes a request:
+        # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
         "AccessDenied",
         "AuthFailure",
         "Blocked",
@@ -59,11 +66,11 @@ REFUSED_BEFORE_EXECUTION: Final = frozenset(
         "ValidationError",
     }
 )
-"""Codes of 4xx answers after which nothing can have been bought. Any other code leaves the outcome open."""
+"""Codes of 4xx errors after which nothing was bought. After any other code, the outcome is unknown."""
 
 _NEVER_LEFT: Final = (ParamValidationError, NoCredentialsError, PartialCredentialsError, NoRegionError)
 _CLIENT_ERRORS: Final = range(400, 500)
-# Worth asking again. CapacityBlockDescribeLimitExceeded is in none of botocore's lists of throttling codes.
+# Transient errors. botocore does not list CapacityBlockDescribeLimitExceeded as a throttling error.
 _THROTTLED: Final = frozenset(
     {
         CAPACITY_BLOCK_LIMIT,
@@ -93,9 +100,9 @@ def _status(error: ClientError) -> int:
     return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
 
 
-def server_time(answer: dict[str, Any]) -> datetime | None:
-    """AWS's clock from the Date header of an answer; None if it sent none that can be read."""
-    header = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
+def server_time(response: dict[str, Any]) -> datetime | None:
+    """Return AWS's clock from the Date header of a response; None without a readable one."""
+    header = response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
     if not header:
         return None
     try:
@@ -104,8 +111,8 @@ def server_time(answer: dict[str, Any]) -> datetime | None:
         return None
 
 
-def after_sending(error: Exception) -> Refused | Unclear:
-    """What is known after a purchase request ended in an exception."""
+def classify_send_error(error: Exception) -> Refused | OutcomeUnknown:
+    """Classify an exception of a purchase request."""
     if isinstance(error, _NEVER_LEFT):
         return Refused(type(error).__name__, _message(error))
     refused = (
@@ -115,41 +122,43 @@ def after_sending(error: Exception) -> Refused | Unclear:
     )
     if refused and isinstance(error, ClientError):
         return Refused(_code(error), _message(error))
-    return Unclear(_message(error))
+    return OutcomeUnknown(_message(error))
 
 
-def after_dry_run(error: Exception) -> Allowed | Refused:
-    """Whether a dry run passed: it says so by the error DryRunOperation, and by nothing else."""
+def classify_dry_run_error(error: Exception) -> DryRunPassed | Refused:
+    """Classify an exception of a dry run: only DryRunOperation means that it passed."""
     if isinstance(error, ClientError):
         if _code(error) == "DryRunOperation":
-            return Allowed(server_time(error.response))
+            return DryRunPassed(server_time(error.response))
         return Refused(_code(error), _message(error))
     return Refused(type(error).__name__, _message(error))
 
 
-def says_quota_is_zero(answer: Unanswered) -> bool:
-    """Whether a search failed because the account has no quota: the same code also stands for a rate limit."""
-    # AWS's words: "existing service limits ... not sufficient to use EC2 Capacity Blocks" (seen in accounts, 2026).
-    return answer.code == CAPACITY_BLOCK_LIMIT and "not sufficient" in answer.message.lower()
+def is_zero_quota(response: ReadFailed) -> bool:
+    """Return whether a search failed because the quota is zero: the same code also means rate limiting."""
+    # Message of AWS: "existing service limits ... not sufficient to use EC2 Capacity Blocks" (seen in 2026).
+    return response.code == CAPACITY_BLOCK_LIMIT and "not sufficient" in response.message.lower()
 
 
-def after_read(error: Exception) -> Unanswered:
-    """Why a read gave no answer, and whether asking again may help."""
+def classify_read_error(error: Exception) -> ReadFailed:
+    """Classify an exception of a read, and whether a retry may help."""
     if not isinstance(error, ClientError):
         transient = not isinstance(error, _NEVER_LEFT)
-        return Unanswered(code=type(error).__name__, message=_message(error), transient=transient)
+        return ReadFailed(code=type(error).__name__, message=_message(error), transient=transient)
     code = _code(error)
     transient = code in _THROTTLED or _status(error) not in _CLIENT_ERRORS
-    answer = Unanswered(code=code, message=_message(error), transient=transient)
-    return replace(answer, transient=False) if says_quota_is_zero(answer) else answer
+    response = ReadFailed(code=code, message=_message(error), transient=transient)
+    return replace(response, transient=False) if is_zero_quota(response) else response
 
 
-def after_transaction(error: Exception, conditions: tuple[str | None, ...]) -> ConditionFailed | Unclear:
-    """What is known after a DynamoDB transaction ended in an exception.
+def classify_transaction_error(
+    error: Exception, conditions: tuple[str | None, ...]
+) -> ConditionFailed | OutcomeUnknown:
+    """Classify an exception of a DynamoDB transaction.
 
     Args:
         error: The exception.
-        conditions: For each item of the transaction what its condition stands for; None without one.
+        conditions: Meaning of the condition of each item in the transaction; None without one.
     """
     if isinstance(error, ClientError) and _code(error) == "TransactionCanceledException":
         reasons = error.response.get("CancellationReasons", [])
@@ -160,4 +169,4 @@ def after_transaction(error: Exception, conditions: tuple[str | None, ...]) -> C
         )
         if failed:
             return ConditionFailed(failed)
-    return Unclear(_message(error))
+    return OutcomeUnknown(_message(error))

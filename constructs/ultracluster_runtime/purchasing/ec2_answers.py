@@ -1,4 +1,4 @@
-"""Reading EC2's answers about capacity into our own objects, tolerant of fields that are missing."""
+"""Parse EC2's responses about capacity, tolerating missing members."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -13,89 +13,89 @@ __all__ = ["block", "bought", "bought_extension", "created", "extension", "exten
 _Answer = Mapping[str, Any]
 
 
-def _order_name(answer: _Answer) -> str | None:
-    return next((tag["Value"] for tag in answer.get("Tags") or () if tag.get("Key") == ORDER_TAG), None)
+def _order_name(response: _Answer) -> str | None:
+    return next((tag["Value"] for tag in response.get("Tags") or () if tag.get("Key") == ORDER_TAG), None)
 
 
-def reservation(answer: _Answer) -> Reservation:
-    """Read a CapacityReservation."""
+def reservation(response: _Answer) -> Reservation:
+    """Parse a CapacityReservation."""
     return Reservation(
-        reservation_id=answer["CapacityReservationId"],
-        state=answer.get("State", "unknown"),
-        reservation_type=answer.get("ReservationType", "default"),
-        instance_type=answer.get("InstanceType", ""),
-        instance_count=answer.get("TotalInstanceCount", 0),
-        zone_id=answer.get("AvailabilityZoneId"),
-        start=answer.get("StartDate"),
-        end=answer.get("EndDate"),
-        created=answer.get("CreateDate"),
-        order_name=_order_name(answer),
+        reservation_id=response["CapacityReservationId"],
+        state=response.get("State", "unknown"),
+        reservation_type=response.get("ReservationType", "default"),
+        instance_type=response.get("InstanceType", ""),
+        instance_count=response.get("TotalInstanceCount", 0),
+        zone_id=response.get("AvailabilityZoneId"),
+        start=response.get("StartDate"),
+        end=response.get("EndDate"),
+        created=response.get("CreateDate"),
+        order_name=_order_name(response),
     )
 
 
-def block(answer: _Answer) -> Block:
-    """Read a CapacityBlock."""
+def block(response: _Answer) -> Block:
+    """Parse a CapacityBlock."""
     return Block(
-        block_id=answer["CapacityBlockId"],
-        state=answer.get("State", "unknown"),
-        reservation_ids=tuple(answer.get("CapacityReservationIds") or ()),
-        order_name=_order_name(answer),
+        block_id=response["CapacityBlockId"],
+        state=response.get("State", "unknown"),
+        reservation_ids=tuple(response.get("CapacityReservationIds") or ()),
+        order_name=_order_name(response),
     )
 
 
-def extension_offering(answer: _Answer, *, reservation_id: str) -> ExtensionOffering:
-    """Read a CapacityBlockExtensionOffering for a reservation; the answer does not repeat which."""
+def extension_offering(response: _Answer, *, reservation_id: str) -> ExtensionOffering:
+    """Parse a CapacityBlockExtensionOffering; the response does not contain the ID of the reservation."""
     return ExtensionOffering(
-        offering_id=answer["CapacityBlockExtensionOfferingId"],
+        offering_id=response["CapacityBlockExtensionOfferingId"],
         reservation_id=reservation_id,
-        start=answer["CapacityBlockExtensionStartDate"],
-        end=answer["CapacityBlockExtensionEndDate"],
-        hours=answer["CapacityBlockExtensionDurationHours"],
-        fee=Decimal(answer["UpfrontFee"]),
-        currency=answer["CurrencyCode"],
+        start=response["CapacityBlockExtensionStartDate"],
+        end=response["CapacityBlockExtensionEndDate"],
+        hours=response["CapacityBlockExtensionDurationHours"],
+        fee=Decimal(response["UpfrontFee"]),
+        currency=response["CurrencyCode"],
     )
 
 
-def extension(answer: _Answer) -> Extension:
-    """Read a CapacityBlockExtension of the history."""
+def extension(response: _Answer) -> Extension:
+    """Parse a CapacityBlockExtension of the history."""
     return Extension(
-        offering_id=answer["CapacityBlockExtensionOfferingId"],
-        reservation_id=answer["CapacityReservationId"],
-        status=answer.get("CapacityBlockExtensionStatus", "unknown"),
-        purchased_at=answer["CapacityBlockExtensionPurchaseDate"],
-        start=answer["CapacityBlockExtensionStartDate"],
+        offering_id=response["CapacityBlockExtensionOfferingId"],
+        reservation_id=response["CapacityReservationId"],
+        status=response.get("CapacityBlockExtensionStatus", "unknown"),
+        purchased_at=response["CapacityBlockExtensionPurchaseDate"],
+        start=response["CapacityBlockExtensionStartDate"],
     )
 
 
-def bought(answer: _Answer) -> Bought:
-    """Read what a purchase of a block says was bought: every reservation of every part, and every block.
+def bought(response: _Answer) -> Bought:
+    """Parse the response of a block purchase: every reservation of every segment, and every block.
 
     Raises:
-        ValueError: If it names none. Then nobody can say what happened.
+        ValueError: If it contains no reservation, so that the outcome is unknown.
     """
-    reservations = [*(answer.get("CapacityReservations") or ()), answer.get("CapacityReservation") or {}]
-    blocks = answer.get("CapacityBlocks") or ()
+    reservations = [*(response.get("CapacityReservations") or ()), response.get("CapacityReservation") or {}]
+    blocks = response.get("CapacityBlocks") or ()
     ids = {item["CapacityReservationId"] for item in reservations if item.get("CapacityReservationId")}
     ids |= {reservation_id for item in blocks for reservation_id in item.get("CapacityReservationIds") or ()}
     block_ids = {item["CapacityBlockId"] for item in blocks if item.get("CapacityBlockId")}
     block_ids |= {item["CapacityBlockId"] for item in reservations if item.get("CapacityBlockId")}
     if not ids:
-        raise ValueError("the answer names no reservation")
+        raise ValueError("the response contains no reservation")
     return Bought(reservation_ids=tuple(sorted(ids)), block_ids=tuple(sorted(block_ids)))
 
 
-def bought_extension(answer: _Answer) -> Bought:
-    """Read what a purchase of an extension says was bought.
+def bought_extension(response: _Answer) -> Bought:
+    """Parse the response of an extension purchase.
 
     Raises:
-        ValueError: If it names none.
+        ValueError: If it contains no extension.
     """
-    ids = {item["CapacityReservationId"] for item in answer.get("CapacityBlockExtensions") or ()}
+    ids = {item["CapacityReservationId"] for item in response.get("CapacityBlockExtensions") or ()}
     if not ids:
-        raise ValueError("the answer names no extension")
+        raise ValueError("the response contains no extension")
     return Bought(reservation_ids=tuple(sorted(ids)))
 
 
-def created(answer: _Answer) -> Bought:
-    """Read which On-Demand Capacity Reservation was made."""
-    return Bought(reservation_ids=(answer["CapacityReservation"]["CapacityReservationId"],))
+def created(response: _Answer) -> Bought:
+    """Parse the response of CreateCapacityReservation."""
+    return Bought(reservation_ids=(response["CapacityReservation"]["CapacityReservationId"],))

@@ -1,4 +1,4 @@
-"""Performing the effects of the purchase protocol with boto3. The only module that can make AWS sell something."""
+"""Perform the effects of the purchase protocol with boto3. Only this module can buy anything."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.purchasing import ec2_answers, effects
-from ultracluster_runtime.purchasing.aws_errors import after_dry_run, after_read, after_sending
+from ultracluster_runtime.purchasing.aws_errors import (
+    classify_dry_run_error,
+    classify_read_error,
+    classify_send_error,
+)
 from ultracluster_runtime.purchasing.ec2_objects import (
     CreateReservation,
     PurchaseBlock,
@@ -25,7 +29,7 @@ from ultracluster_runtime.purchasing.orders import ORDER_TAG, Order
 __all__ = ["PURCHASING", "Ec2Driver", "session_clients"]
 
 PURCHASING: Final = Config(
-    # One attempt in all: it wins over AWS_MAX_ATTEMPTS, AWS_RETRY_MODE and the shared configuration file.
+    # A single attempt; overrides AWS_MAX_ATTEMPTS, AWS_RETRY_MODE and the shared configuration file.
     retries={"total_max_attempts": 1, "mode": "standard"},
     connect_timeout=10,
     read_timeout=60,
@@ -34,21 +38,21 @@ PURCHASING: Final = Config(
 
 
 class _TooLateError(Exception):
-    """The request was ready to leave after its limit, and did not."""
+    """The request was ready to be sent after its limit, and was not sent."""
 
 
 class _SentAlreadyError(Exception):
-    """The request was about to leave a second time, and did not."""
+    """The request was about to be sent a second time, and was not sent."""
 
 
 def session_clients(profile: str | None = None) -> MakeClient:
-    """Clients of a boto3 session.
+    """Return a function that creates clients of a boto3 session.
 
     Args:
-        profile: The profile of the AWS configuration. Default: boto3's own choice of credentials.
+        profile: Profile of the AWS configuration. Default: boto3's default credentials.
 
     Raises:
-        FindingsError: If there is no such profile (UC9009).
+        FindingsError: UC9009 if there is no such profile.
     """
     session = aws_session(profile)
 
@@ -59,14 +63,14 @@ def session_clients(profile: str | None = None) -> MakeClient:
 
 
 class Ec2Driver:
-    """Performs every effect of the protocol.
+    """Performs the effects of the purchase protocol.
 
     Args:
-        make_client: Makes the boto3 clients.
+        make_client: Creates boto3 clients.
         ledger: The ledger.
-        confirm: Asks the person who runs the command whether to buy.
-        clock: The present time. Default: this machine's clock.
-        sleep: Waits, in seconds. Default: really.
+        confirm: Asks the user whether to buy.
+        clock: Returns the current time. Default: the clock of this machine.
+        sleep: Sleeps, in seconds. Default: `time.sleep`.
     """
 
     def __init__(
@@ -85,14 +89,14 @@ class Ec2Driver:
         self._clock = clock
         self._sleep = sleep
 
-    def perform(self, effect: effects.Effect) -> Any:  # noqa: C901, PLR0911 - one branch for each effect
-        """Perform one effect and give its reply."""
+    def perform(self, effect: effects.Effect) -> Any:  # noqa: C901, PLR0911 - one branch per effect
+        """Perform one effect and return its reply."""
         match effect:
             case effects.Now():
                 return self._clock()
             case effects.Sleep():
                 return self._sleep(effect.seconds)
-            case effects.Identify():
+            case effects.GetCallerAccount():
                 return self._identify()
             case effects.ReadRecord():
                 return self._ledger.read(effect.name)
@@ -117,41 +121,41 @@ class Ec2Driver:
             case _:
                 assert_never(effect)
 
-    def _identify(self) -> str | effects.Unanswered:
+    def _identify(self) -> str | effects.ReadFailed:
         try:
             client = self._make_client("sts", "us-east-1", Config(user_agent_extra="ultracluster"))
             return str(client.get_caller_identity()["Account"])
         except (ClientError, BotoCoreError) as error:
-            return after_read(error)
+            return classify_read_error(error)
 
-    def _dry_run(self, request: Request) -> effects.Allowed | effects.Refused | effects.AnsweredNormally:
+    def _dry_run(self, request: Request) -> effects.DryRunPassed | effects.Refused | effects.DryRunExecuted:
         try:
             self._call(self._purchasing_client(request.region), request, DryRun=True)
-        except Exception as error:  # noqa: BLE001 - whatever it was, only DryRunOperation is permission
-            return after_dry_run(error)
-        return effects.AnsweredNormally()
+        except Exception as error:  # noqa: BLE001 - only DryRunOperation means permission
+            return classify_dry_run_error(error)
+        return effects.DryRunExecuted()
 
     def _send(
         self, request: Request, not_after: datetime
-    ) -> effects.Bought | effects.Refused | effects.Unclear:
+    ) -> effects.Bought | effects.Refused | effects.OutcomeUnknown:
         client = self._purchasing_client(request.region)
-        left: list[datetime] = []
+        sent_times: list[datetime] = []
 
         def on_leaving(**_: Any) -> None:
-            # The request is signed by now, and AWS takes a signature for five minutes.
-            if left:
+            # The request is signed at this point, and AWS accepts a signature for five minutes.
+            if sent_times:
                 raise _SentAlreadyError
             if self._clock() > not_after:
                 raise _TooLateError
-            left.append(self._clock())
+            sent_times.append(self._clock())
 
         client.meta.events.register("before-send.ec2", on_leaving)
         try:
             return _read(request, self._call(client, request))
         except _TooLateError:
-            return effects.Refused("TooLate", f"not sent: it is after {not_after.isoformat()}")
-        except Exception as error:  # noqa: BLE001 - whatever it was, the request may have been executed
-            return after_sending(error)
+            return effects.Refused("TooLate", f"not sent: the limit {not_after.isoformat()} has passed")
+        except Exception as error:  # noqa: BLE001 - the request may have been executed
+            return classify_send_error(error)
 
     def _call(self, client: Any, request: Request, **more: Any) -> dict[str, Any]:
         arguments: dict[str, Any]
@@ -187,32 +191,32 @@ class Ec2Driver:
                 call = client.create_capacity_reservation
             case _:
                 assert_never(request)
-        answer: dict[str, Any] = call(**arguments, **more)
-        return answer
+        response: dict[str, Any] = call(**arguments, **more)
+        return response
 
     def _cancel(
         self, effect: effects.CancelReservation
-    ) -> effects.Committed | effects.Refused | effects.Unclear:
+    ) -> effects.Committed | effects.Refused | effects.OutcomeUnknown:
         client = self._purchasing_client(effect.region)
         try:
             client.cancel_capacity_reservation(CapacityReservationId=effect.reservation_id)
         except (ClientError, BotoCoreError) as error:
-            return after_sending(error)
+            return classify_send_error(error)
         return effects.Committed()
 
     def _purchasing_client(self, region: str) -> Any:
-        # A client of its own for every request: its one attempt and its limit belong to that request.
+        # A new client per request, because the event handler and the single attempt belong to that request.
         return self._make_client("ec2", region, PURCHASING)
 
 
-def _read(request: Request, answer: dict[str, Any]) -> effects.Bought:
+def _read(request: Request, response: dict[str, Any]) -> effects.Bought:
     match request:
         case PurchaseBlock():
-            return ec2_answers.bought(answer)
+            return ec2_answers.bought(response)
         case PurchaseExtension():
-            return ec2_answers.bought_extension(answer)
+            return ec2_answers.bought_extension(response)
         case CreateReservation():
-            return ec2_answers.created(answer)
+            return ec2_answers.created(response)
         case _:
             assert_never(request)
 

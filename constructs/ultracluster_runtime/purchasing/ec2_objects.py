@@ -1,4 +1,4 @@
-"""What EC2 shows of capacity, and the requests that can be sent for it."""
+"""Capacity in EC2, and the requests that buy it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,12 +18,12 @@ __all__ = [
     "Reservation",
 ]
 
-# What EC2 shows
+# Capacity
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reservation:
-    """One Capacity Reservation. `order_name` is the value of the order's tag, None without one."""
+    """Capacity Reservation. `order_name` is the value of the order's tag; None without one."""
 
     reservation_id: str
     state: str
@@ -39,7 +39,7 @@ class Reservation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Block:
-    """One Capacity Block, with the reservations that it consists of."""
+    """Capacity Block with its reservations."""
 
     block_id: str
     state: str
@@ -49,7 +49,7 @@ class Block:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtensionOffering:
-    """One offer to extend a block."""
+    """Offering of a block extension."""
 
     offering_id: str
     reservation_id: str
@@ -62,7 +62,7 @@ class ExtensionOffering:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Extension:
-    """One extension that was bought, by whomever."""
+    """Extension that was bought, by whatever order."""
 
     offering_id: str
     reservation_id: str
@@ -71,12 +71,12 @@ class Extension:
     start: datetime
 
 
-# What can be sent
+# Requests
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PurchaseBlock:
-    """Buy a Capacity Block; the order's tag travels in the request."""
+    """Purchase of a Capacity Block; the request carries the tag of the order."""
 
     region: str
     offering_id: str
@@ -87,7 +87,7 @@ class PurchaseBlock:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PurchaseExtension:
-    """Buy an extension. AWS takes neither a tag nor a token here."""
+    """Purchase of an extension. AWS accepts neither a tag nor a client token here."""
 
     region: str
     offering_id: str
@@ -96,7 +96,7 @@ class PurchaseExtension:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CreateReservation:
-    """Make an On-Demand Capacity Reservation. Besides our own protocol, AWS honours the client token."""
+    """Creation of an On-Demand Capacity Reservation. In addition to our protocol, AWS honors the client token."""
 
     region: str
     instance_type: str
@@ -114,7 +114,7 @@ Request = PurchaseBlock | PurchaseExtension | CreateReservation
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quote:
-    """What would be sent, and what it costs; the offering as evidence for a person where there is one."""
+    """Request to send with its price, and the offering as evidence for the user if there is one."""
 
     request: Request
     offering_id: str | None

@@ -1,4 +1,4 @@
-"""Performing the reading effects of the purchase protocol with boto3. Nothing here can change anything in EC2."""
+"""Perform the read effects of the purchase protocol with boto3. All calls are read-only."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -8,7 +8,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.purchasing import ec2_answers
-from ultracluster_runtime.purchasing.aws_errors import after_read
+from ultracluster_runtime.purchasing.aws_errors import classify_read_error
 from ultracluster_runtime.purchasing.effects import (
     DescribeBlocks,
     DescribeExtensionHistory,
@@ -16,14 +16,14 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeOfferings,
     DescribeReservations,
     Page,
-    Unanswered,
+    ReadFailed,
 )
 from ultracluster_runtime.purchasing.offerings import parse_offering
 
 __all__ = ["Ec2Reads", "MakeClient", "ReadEffect"]
 
 MakeClient = Callable[[str, str, Config], Any]
-"""Makes a boto3 client: service, Region and configuration."""
+"""Creates a boto3 client for a service, Region and configuration."""
 
 ReadEffect = (
     DescribeOfferings
@@ -43,45 +43,45 @@ _PAGE_SIZE: Final = 100
 
 
 class Ec2Reads:
-    """Reads EC2 in any Region; usable from several threads.
+    """Reads EC2 in any Region. Thread-safe.
 
     Args:
-        make_client: Makes the boto3 clients.
+        make_client: Creates boto3 clients.
     """
 
     def __init__(self, make_client: MakeClient) -> None:
         self._make_client = make_client
         self._clients: dict[str, Any] = {}
         self._zone_ids: dict[str, Mapping[str, str]] = {}
-        self._making = threading.Lock()  # boto3 clients are thread-safe, the sessions that make them are not
+        self._client_lock = threading.Lock()  # boto3 clients are thread-safe, sessions are not
         self.unreadable: list[str] = []
-        """Offerings that could not be read, each with its reason. They are never bought."""
+        """Offerings that could not be parsed, with the reason. They are never bought."""
 
     def perform(self, effect: ReadEffect) -> Any:
-        """Perform one read: `Page` or `Unanswered`."""
+        """Perform one read and return a `Page` or `ReadFailed`."""
         try:
             return self._read(effect)
         except (ClientError, BotoCoreError) as error:
-            return after_read(error)
+            return classify_read_error(error)
         except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-            return Unanswered(code="UnreadableAnswer", message=repr(error), transient=False)
+            return ReadFailed(code="UnreadableAnswer", message=repr(error), transient=False)
 
     def _read(self, effect: ReadEffect) -> Page[Any]:
         client = self.client(effect.region)
         paging: dict[str, Any] = {"NextToken": effect.page} if effect.page else {}
         if isinstance(effect, DescribeReservations):
-            answer = client.describe_capacity_reservations(MaxResults=_PAGE_SIZE, **paging)
-            return _page(answer, map(ec2_answers.reservation, answer["CapacityReservations"]))
+            response = client.describe_capacity_reservations(MaxResults=_PAGE_SIZE, **paging)
+            return _page(response, map(ec2_answers.reservation, response["CapacityReservations"]))
         if isinstance(effect, DescribeBlocks):
-            answer = client.describe_capacity_blocks(MaxResults=_PAGE_SIZE, **paging)
-            return _page(answer, map(ec2_answers.block, answer["CapacityBlocks"]))
+            response = client.describe_capacity_blocks(MaxResults=_PAGE_SIZE, **paging)
+            return _page(response, map(ec2_answers.block, response["CapacityBlocks"]))
         if isinstance(effect, DescribeExtensionHistory):
-            answer = client.describe_capacity_block_extension_history(
+            response = client.describe_capacity_block_extension_history(
                 CapacityReservationIds=[effect.reservation_id], MaxResults=_PAGE_SIZE, **paging
             )
-            return _page(answer, map(ec2_answers.extension, answer["CapacityBlockExtensions"]))
+            return _page(response, map(ec2_answers.extension, response["CapacityBlockExtensions"]))
         if isinstance(effect, DescribeExtensionOfferings):
-            answer = client.describe_capacity_block_extension_offerings(
+            response = client.describe_capacity_block_extension_offerings(
                 CapacityReservationId=effect.reservation_id,
                 CapacityBlockExtensionDurationHours=effect.hours,
                 MaxResults=_PAGE_SIZE,
@@ -89,9 +89,9 @@ class Ec2Reads:
             )
             read = (
                 ec2_answers.extension_offering(item, reservation_id=effect.reservation_id)
-                for item in answer["CapacityBlockExtensionOfferings"]
+                for item in response["CapacityBlockExtensionOfferings"]
             )
-            return _page(answer, read)
+            return _page(response, read)
         return self._offerings(client, effect, paging)
 
     def _offerings(self, client: Any, effect: DescribeOfferings, paging: dict[str, Any]) -> Page[Any]:
@@ -102,7 +102,7 @@ class Ec2Reads:
             }
         else:
             what = {"InstanceType": effect.instance_type, "InstanceCount": effect.count}
-        answer = client.describe_capacity_block_offerings(
+        response = client.describe_capacity_block_offerings(
             CapacityDurationHours=effect.hours,
             StartDateRange=effect.start_after,
             EndDateRange=effect.end_by,
@@ -110,7 +110,7 @@ class Ec2Reads:
             **what,
             **paging,
         )
-        items = answer["CapacityBlockOfferings"]
+        items = response["CapacityBlockOfferings"]
         zone_ids = self.zone_ids(effect.region) if items else {}
         offerings = []
         for item in items:
@@ -118,24 +118,24 @@ class Ec2Reads:
                 offerings.append(parse_offering(item, region=effect.region, zone_ids=zone_ids))
             except ValueError as error:
                 self.unreadable.append(f"{effect.region}: {error}")
-        return _page(answer, offerings)
+        return _page(response, offerings)
 
     def zone_ids(self, region: str) -> Mapping[str, str]:
-        """The zone id of each zone name of this account in a Region."""
+        """Return the zone IDs of a Region by the zone names of this account."""
         if region not in self._zone_ids:
-            answer = self.client(region).describe_availability_zones(AllAvailabilityZones=True)
+            response = self.client(region).describe_availability_zones(AllAvailabilityZones=True)
             self._zone_ids[region] = {
-                zone["ZoneName"]: zone["ZoneId"] for zone in answer["AvailabilityZones"]
+                zone["ZoneName"]: zone["ZoneId"] for zone in response["AvailabilityZones"]
             }
         return self._zone_ids[region]
 
     def client(self, region: str) -> Any:
-        """The reading client of a Region."""
-        with self._making:
+        """Return the client for a Region."""
+        with self._client_lock:
             if region not in self._clients:
                 self._clients[region] = self._make_client("ec2", region, _READING)
             return self._clients[region]
 
 
-def _page(answer: Mapping[str, Any], items: Iterable[Any]) -> Page[Any]:
-    return Page(items=tuple(items), next_token=answer.get("NextToken") or None)
+def _page(response: Mapping[str, Any], items: Iterable[Any]) -> Page[Any]:
+    return Page(items=tuple(items), next_token=response.get("NextToken") or None)

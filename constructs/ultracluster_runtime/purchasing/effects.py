@@ -1,7 +1,7 @@
-"""Everything that the purchase protocol asks of the world, and every answer it understands.
+"""Effects that the purchase protocol performs, and their replies.
 
-The protocol is a generator that yields an effect and is sent the reply. It does no input or output itself, so that
-tests can fail every call in every way, and stop a process between any two.
+The protocol is a generator that yields an effect and receives its reply. It does no input or output itself, so that
+tests can fail every call in every way, and stop a process between any two calls.
 """
 
 from collections.abc import Callable, Generator
@@ -10,13 +10,10 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from ultracluster_runtime.purchasing.ec2_objects import Quote, Request
-from ultracluster_runtime.purchasing.orders import Order
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Order, Record
 
 __all__ = [
     "Advance",
-    "Allowed",
-    "AnsweredNormally",
     "Bought",
     "CancelReservation",
     "Committed",
@@ -28,17 +25,19 @@ __all__ = [
     "DescribeOfferings",
     "DescribeReservations",
     "DryRun",
+    "DryRunExecuted",
+    "DryRunPassed",
     "Effect",
-    "Identify",
+    "GetCallerAccount",
     "Now",
+    "OutcomeUnknown",
     "Page",
+    "ReadFailed",
     "ReadRecord",
     "Refused",
     "Send",
     "Sleep",
     "Steps",
-    "Unanswered",
-    "Unclear",
     "perform_all",
 ]
 
@@ -50,24 +49,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """The present time. Reply: an aware datetime."""
+    """Get the current time. Reply: a timezone-aware datetime."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Wait. Reply: None."""
+    """Sleep. Reply: None."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Identify:
-    """Whose credentials these are. Reply: the account, or `Unanswered`."""
+class GetCallerAccount:
+    """Get the account of the credentials. Reply: the account ID, or `ReadFailed`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRecord:
-    """Read an order, strongly consistent. Reply: `Record`, None when there is none, or `Unanswered`."""
+    """Read an order with strong consistency. Reply: `Record`, None if there is none, or `ReadFailed`."""
 
     name: str
 
@@ -76,8 +75,8 @@ class ReadRecord:
 class Advance:
     """Write a record in one transaction, if the ledger still holds `before`.
 
-    To SENDING it also takes the lock and holds the fee against the month's cap; leaving, it gives them back.
-    Reply: `Committed`, `ConditionFailed` or `Unclear`.
+    Entering SENDING also acquires the lock and reserves the fee against the monthly cap; leaving it releases both.
+    Reply: `Committed`, `ConditionFailed` or `OutcomeUnknown`.
     """
 
     before: Record
@@ -86,7 +85,7 @@ class Advance:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribeOfferings:
-    """One page of Capacity Block offerings. Reply: `Page[Offering]` or `Unanswered`."""
+    """Read a page of Capacity Block offerings. Reply: `Page[Offering]` or `ReadFailed`."""
 
     region: str
     instance_type: str | None
@@ -100,9 +99,9 @@ class DescribeOfferings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribeReservations:
-    """One page of all Capacity Reservations in every state. Reply: `Page[Reservation]` or `Unanswered`.
+    """Read a page of all Capacity Reservations in any state. Reply: `Page[Reservation]` or `ReadFailed`.
 
-    No filter: DescribeCapacityReservations documents none for tags, so the protocol itself looks at the tags.
+    DescribeCapacityReservations has no documented filter for tags, so the protocol filters them itself.
     """
 
     region: str
@@ -111,7 +110,7 @@ class DescribeReservations:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribeBlocks:
-    """One page of all Capacity Blocks in every state. Reply: `Page[Block]` or `Unanswered`."""
+    """Read a page of all Capacity Blocks in any state. Reply: `Page[Block]` or `ReadFailed`."""
 
     region: str
     page: str | None
@@ -119,7 +118,7 @@ class DescribeBlocks:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribeExtensionOfferings:
-    """One page of offers to extend. Reply: `Page[ExtensionOffering]` or `Unanswered`."""
+    """Read a page of extension offerings. Reply: `Page[ExtensionOffering]` or `ReadFailed`."""
 
     region: str
     reservation_id: str
@@ -129,7 +128,7 @@ class DescribeExtensionOfferings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DescribeExtensionHistory:
-    """One page of the extensions of a reservation. Reply: `Page[Extension]` or `Unanswered`."""
+    """Read a page of the extensions of a reservation. Reply: `Page[Extension]` or `ReadFailed`."""
 
     region: str
     reservation_id: str
@@ -138,7 +137,7 @@ class DescribeExtensionHistory:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Confirm:
-    """Ask the person who runs the command. Reply: True to go on."""
+    """Ask the user for confirmation. Reply: True to continue."""
 
     order: Order
     quote: Quote
@@ -146,18 +145,18 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """Send a request as a dry run. Reply: `Allowed`, `Refused` or `AnsweredNormally`."""
+    """Send a request as a dry run. Reply: `DryRunPassed`, `Refused` or `DryRunExecuted`."""
 
     request: Request
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Send:
-    """Send a request for real, once, and never again; after `not_after`, not at all.
+    """Send a request once, and never again; not at all after `not_after`.
 
-    The limit is held where the request leaves, after it was signed. A process that is suspended even later holds a
-    signature that AWS takes for five minutes only. So nothing can arrive when others have given the order up.
-    Reply: `Bought`, `Refused` or `Unclear`.
+    The limit is checked when the signed request is sent. A process that is suspended even later holds a signature that
+    AWS accepts for five minutes only. So nothing can arrive after other processes have given the order up.
+    Reply: `Bought`, `Refused` or `OutcomeUnknown`.
     """
 
     request: Request
@@ -166,7 +165,7 @@ class Send:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CancelReservation:
-    """Give an On-Demand Capacity Reservation back. Reply: `Committed`, `Refused` or `Unclear`."""
+    """Cancel an On-Demand Capacity Reservation. Reply: `Committed`, `Refused` or `OutcomeUnknown`."""
 
     region: str
     reservation_id: str
@@ -175,7 +174,7 @@ class CancelReservation:
 Effect = (
     Now
     | Sleep
-    | Identify
+    | GetCallerAccount
     | ReadRecord
     | Advance
     | DescribeOfferings
@@ -195,15 +194,15 @@ Effect = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Page(Generic[T]):
-    """One page of a listing; an empty page with a token is not the end."""
+    """Page of a listing. An empty page with a token is not the last one."""
 
     items: tuple[T, ...]
     next_token: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unanswered:
-    """A read gave no answer. `transient` when asking again may help."""
+class ReadFailed:
+    """A read failed. `transient` if a retry may help."""
 
     code: str
     message: str
@@ -212,38 +211,38 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The write happened."""
+    """The write was committed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionFailed:
-    """The write did not happen, for these reasons: any of ``state``, ``lock`` and ``month``."""
+    """The write was rejected by these conditions: any of ``state``, ``lock`` and ``month``."""
 
     reasons: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Unclear:
-    """Nobody can say whether it happened: a lost reply, a 5xx, a time-out, an answer that cannot be read."""
+class OutcomeUnknown:
+    """The outcome is unknown: a lost reply, a 5xx error, a timeout, or an unreadable response."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
-    """The dry run said DryRunOperation, at this time by AWS's clock (None if it sent none)."""
+class DryRunPassed:
+    """The dry run returned DryRunOperation, at this time of AWS's clock (None without a Date header)."""
 
     server_time: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class AnsweredNormally:
-    """The dry run was answered like a real request. It may have been one."""
+class DryRunExecuted:
+    """The dry run succeeded like a real request. It may have been executed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """AWS refused before executing."""
+    """AWS refused the request before executing it."""
 
     code: str
     message: str
@@ -251,18 +250,18 @@ class Refused:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bought:
-    """AWS says it is bought; these are all reservations and blocks."""
+    """AWS confirmed the purchase of these reservations and blocks."""
 
     reservation_ids: tuple[str, ...]
     block_ids: tuple[str, ...] = ()
 
 
 Steps = Generator[Effect, Any, T]
-"""A protocol: yields effects, is sent their replies, returns its result."""
+"""Protocol: a generator that yields effects, receives their replies and returns a result."""
 
 
 def perform_all(steps: Steps[T], perform: Callable[[Effect], Any]) -> T:
-    """Run a protocol to its end, performing each effect as it comes."""
+    """Run a protocol to its end, performing each effect."""
     reply: Any = None
     while True:
         try:

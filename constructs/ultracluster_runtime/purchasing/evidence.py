@@ -1,4 +1,4 @@
-"""What EC2 shows of an order's purchase: found by tag, or for extensions in their history."""
+"""Find the purchase of an order in EC2: by tag, or for extensions in their history."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,17 +13,20 @@ from ultracluster_runtime.purchasing.effects import (
     Effect,
     Steps,
 )
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder
-from ultracluster_runtime.purchasing.pagination import every_page
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import (
+    BlockOrder,
+    ExtensionOrder,
+    OnDemandOrder,
+    OrderState,
+    Record,
+)
+from ultracluster_runtime.purchasing.pagination import iterate_pages
 
 __all__ = ["Evidence", "find_evidence"]
 
-_CLOCKS: Final = timedelta(
-    minutes=5
-)  # the clocks of AWS and of the sender differ by less, or nothing is sent
-# States of reservations, blocks (botocore 1.44.5) and extensions. A state that is new to us counts as pending.
+# Purchases are sent only if the clocks of AWS and this machine differ by less.
+_CLOCK_SKEW: Final = timedelta(minutes=5)
+# States of reservations, blocks (botocore 1.44.5) and extensions. Unknown states count as pending.
 _GAVE_UP: Final = frozenset({OrderState.REJECTED, OrderState.CLOSED})
 _BAD: Final = frozenset({"payment-failed", "failed", "unsupported"})
 _GOOD: Final = frozenset(
@@ -33,16 +36,16 @@ _GOOD: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """What EC2 shows of an order's purchase.
+    """Purchase of an order as EC2 shows it.
 
     Attributes:
-        reservation_ids: Its reservations; empty when nothing was found.
-        block_ids: Its blocks.
+        reservation_ids: Reservations of the order; empty if none were found.
+        block_ids: Blocks of the order.
         states: ``id=state`` of each reservation.
-        verdict: PURCHASED, PAID or FAILED. None when nothing was found.
-        end: The latest end of the reservations.
-        zone_ids: Their zone ids.
-        lookalikes: Untagged reservations that were made after sending and resemble the order: for a person to judge.
+        verdict: PURCHASED, PAID or FAILED. None if nothing was found.
+        end: Latest end of the reservations.
+        zone_ids: Zone IDs of the reservations.
+        lookalikes: Untagged reservations that resemble the order and were created after sending, for a person to judge.
     """
 
     reservation_ids: tuple[str, ...] = ()
@@ -61,10 +64,10 @@ def _verdict(states: set[str]) -> OrderState:
 
 
 def find_evidence(record: Record) -> Steps[Evidence]:
-    """Look for an order's purchase: every page, every state.
+    """Find the purchase of an order: all pages, all states.
 
     Raises:
-        FindingsError: UC7035 if a listing cannot be read whole.
+        FindingsError: UC7035 if a listing cannot be read completely.
     """
     order = record.order
     if isinstance(order, ExtensionOrder):
@@ -79,20 +82,20 @@ def find_evidence(record: Record) -> Steps[Evidence]:
     blocks: dict[str, Block] = {}
     lookalikes: list[str] = []
     for region in regions:
-        listed: list[Reservation] = yield from every_page(
+        listed: list[Reservation] = yield from iterate_pages(
             _reservations_in(region), f"the Capacity Reservations in {region}"
         )
-        mine = {item.reservation_id: item for item in listed if item.order_name == order.name}
+        tagged = {item.reservation_id: item for item in listed if item.order_name == order.name}
         if isinstance(order, BlockOrder):
-            listed_blocks: list[Block] = yield from every_page(
+            listed_blocks: list[Block] = yield from iterate_pages(
                 _blocks_in(region), f"the Capacity Blocks in {region}"
             )
             for block in listed_blocks:
-                if block.order_name == order.name or mine.keys() & set(block.reservation_ids):
+                if block.order_name == order.name or tagged.keys() & set(block.reservation_ids):
                     blocks[block.block_id] = block
         of_blocks = {reservation_id for block in blocks.values() for reservation_id in block.reservation_ids}
-        mine |= {item.reservation_id: item for item in listed if item.reservation_id in of_blocks}
-        reservations |= mine
+        tagged |= {item.reservation_id: item for item in listed if item.reservation_id in of_blocks}
+        reservations |= tagged
         lookalikes += [item.reservation_id for item in listed if _resembles(item, record)]
     states = {item.reservation_id: item.state for item in reservations.values()}
     for block in blocks.values():  # a block may be visible before its reservations
@@ -120,14 +123,17 @@ def _blocks_in(region: str) -> Callable[[str | None], Effect]:
 def _resembles(item: Reservation, record: Record) -> bool:
     if item.order_name is not None or record.sent_at is None or item.created is None:
         return False
-    return item.created >= record.sent_at - _CLOCKS and (item.start, item.end) == (record.start, record.end)
+    return item.created >= record.sent_at - _CLOCK_SKEW and (item.start, item.end) == (
+        record.start,
+        record.end,
+    )
 
 
 def _extension_evidence(record: Record, order: ExtensionOrder) -> Steps[Evidence]:
     if record.offering_id is None or record.sent_at is None or record.state in _GAVE_UP:
-        # Nothing of ours can be there. An extension carries no tag, so one that is there is another order's.
+        # Extensions carry no tag. This order sent none, so any extension belongs to another order.
         return Evidence()
-    extensions: list[Extension] = yield from every_page(
+    extensions: list[Extension] = yield from iterate_pages(
         lambda page: DescribeExtensionHistory(
             region=order.region, reservation_id=order.reservation_id, page=page
         ),
@@ -139,7 +145,7 @@ def _extension_evidence(record: Record, order: ExtensionOrder) -> Steps[Evidence
         if item.offering_id == record.offering_id
         and item.reservation_id == order.reservation_id
         and item.start == order.expected_end
-        and item.purchased_at >= record.sent_at - _CLOCKS
+        and item.purchased_at >= record.sent_at - _CLOCK_SKEW
     }
     if not states:
         return Evidence()

@@ -1,60 +1,137 @@
-"""The ledger of orders in one DynamoDB table, and the transactions that keep a second purchase out.
+"""Ledger of orders in a DynamoDB table, with transactions that prevent a second purchase.
 
-Layout. Partition key ``pk`` and sort key ``sk``, both strings; no index; strongly consistent reads only.
+Partition key ``pk`` and sort key ``sk`` are strings. There is no index; all reads are strongly consistent.
 
 ==========================================  ==================  =====================================================
-``pk``                                      ``sk``              what it is
+``pk``                                      ``sk``              Content
 ==========================================  ==================  =====================================================
-``ORDER#<name>``                            ``ORDER``           the order: the attributes of `Record`; ``terms`` is the
+``ORDER#<name>``                            ``ORDER``           Order: the attributes of `Record`; ``terms`` is the
                                                                 canonical JSON of the terms, ``token`` their hash
-``ORDER#<name>``                            ``EVENT#<version>``  one change of that order: state, at, reason, nonce
-``LOCK#cluster/<cluster>``                  ``LOCK``            the order that is under way for a cluster
-``LOCK#reservation/<cr-…>``                 ``LOCK``            the extension that is under way for a reservation
-``MONTH#<account>#<currency>#<yyyy-mm>``    ``MONTH``           ``held``: the fees that count against the month's cap
+``ORDER#<name>``                            ``EVENT#<version>``  Change of that order: state, at, reason, nonce
+``LOCK#cluster/<cluster>``                  ``LOCK``            Order in progress for a cluster
+``LOCK#reservation/<cr-…>``                 ``LOCK``            Extension in progress for a reservation
+``MONTH#<account>#<currency>#<yyyy-mm>``    ``MONTH``           ``held``: fees that count against the monthly cap
 ==========================================  ==================  =====================================================
 
-The table should have deletion protection, point-in-time recovery and a RETAIN policy, and bill per request. Items never
-expire. The buyer needs ``dynamodb:GetItem``, ``PutItem``, ``UpdateItem``, ``DeleteItem``, ``Query`` and ``Scan`` on it;
-``TransactWriteItems`` is allowed by the permissions of its parts.
+The table should have deletion protection, point-in-time recovery, a RETAIN policy and on-demand billing. Items never
+expire. The buyer needs ``dynamodb:GetItem``, ``PutItem``, ``UpdateItem``, ``DeleteItem``, ``Query`` and ``Scan`` on it,
+which also allow ``TransactWriteItems``.
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_runtime.purchasing.aws_errors import after_read, after_transaction
-from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, Unanswered, Unclear
-from ultracluster_runtime.purchasing.ledger_items import (
-    EVENT,
-    LOCK,
-    MONTH,
-    ORDER,
-    PARTITION_KEY,
-    SORT_KEY,
-    Item,
-    event_item,
-    item_key,
-    order_key,
-    read_record_item,
-    record_item,
+from ultracluster_runtime.purchasing.aws_errors import classify_read_error, classify_transaction_error
+from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown, ReadFailed
+from ultracluster_runtime.purchasing.orders import (
+    Order,
+    OrderState,
+    Record,
+    order_token,
+    parse_terms,
+    terms_of,
 )
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import Order, order_token
-from ultracluster_runtime.purchasing.pagination import refuse
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.pagination import refusal
 
-__all__ = ["PARTITION_KEY", "SORT_KEY", "Event", "Ledger"]
+__all__ = ["PARTITION_KEY", "SORT_KEY", "Event", "Ledger", "order_key", "read_record_item", "record_item"]
 
-_Write = tuple[Item, str | None]
-"""One write of a transaction, and what its condition stands for."""
+PARTITION_KEY: Final = "pk"
+SORT_KEY: Final = "sk"
+
+_ORDER: Final = "ORDER"
+_LOCK: Final = "LOCK"
+_MONTH: Final = "MONTH"
+_EVENT: Final = "EVENT#"
+
+_TEXTS: Final = ("token", "reason", "nonce", "region", "offering_id", "month")
+_TIMES: Final = ("changed_at", "sent_at", "start", "end")
+_LISTS: Final = ("zone_ids", "reservation_ids", "block_ids", "ec2_states")
+
+_Item = dict[str, Any]
+"""Item in the format of DynamoDB's low-level API, with type descriptors."""
+
+
+def _item_key(partition: str, sort: str) -> _Item:
+    """Return the key of an item."""
+    return {PARTITION_KEY: {"S": partition}, SORT_KEY: {"S": sort}}
+
+
+def order_key(name: str) -> _Item:
+    """Return the key of an order."""
+    return _item_key(f"{_ORDER}#{name}", _ORDER)
+
+
+def record_item(record: Record) -> _Item:
+    """Convert an order to an item."""
+    item = order_key(record.order.name) | {
+        "terms": {"S": terms_of(record.order)},
+        "state": {"S": record.state.value},
+        "version": {"N": str(record.version)},
+        "holds_lock": {"BOOL": record.holds_lock},
+    }
+    for name in _TEXTS:
+        if getattr(record, name) is not None:
+            item[name] = {"S": getattr(record, name)}
+    for name in _TIMES:
+        if getattr(record, name) is not None:
+            item[name] = {"S": getattr(record, name).isoformat()}
+    for name in _LISTS:
+        item[name] = {"L": [{"S": value} for value in getattr(record, name)]}
+    if record.fee is not None:
+        item["fee"] = {"N": format(record.fee, "f")}
+    return item
+
+
+def read_record_item(item: Mapping[str, Any]) -> Record:
+    """Convert an item to an order.
+
+    Raises:
+        FindingsError: UC7025 if the item was edited.
+    """
+    try:
+        values: _Item = {name: item[name]["S"] for name in _TEXTS if name in item}
+        values |= {name: datetime.fromisoformat(item[name]["S"]) for name in _TIMES if name in item}
+        values |= {name: tuple(value["S"] for value in item[name]["L"]) for name in _LISTS}
+        return Record(
+            order=parse_terms(item["terms"]["S"]),
+            state=OrderState(item["state"]["S"]),
+            version=int(item["version"]["N"]),
+            holds_lock=item["holds_lock"]["BOOL"],
+            fee=Decimal(item["fee"]["N"]) if "fee" in item else None,
+            **values,
+        )
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        name = item.get(PARTITION_KEY, {}).get("S", "?")
+        raise refusal(
+            "UC7025",
+            f"item {name} of the ledger cannot be read: {error!r}",
+            remedy="The ledger was edited",
+        ) from error
+
+
+def _event_item(record: Record) -> _Item:
+    """Convert the latest change of an order to an item of its history."""
+    return _item_key(f"{_ORDER}#{record.order.name}", f"{_EVENT}{record.version:06d}") | {
+        "state": {"S": record.state.value},
+        "at": {"S": record.changed_at.isoformat()},
+        "reason": {"S": record.reason},
+        "nonce": {"S": record.nonce or "-"},
+    }
+
+
+_Write = tuple[_Item, str | None]
+"""Write of a transaction, and the meaning of its condition."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """One change of an order, as the ledger keeps it."""
+    """Change of an order in the ledger."""
 
     version: int
     state: OrderState
@@ -63,20 +140,20 @@ class Event:
 
 
 def _unusable(error: Exception, table: str) -> Exception:
-    answer = after_read(error)
-    return refuse(
+    response = classify_read_error(error)
+    return refusal(
         "UC7021",
-        f"the ledger's table {table!r} cannot be used: {answer.code}: {answer.message}",
-        remedy="Nothing is bought without it: deploy the CapacityLedger, or use the account and Region that hold it",
+        f"the ledger table {table!r} cannot be used: {response.code}: {response.message}",
+        remedy="Nothing is bought without it: deploy the CapacityLedger, or use the account and Region that contain it",
     )
 
 
 class Ledger:
-    """The ledger in one table.
+    """Ledger in one table.
 
     Args:
-        client: A DynamoDB client of the table's account and Region.
-        table: The table's name.
+        client: DynamoDB client for the account and Region of the table.
+        table: Name of the table.
     """
 
     def __init__(self, client: Any, table: str) -> None:
@@ -84,10 +161,10 @@ class Ledger:
         self._table = table
 
     def approve(self, order: Order, *, now: datetime) -> Record:
-        """Write an approval, if the name was never used.
+        """Write an approval, if the name is unused.
 
         Raises:
-            FindingsError: If the name is taken (UC7022) or the table cannot be used (UC7021).
+            FindingsError: UC7022 if the name is taken, UC7021 if the table cannot be used.
         """
         record = Record(
             order=order,
@@ -101,61 +178,61 @@ class Ledger:
             self._client.transact_write_items(
                 TransactItems=[
                     {"Put": {"TableName": self._table, "Item": item, "ConditionExpression": unused}}
-                    for item in (record_item(record), event_item(record))
+                    for item in (record_item(record), _event_item(record))
                 ]
             )
         except (ClientError, BotoCoreError) as error:
-            if isinstance(after_transaction(error, ("state", "state")), ConditionFailed):
-                raise refuse(
+            if isinstance(classify_transaction_error(error, ("state", "state")), ConditionFailed):
+                raise refusal(
                     "UC7022",
-                    f"there is an order {order.name!r} already",
-                    remedy="A new approval needs a new name",
+                    f"the order {order.name!r} already exists",
+                    remedy="Use a new name for a new approval",
                 ) from error
             raise _unusable(error, self._table) from error
         return record
 
-    def read(self, name: str) -> Record | Unanswered | None:
-        """Read an order, strongly consistent: `Record`, None when there is none, or `Unanswered`.
+    def read(self, name: str) -> Record | ReadFailed | None:
+        """Read an order with strong consistency: `Record`, None if there is none, or `ReadFailed`.
 
         Raises:
-            FindingsError: If there is no such table (UC7021) or the item was edited (UC7025).
+            FindingsError: UC7021 if there is no such table, UC7025 if the item was edited.
         """
         try:
-            answer = self._client.get_item(TableName=self._table, Key=order_key(name), ConsistentRead=True)
+            response = self._client.get_item(TableName=self._table, Key=order_key(name), ConsistentRead=True)
         except (ClientError, BotoCoreError) as error:
-            unanswered = after_read(error)
+            unanswered = classify_read_error(error)
             if unanswered.transient:
                 return unanswered
             raise _unusable(error, self._table) from error
-        return read_record_item(answer["Item"]) if "Item" in answer else None
+        return read_record_item(response["Item"]) if "Item" in response else None
 
     def orders(self) -> list[Record]:
-        """Read all orders, the newest change first.
+        """Read all orders, most recently changed first.
 
         Raises:
-            FindingsError: If the table cannot be used (UC7021) or an item was edited (UC7025).
+            FindingsError: UC7021 if the table cannot be used, UC7025 if an item was edited.
         """
         pages = self._pages(
             "scan",
             FilterExpression=f"{SORT_KEY} = :order",
-            ExpressionAttributeValues={":order": {"S": ORDER}},
+            ExpressionAttributeValues={":order": {"S": _ORDER}},
         )
         return sorted(map(read_record_item, pages), key=lambda record: record.changed_at, reverse=True)
 
     def history(self, name: str) -> list[Event]:
-        """Read every change of an order, the first one first.
+        """Read all changes of an order, oldest first.
 
         Raises:
-            FindingsError: If the table cannot be used (UC7021).
+            FindingsError: UC7021 if the table cannot be used.
         """
         items = self._pages(
             "query",
             KeyConditionExpression=f"{PARTITION_KEY} = :order AND begins_with({SORT_KEY}, :event)",
-            ExpressionAttributeValues={":order": {"S": f"{ORDER}#{name}"}, ":event": {"S": EVENT}},
+            ExpressionAttributeValues={":order": {"S": f"{_ORDER}#{name}"}, ":event": {"S": _EVENT}},
         )
         return [
             Event(
-                version=int(item[SORT_KEY]["S"].removeprefix(EVENT)),
+                version=int(item[SORT_KEY]["S"].removeprefix(_EVENT)),
                 state=OrderState(item["state"]["S"]),
                 at=datetime.fromisoformat(item["at"]["S"]),
                 reason=item["reason"]["S"],
@@ -163,7 +240,7 @@ class Ledger:
             for item in items
         ]
 
-    def _pages(self, operation: str, **arguments: Any) -> list[Item]:
+    def _pages(self, operation: str, **arguments: Any) -> list[_Item]:
         try:
             paginator = self._client.get_paginator(operation)
             pages = paginator.paginate(TableName=self._table, ConsistentRead=True, **arguments)
@@ -171,17 +248,17 @@ class Ledger:
         except (ClientError, BotoCoreError) as error:
             raise _unusable(error, self._table) from error
 
-    def advance(self, before: Record, after: Record) -> Committed | ConditionFailed | Unclear:
+    def advance(self, before: Record, after: Record) -> Committed | ConditionFailed | OutcomeUnknown:
         """Write `after` in one transaction, if the table still holds `before`.
 
-        Entering SENDING, the lock must be free and the fee fit under the month's cap.
+        To enter SENDING, the lock must be free and the fee must fit under the monthly cap.
         """
         writes = [
             *self._record_writes(before, after),
             *self._lock_writes(before, after),
             *self._month_writes(before, after),
         ]
-        # The same token for the same attempt: a transaction that boto3 repeats is executed once.
+        # The same token for the same attempt, so that a transaction retried by boto3 is executed once.
         attempt = (
             f"{after.order.name}/{after.version}/{after.state}/{after.nonce}/{after.changed_at.isoformat()}"
         )
@@ -191,7 +268,7 @@ class Ledger:
                 ClientRequestToken=hashlib.sha256(attempt.encode()).hexdigest()[:36],
             )
         except (ClientError, BotoCoreError) as error:
-            return after_transaction(error, tuple(meaning for _, meaning in writes))
+            return classify_transaction_error(error, tuple(meaning for _, meaning in writes))
         return Committed()
 
     def _record_writes(self, before: Record, after: Record) -> list[_Write]:
@@ -199,7 +276,7 @@ class Ledger:
         condition = "#version = :version AND #state = :state AND "
         if before.nonce is None:
             condition += "attribute_not_exists(#nonce)"
-        else:  # two processes count the same version; their nonces differ
+        else:  # two processes may have the same version; their nonces differ
             condition += "#nonce = :nonce"
             values[":nonce"] = {"S": before.nonce}
         put = {
@@ -211,13 +288,13 @@ class Ledger:
         }
         event = {
             "TableName": self._table,
-            "Item": event_item(after),
+            "Item": _event_item(after),
             "ConditionExpression": f"attribute_not_exists({PARTITION_KEY})",
         }
         return [({"Put": put}, "state"), ({"Put": event}, "state")]
 
     def _lock_writes(self, before: Record, after: Record) -> list[_Write]:
-        key = item_key(f"{LOCK}#{after.order.lock}", LOCK)
+        key = _item_key(f"{_LOCK}#{after.order.lock}", _LOCK)
         name = {"S": after.order.name}
         if after.holds_lock and not before.holds_lock:
             put = {
@@ -241,9 +318,9 @@ class Ledger:
         change = after.held_fee - before.held_fee
         if not change:
             return []
-        update: Item = {
+        update: _Item = {
             "TableName": self._table,
-            "Key": item_key(f"{MONTH}#{after.month}", MONTH),
+            "Key": _item_key(f"{_MONTH}#{after.month}", _MONTH),
             "UpdateExpression": "ADD #held :change",
             "ExpressionAttributeNames": {"#held": "held"},
             "ExpressionAttributeValues": {":change": {"N": format(change, "f")}},
@@ -251,7 +328,7 @@ class Ledger:
         if after.state is not OrderState.SENDING:
             return [({"Update": update}, None)]
         room = after.order.month_cap - change
-        # Without room the first order of the month is refused too: no number is below :room then.
+        # Without room, reject the first order of the month, too: no number is below a negative :room.
         absent = f"attribute_not_exists({PARTITION_KEY}) OR " if room >= 0 else ""
         update["ConditionExpression"] = f"{absent}#held <= :room"
         update["ExpressionAttributeValues"][":room"] = {"N": format(room, "f")}

@@ -1,6 +1,6 @@
-"""Capacity Block offerings: what AWS answers, read with care, and how they compare.
+"""Capacity Block offerings: parsing and ranking.
 
-Every comparison comes from the fee and the exact hours and minutes of the offering itself, never from what was asked.
+All figures derive from the fee and the exact duration of the offering, never from what was requested.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,19 +16,19 @@ from ultracluster_runtime.functions.window import BlockWindow
 
 __all__ = ["RANKINGS", "Offering", "Segment", "parse_offering", "rank_offerings"]
 
-_NEVER = Decimal("Infinity")  # what cannot be computed ranks last
+_LAST = Decimal("Infinity")  # offerings whose figure is unknown rank last
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
-    """One part of an offering that spans zones or instance types; it becomes a reservation of its own.
+    """Segment of an offering that spans zones or instance types; it becomes a separate reservation.
 
     Attributes:
-        instance_type: The instance type of this part.
-        zone_id: Its zone id; None when AWS gave none that is known.
-        instance_count: Its instances.
-        start: Its start.
-        end: Its end.
+        instance_type: Instance type of the segment.
+        zone_id: Zone ID. None if unknown.
+        instance_count: Number of instances.
+        start: Start of the segment.
+        end: End of the segment.
     """
 
     instance_type: str
@@ -40,23 +40,23 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offering:
-    """One Capacity Block as AWS offers it. It is not held: anybody can buy it first.
+    """Capacity Block offering. It is not held: another customer can buy it first.
 
     Attributes:
-        offering_id: AWS's id of the offering (``cb-…``); not a reservation.
-        region: The Region that offers it.
-        instance_type: The instance type; for an UltraServer AWS may leave it out.
-        ultraserver_type: The UltraServer type. None for instances.
-        ultraserver_count: UltraServers; 0 for instances.
-        instance_count: Instances in all.
-        zone: The zone's name, which differs from account to account.
-        zone_ids: The zone ids of all parts; empty when AWS gave none that is known.
-        start: When the capacity is delivered.
-        end: When it ends.
-        duration: The exact length that AWS states.
-        fee: What is paid upfront, for everything.
-        currency: The currency of the fee.
-        segments: The parts of an offering that spans zones or instance types; empty for a plain one.
+        offering_id: ID of the offering (``cb-…``); not a reservation ID.
+        region: Region of the offering.
+        instance_type: Instance type. AWS may omit it for UltraServers.
+        ultraserver_type: UltraServer type. None for instances.
+        ultraserver_count: Number of UltraServers; 0 for instances.
+        instance_count: Total number of instances.
+        zone: Zone name, which differs between accounts.
+        zone_ids: Zone IDs of all segments; empty if any is unknown.
+        start: Start of the capacity.
+        end: End of the capacity.
+        duration: Exact duration.
+        fee: Total upfront fee.
+        currency: Currency of the fee.
+        segments: Segments of an offering that spans zones or instance types; otherwise empty.
     """
 
     offering_id: str
@@ -75,57 +75,59 @@ class Offering:
     segments: tuple[Segment, ...] = ()
 
     @property
-    def known_type(self) -> InstanceType | None:
-        """What the catalogue knows of the instances; None for a type that it does not know."""
+    def catalog_type(self) -> InstanceType | None:
+        """Catalog entry of the instance type; None if the catalog does not have it."""
         if self.instance_type is not None:
             return INSTANCE_TYPES.get(self.instance_type)
         members = (
-            known for known in INSTANCE_TYPES.values() if known.ultraserver_type == self.ultraserver_type
+            machine
+            for machine in INSTANCE_TYPES.values()
+            if machine.ultraserver_type == self.ultraserver_type
         )
         return next(members, None) if self.ultraserver_type else None
 
     @property
     def window(self) -> BlockWindow:
-        """The clock of the block."""
+        """Window of the block."""
         return BlockWindow(start=self.start, end=self.end, ultraserver=self.ultraserver_type is not None)
 
     @property
     def node_hours(self) -> Decimal:
-        """Instance-hours that are paid."""
+        """Paid instance-hours."""
         return self.instance_count * _hours(self.duration)
 
     @property
     def usable_node_hours(self) -> Decimal:
-        """Instance-hours in which jobs can run: without the drain before the end."""
+        """Instance-hours in which jobs can run, without the drain before the end."""
         drained = self.end - self.window.drain_at
         return self.instance_count * _hours(max(timedelta(0), self.duration - drained))
 
     @property
     def fee_per_node_hour(self) -> Decimal:
-        """Fee for each paid instance-hour."""
+        """Fee per paid instance-hour."""
         return self.fee / self.node_hours
 
     @property
     def fee_per_chip_hour(self) -> Decimal | None:
-        """Fee for each paid chip-hour; None when the parts or the type are not known."""
-        return self._per(lambda known: known.chips)
+        """Fee per paid chip-hour; None if the type is mixed or unknown."""
+        return self._fee_per(lambda machine: machine.chips)
 
     @property
     def fee_per_core_hour(self) -> Decimal | None:
-        """Fee for each paid hour of a physical NeuronCore; None where there are none."""
-        return self._per(lambda known: known.neuron_cores)
+        """Fee per paid hour of a physical NeuronCore; None without NeuronCores."""
+        return self._fee_per(lambda machine: machine.neuron_cores)
 
     @property
     def usable_node_hours_per_unit(self) -> Decimal:
-        """Usable instance-hours that one unit of the currency (one dollar) buys."""
+        """Usable instance-hours per unit of the currency (one dollar)."""
         return self.usable_node_hours / self.fee
 
-    def _per(self, parts: Callable[[InstanceType], int]) -> Decimal | None:
+    def _fee_per(self, parts: Callable[[InstanceType], int]) -> Decimal | None:
         mixed = any(segment.instance_type != self.instance_type for segment in self.segments)
-        known = None if mixed else self.known_type
-        if known is None or not parts(known):
+        machine = None if mixed else self.catalog_type
+        if machine is None or not parts(machine):
             return None
-        return self.fee / (self.node_hours * parts(known))
+        return self.fee / (self.node_hours * parts(machine))
 
 
 def _hours(duration: timedelta) -> Decimal:
@@ -136,20 +138,20 @@ RANKINGS: Mapping[str, Callable[[Offering], Any]] = MappingProxyType(
     {
         "total": lambda offering: offering.fee,
         "chip-hour": lambda offering: (
-            _NEVER if offering.fee_per_chip_hour is None else offering.fee_per_chip_hour
+            _LAST if offering.fee_per_chip_hour is None else offering.fee_per_chip_hour
         ),
         "core-hour": lambda offering: (
-            _NEVER if offering.fee_per_core_hour is None else offering.fee_per_core_hour
+            _LAST if offering.fee_per_core_hour is None else offering.fee_per_core_hour
         ),
         "start": lambda offering: offering.start,
         "node-hours": lambda offering: -offering.usable_node_hours_per_unit,
     }
 )
-"""What can make an offering the best, by the names that the command line uses; the smallest key is the best."""
+"""Rankings by name on the command line; the smallest key is the best."""
 
 
 def rank_offerings(offerings: list[Offering], *, by: str) -> list[Offering]:
-    """Sort offerings, best first; ties go to the lower fee, then the earlier start, then the id."""
+    """Sort offerings, best first. Ties go to the lower fee, then the earlier start, then the ID."""
     key = RANKINGS[by]
     return sorted(
         offerings, key=lambda offering: (key(offering), offering.fee, offering.start, offering.offering_id)
@@ -158,12 +160,12 @@ def rank_offerings(offerings: list[Offering], *, by: str) -> list[Offering]:
 
 def _aware(value: Any) -> datetime:
     if not isinstance(value, datetime) or value.tzinfo is None:
-        raise ValueError(f"not an aware time: {value!r}")
+        raise ValueError(f"not a timezone-aware time: {value!r}")
     return value.astimezone(UTC)
 
 
 def _fee(value: Any) -> Decimal:
-    # A string on the wire; a float would already have lost cents.
+    # A string in the API; a float would have lost cents.
     fee = Decimal(value) if isinstance(value, str) else Decimal("NaN")
     if not fee.is_finite() or fee <= 0:
         raise ValueError(f"not a fee: {value!r}")
@@ -176,67 +178,67 @@ def _positive(value: Any) -> int:
     return value
 
 
-def _segment(answer: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Segment:
+def _segment(response: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Segment:
     return Segment(
-        instance_type=answer["InstanceType"],
-        zone_id=answer.get("AvailabilityZoneId") or zone_ids.get(answer.get("AvailabilityZone", "")),
-        instance_count=_positive(answer["InstanceCount"]),
-        start=_aware(answer["StartDate"]),
-        end=_aware(answer["EndDate"]),
+        instance_type=response["InstanceType"],
+        zone_id=response.get("AvailabilityZoneId") or zone_ids.get(response.get("AvailabilityZone", "")),
+        instance_count=_positive(response["InstanceCount"]),
+        start=_aware(response["StartDate"]),
+        end=_aware(response["EndDate"]),
     )
 
 
-def parse_offering(answer: Mapping[str, Any], *, region: str, zone_ids: Mapping[str, str]) -> Offering:
-    """Read one CapacityBlockOffering of DescribeCapacityBlockOfferings.
+def parse_offering(response: Mapping[str, Any], *, region: str, zone_ids: Mapping[str, str]) -> Offering:
+    """Parse a CapacityBlockOffering of DescribeCapacityBlockOfferings.
 
     Args:
-        answer: The offering as boto3 gives it.
-        region: The Region that was asked.
-        zone_ids: Zone id for each zone name of this account and Region. The offering itself has the name only.
+        response: Offering as boto3 returns it.
+        region: Region of the request.
+        zone_ids: Zone IDs by the zone names of this account and Region. Offerings contain names only.
 
     Raises:
-        ValueError: If a field that a buyer depends on is missing or makes no sense. Such an offering is never bought.
+        ValueError: If a required field is missing or invalid. Such an offering is never bought.
     """
     try:
         segments = tuple(
-            _segment(segment, zone_ids) for segment in answer.get("CapacityBlockOfferingSegments") or ()
+            _segment(segment, zone_ids) for segment in response.get("CapacityBlockOfferingSegments") or ()
         )
-        zone = answer.get("AvailabilityZone", "")
+        zone = response.get("AvailabilityZone", "")
         zones = [segment.zone_id for segment in segments] or [zone_ids.get(zone)]
-        ultraservers = answer.get("UltraserverCount") or 0
-        start, end = _aware(answer["StartDate"]), _aware(answer["EndDate"])
+        ultraservers = response.get("UltraserverCount") or 0
+        start, end = _aware(response["StartDate"]), _aware(response["EndDate"])
         duration = timedelta(
-            hours=answer["CapacityBlockDurationHours"],
-            minutes=answer.get("CapacityBlockDurationMinutes") or 0,
+            hours=response["CapacityBlockDurationHours"],
+            minutes=response.get("CapacityBlockDurationMinutes") or 0,
         )
         if duration <= timedelta(0) or end <= start:
             raise ValueError(f"not a duration: {duration} from {start} to {end}")
         offering = Offering(
-            offering_id=answer["CapacityBlockOfferingId"],
+            offering_id=response["CapacityBlockOfferingId"],
             region=region,
-            instance_type=answer.get("InstanceType"),
-            ultraserver_type=answer.get("UltraserverType"),
+            instance_type=response.get("InstanceType"),
+            ultraserver_type=response.get("UltraserverType"),
             ultraserver_count=ultraservers,
             instance_count=0,
             zone=zone,
-            # A part in a zone that is not known makes the zones of the whole unknown.
+            # One segment in an unknown zone makes the zones of the offering unknown.
             zone_ids=() if None in zones else tuple(sorted({str(zone_id) for zone_id in zones})),
             start=start,
             end=end,
             duration=duration,
-            fee=_fee(answer["UpfrontFee"]),
-            currency=answer["CurrencyCode"],
+            fee=_fee(response["UpfrontFee"]),
+            currency=response["CurrencyCode"],
             segments=segments,
         )
     except (KeyError, TypeError, InvalidOperation) as error:
         raise ValueError(
-            f"offering {answer.get('CapacityBlockOfferingId')!r} cannot be read: {error!r}"
+            f"offering {response.get('CapacityBlockOfferingId')!r} cannot be read: {error!r}"
         ) from error
-    return _with_instances(offering, answer.get("InstanceCount"))
+    return _with_instances(offering, response.get("InstanceCount"))
 
 
 def _with_instances(offering: Offering, stated: int | None) -> Offering:
     count = stated or sum(segment.instance_count for segment in offering.segments)
-    if not count and offering.ultraserver_count and offering.known_type:
-        count = offering.ultraserver_count * offering.known_type.instances_per_ultraserver
+    if not count and offering.ultraserver_count and offering.catalog_type:
+        count = offering.ultraserver_count * offering.catalog_type.instances_per_ultraserver
     return replace(offering, instance_count=_positive(count))

@@ -1,4 +1,4 @@
-"""What a person decides about an order after its approval: take it back, give capacity back, or close it."""
+"""Decisions of a person on an order after its approval: revoke or cancel it, or close it."""
 
 from datetime import datetime
 from typing import Final
@@ -13,11 +13,9 @@ from ultracluster_runtime.purchasing.effects import (
     Steps,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import OnDemandOrder
-from ultracluster_runtime.purchasing.pagination import read_record, refuse
-from ultracluster_runtime.purchasing.reconcile import Outcome, findings_of, settle, with_change
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
+from ultracluster_runtime.purchasing.pagination import read_record, refusal
+from ultracluster_runtime.purchasing.reconcile import Outcome, apply_change, findings_for, settle
 
 __all__ = ["cancel", "close"]
 
@@ -25,19 +23,19 @@ _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 
 def cancel(name: str) -> Steps[Outcome]:
-    """Take an approval back, or give an On-Demand Capacity Reservation back.
+    """Revoke an approval, or cancel an On-Demand Capacity Reservation.
 
     Raises:
-        FindingsError: If the order is a purchase that AWS does not take back (UC7040), its state does not allow it
-            (UC7023), AWS refuses (UC7031), or the outcome is not known (UC7035).
+        FindingsError: UC7040 if AWS does not refund the purchase, UC7023 if the state of the order does not allow it,
+            UC7031 if AWS refuses, UC7035 if the outcome is unknown.
     """
     record: Record = yield from read_record(name)
     if record.state is OrderState.APPROVED:
-        return (yield from _decide(record, OrderState.REVOKED, "the approval was taken back"))
+        return (yield from _decide(record, OrderState.REVOKED, "the approval was revoked"))
     if record.state not in _BOUGHT:
-        raise refuse("UC7023", f"order {name} is {record.state}", allowed="APPROVED, PURCHASED or PAID")
+        raise refusal("UC7023", f"order {name} is {record.state}", allowed="APPROVED, PURCHASED or PAID")
     if not isinstance(record.order, OnDemandOrder) or record.region is None:
-        raise refuse(
+        raise refusal(
             "UC7040",
             f"order {name} is a {record.order.kind}",
             allowed="On-Demand Capacity Reservations can be cancelled; Capacity Blocks and extensions cannot",
@@ -45,52 +43,52 @@ def cancel(name: str) -> Steps[Outcome]:
     for reservation_id in record.reservation_ids:
         reply = yield CancelReservation(region=record.region, reservation_id=reservation_id)
         if isinstance(reply, Refused):
-            raise refuse("UC7031", f"AWS refused to cancel {reservation_id}: {reply.code}: {reply.message}")
+            raise refusal("UC7031", f"AWS refused to cancel {reservation_id}: {reply.code}: {reply.message}")
         if not isinstance(reply, Committed):
-            raise refuse(
+            raise refusal(
                 "UC7035",
-                f"whether {reservation_id} was cancelled is not known: {reply.message}",
+                f"whether {reservation_id} was cancelled is unknown: {reply.message}",
                 remedy="Cancel again",
             )
-    return (yield from _decide(record, OrderState.CANCELLED, "given back"))
+    return (yield from _decide(record, OrderState.CANCELLED, "cancelled"))
 
 
 def close(name: str, *, evidence: str) -> Steps[Outcome]:
-    """Decide that an UNKNOWN order bought nothing, after one more look at EC2.
+    """Decide that an UNKNOWN order bought nothing, after another lookup in EC2.
 
     Args:
-        name: The order's name.
-        evidence: Where the decision comes from, such as the CloudTrail query and its result.
+        name: Name of the order.
+        evidence: Reason for the decision, such as the CloudTrail query and its result.
 
     Raises:
-        FindingsError: If no evidence is given (UC7044), or the order is not UNKNOWN (UC7023).
+        FindingsError: UC7044 without evidence, UC7023 if the order is not UNKNOWN.
     """
     if not evidence.strip():
-        raise refuse(
-            "UC7044", "no evidence is given", allowed="what you looked at, such as the CloudTrail query"
+        raise refusal(
+            "UC7044", "evidence is missing", allowed="what you checked, such as the CloudTrail query"
         )
     record: Record = yield from read_record(name)
     if record.state is not OrderState.UNKNOWN:
-        raise refuse("UC7023", f"order {name} is {record.state}", allowed="UNKNOWN")
-    found: Evidence = yield from find_evidence(record)
-    if found.verdict is not None:
-        record = yield from settle(record, found.verdict, reason="found in EC2", evidence=found)
-        return Outcome(record=record, findings=findings_of(record))
+        raise refusal("UC7023", f"order {name} is {record.state}", allowed="UNKNOWN")
+    found_evidence: Evidence = yield from find_evidence(record)
+    if found_evidence.verdict is not None:
+        record = yield from settle(
+            record, found_evidence.verdict, reason="found in EC2", evidence=found_evidence
+        )
+        return Outcome(record=record, findings=findings_for(record))
     return (yield from _decide(record, OrderState.CLOSED, f"nothing was bought: {evidence.strip()}"))
 
 
 def _decide(record: Record, state: OrderState, reason: str) -> Steps[Outcome]:
     now: datetime = yield Now()
-    after = with_change(record, state, reason=reason, evidence=Evidence(), now=now)
+    after = apply_change(record, state, reason=reason, evidence=Evidence(), now=now)
     if after is None:
         return Outcome(record=record)
     reply = yield Advance(before=record, after=after)
     if isinstance(reply, Committed):
         return Outcome(record=after)
     if isinstance(reply, ConditionFailed):
-        raise refuse(
-            "UC7023", f"order {record.order.name} changed in the meantime", remedy="Look at its status"
-        )
-    raise refuse(
-        "UC7035", f"the ledger did not confirm: {reply.message}", remedy="Look at the order's status"
+        raise refusal("UC7023", f"order {record.order.name} changed concurrently", remedy="Check its status")
+    raise refusal(
+        "UC7035", f"the ledger did not confirm: {reply.message}", remedy="Check the status of the order"
     )

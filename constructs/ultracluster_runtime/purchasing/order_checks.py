@@ -1,11 +1,14 @@
-"""Whether the terms of an order make sense: every problem at once, before anything is written or asked."""
+"""Validate the terms of an order and report all problems at once, before anything is written or requested."""
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from ultracluster_catalog.capacity.capacity_blocks import (
+    BLOCK_PLATFORMS,
     BLOCK_REGIONS_DATED,
     EXTENSION_CLOSES,
     EXTENSION_OPENS,
@@ -16,24 +19,17 @@ from ultracluster_catalog.capacity.capacity_blocks import (
 )
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND
 from ultracluster_catalog.names.identifiers import RESERVATION_ID
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_catalog.places.zones import region_of_zone_id
+from ultracluster_rules.capacity import check_block_duration
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.network import check_zone_id
 from ultracluster_runtime.purchasing.offerings import RANKINGS
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
-from ultracluster_runtime.purchasing.term_checks import (
-    check_duration,
-    check_form,
-    check_instances,
-    check_money,
-    check_regions,
-    check_time,
-    check_zones,
-    is_utc,
-    is_whole,
-    matches,
-)
 
 __all__ = ["check_order"]
 
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,47}")
 _CLUSTER = re.compile(r"[a-z][a-z0-9-]{1,31}")
 _ACCOUNT = re.compile(r"[0-9]{12}")
@@ -43,14 +39,14 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 def check_order(order: Order, *, now: datetime) -> list[Finding]:
-    """Check the terms of an order.
+    """Validate the terms of an order.
 
     Args:
         order: The order.
-        now: The present time, aware.
+        now: Current time, timezone-aware.
 
     Returns:
-        Every problem, in the order of the terms; empty when the order can be approved.
+        All problems, in the order of the terms; empty if the order can be approved.
     """
     findings = [*_common(order, now)]
     if isinstance(order, BlockOrder):
@@ -63,75 +59,75 @@ def check_order(order: Order, *, now: datetime) -> list[Finding]:
 
 
 def _common(order: Order, now: datetime) -> Iterator[Finding]:
-    yield from check_form(
+    yield from _check_value(
         "UC7001",
         "name",
         order.name,
-        ok=matches(_NAME, order.name),
-        allowed="2 to 48 of a-z, 0-9 and -, a letter first",
+        ok=_matches(_NAME, order.name),
+        allowed="2 to 48 characters of a-z, 0-9 and -, starting with a letter",
     )
-    yield from check_form(
-        "UC7002", "account", order.account, ok=matches(_ACCOUNT, order.account), allowed="12 digits"
+    yield from _check_value(
+        "UC7002", "account", order.account, ok=_matches(_ACCOUNT, order.account), allowed="12 digits"
     )
-    yield from check_form(
+    yield from _check_value(
         "UC7001",
         "cluster",
         order.cluster,
-        ok=matches(_CLUSTER, order.cluster),
-        allowed="2 to 32 of a-z, 0-9 and -, a letter first",
+        ok=_matches(_CLUSTER, order.cluster),
+        allowed="2 to 32 characters of a-z, 0-9 and -, starting with a letter",
     )
-    yield from check_form(
+    yield from _check_value(
         "UC7005",
         "currency",
         order.currency,
-        ok=matches(_CURRENCY, order.currency),
+        ok=_matches(_CURRENCY, order.currency),
         allowed="three letters such as USD",
     )
-    caps = [*check_money("max_fee", order.max_fee), *check_money("month_cap", order.month_cap)]
+    caps = [*_check_money("max_fee", order.max_fee), *_check_money("month_cap", order.month_cap)]
     yield from caps
     if not caps and order.max_fee > order.month_cap:
         yield Finding(
             code="UC7006",
             path="max_fee",
             problem=f"{order.max_fee} is above month_cap {order.month_cap}",
-            allowed="at most the month's cap",
+            allowed="at most month_cap",
         )
     approver_ok = (
         isinstance(order.approver, str) and bool(order.approver.strip()) and order.approver.isprintable()
     )
-    yield from check_form(
-        "UC7007", "approver", order.approver, ok=approver_ok, allowed="the name of the person who approves"
+    yield from _check_value(
+        "UC7007", "approver", order.approver, ok=approver_ok, allowed="name of the person who approves"
     )
-    yield from check_time("expires_at", order.expires_at)
-    if is_utc(order.expires_at) and order.expires_at <= now:
+    yield from _check_time("expires_at", order.expires_at)
+    if _is_utc(order.expires_at) and order.expires_at <= now:
         yield Finding(
             code="UC7009",
             path="expires_at",
-            problem=f"{order.expires_at.isoformat()} has passed: it is {now.astimezone(UTC).isoformat(timespec='seconds')}",
+            problem=f"{order.expires_at.isoformat()} is in the past; now is {now.astimezone(UTC).isoformat(timespec='seconds')}",
             allowed="a time in the future",
         )
 
 
 def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
-    yield from check_regions("regions", order.regions)
+    yield from _check_regions("regions", order.regions)
     if (order.instance_type is None) == (order.ultraserver_type is None):
         yield Finding(
             code="UC7010",
             path="instance_type",
             problem=f"got instance type {quote(order.instance_type)} and UltraServer type {quote(order.ultraserver_type)}",
-            allowed="exactly one of the two",
+            allowed="exactly one of them",
         )
     elif order.ultraserver_type is not None:
-        ok = matches(_ULTRASERVER, order.ultraserver_type)
-        yield from check_form(
+        ok = _matches(_ULTRASERVER, order.ultraserver_type)
+        yield from _check_value(
             "UC7010",
             "ultraserver_type",
             order.ultraserver_type,
             ok=ok,
             allowed="an UltraServer type such as u-trn2x64",
         )
-    yield from check_instances(order, CAPACITY_BLOCK, MAX_INSTANCES_PER_BLOCK)
-    yield from check_zones("zone_ids", order.zone_ids, order.regions)
+    yield from _check_instances(order, CAPACITY_BLOCK, MAX_INSTANCES_PER_BLOCK)
+    yield from _check_zones("zone_ids", order.zone_ids, order.regions)
     yield from _unlisted(order)
     if order.prefer not in RANKINGS:
         yield Finding(
@@ -161,26 +157,28 @@ def _unlisted(order: BlockOrder) -> Iterator[Finding]:
 
 def _durations(order: BlockOrder) -> Iterator[Finding]:
     if not order.request_hours:
-        yield Finding(code="UC7013", path="request_hours", problem="no duration is given")
+        yield Finding(code="UC7013", path="request_hours", problem="no duration is specified")
     for hours in order.request_hours:
-        yield from check_duration("request_hours", hours)
+        yield from _check_duration("request_hours", hours)
     bounds_ok = (
-        is_whole(order.min_hours) and is_whole(order.max_hours) and 0 < order.min_hours <= order.max_hours
+        _is_integer(order.min_hours)
+        and _is_integer(order.max_hours)
+        and 0 < order.min_hours <= order.max_hours
     )
     if not bounds_ok:
         yield Finding(
             code="UC7013",
             path="min_hours",
             problem=f"got {quote(order.min_hours)} to {quote(order.max_hours)} hours",
-            allowed="whole numbers above zero, the smaller first",
+            allowed="positive integers, min_hours not above max_hours",
         )
 
 
 def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
     times = [
-        *check_time("start_after", order.start_after),
-        *check_time("start_before", order.start_before),
-        *(() if order.end_by is None else check_time("end_by", order.end_by)),
+        *_check_time("start_after", order.start_after),
+        *_check_time("start_before", order.start_before),
+        *(() if order.end_by is None else _check_time("end_by", order.end_by)),
     ]
     yield from times
     if times:
@@ -190,7 +188,7 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
             code="UC7014",
             path="start_before",
             problem=f"no start lies between {max(order.start_after, now).isoformat()} and {order.start_before.isoformat()}",
-            allowed="a window that begins before it ends, and ends in the future",
+            allowed="a window whose start is before its end, and whose end is in the future",
         )
     if order.start_after > now + FURTHEST_START:
         yield Finding(
@@ -209,20 +207,20 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
 
 
 def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
-    yield from check_regions("region", (order.region,))
-    if not matches(_RESERVATION, order.reservation_id):
+    yield from _check_regions("region", (order.region,))
+    if not _matches(_RESERVATION, order.reservation_id):
         offering = isinstance(order.reservation_id, str) and order.reservation_id.startswith("cb")
         yield Finding(
             code="UC7015",
             path="reservation_id",
             problem=f"got {quote(order.reservation_id)}",
             allowed="cr- and 17 hexadecimal digits",
-            remedy="That is an offering or a block; give the id of its Capacity Reservation"
+            remedy="This is an offering or a block; specify the ID of its Capacity Reservation"
             if offering
             else "",
         )
-    yield from check_duration("extension_hours", order.extension_hours)
-    times = [*check_time("expected_end", order.expected_end)]
+    yield from _check_duration("extension_hours", order.extension_hours)
+    times = [*_check_time("expected_end", order.expected_end)]
     yield from times
     if not times and not now + EXTENSION_CLOSES <= order.expected_end <= now + EXTENSION_OPENS:
         yield Finding(
@@ -234,23 +232,140 @@ def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
 
 
 def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
-    yield from check_regions("region", (order.region,))
-    yield from check_instances(order, ON_DEMAND, 1000)
-    yield from check_zones("zone_id", (order.zone_id,), (order.region,))
-    price = [*check_money("hourly_price", order.hourly_price)]
-    times = [*check_time("end", order.end)]
+    yield from _check_regions("region", (order.region,))
+    yield from _check_instances(order, ON_DEMAND, 1000)
+    yield from _check_zones("zone_id", (order.zone_id,), (order.region,))
+    price = [*_check_money("hourly_price", order.hourly_price)]
+    times = [*_check_time("end", order.end)]
     yield from [*price, *times]
     if not times and order.end <= now:
         yield Finding(
-            code="UC7014", path="end", problem=f"{order.end.isoformat()} has passed", allowed="a later time"
+            code="UC7014",
+            path="end",
+            problem=f"{order.end.isoformat()} is in the past",
+            allowed="a later time",
         )
-    elif not times and not price and is_whole(order.count) and isinstance(order.max_fee, Decimal):
-        bound = order.bound(now)
-        if order.max_fee.is_finite() and bound > order.max_fee:
+    elif not times and not price and _is_integer(order.count) and isinstance(order.max_fee, Decimal):
+        max_cost = order.max_cost(now)
+        if order.max_fee.is_finite() and max_cost > order.max_fee:
             yield Finding(
                 code="UC7006",
                 path="max_fee",
-                problem=f"the reservation can cost {bound} until its end and max_fee is {order.max_fee}",
-                allowed="a cap that covers the price until the end",
-                remedy="Raise the cap or set an earlier end",
+                problem=f"the reservation can cost {max_cost} until its end; max_fee is {order.max_fee}",
+                allowed="a cap that covers the cost until the end",
+                remedy="Raise max_fee, or set an earlier end",
             )
+
+
+# Single terms
+
+
+def _matches(pattern: re.Pattern[str], value: Any) -> bool:
+    """Return whether a value is a string that matches a pattern."""
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def _is_integer(value: Any) -> bool:
+    """Return whether a value is an integer; a Boolean is not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_utc(value: Any) -> bool:
+    """Return whether a value is a timezone-aware time in UTC."""
+    return isinstance(value, datetime) and value.utcoffset() == timedelta(0)
+
+
+def _check_value(code: str, path: str, value: Any, *, ok: bool, allowed: str) -> Iterator[Finding]:
+    """Yield a finding unless the value is valid."""
+    if not ok:
+        yield Finding(code=code, path=path, problem=f"got {quote(value)}", allowed=allowed)
+
+
+def _check_money(path: str, value: Any) -> Iterator[Finding]:
+    """Yield UC7006 unless the value is a positive amount of money with at most two decimals."""
+    ok = isinstance(value, Decimal) and value.is_finite() and value > 0 and value == round(value, 2)
+    yield from _check_value(
+        "UC7006",
+        path,
+        value,
+        ok=ok,
+        allowed='a positive Decimal with at most two decimals, such as "190000.00"',
+    )
+
+
+def _check_time(path: str, value: Any) -> Iterator[Finding]:
+    """Yield UC7008 unless the value is a time in UTC."""
+    yield from _check_value(
+        "UC7008", path, value, ok=_is_utc(value), allowed="a time in UTC, such as 2026-12-01T11:30:00Z"
+    )
+
+
+def _check_regions(path: str, regions: tuple[Any, ...]) -> Iterator[Finding]:
+    """Yield UC7003 for values that are not Regions."""
+    if not regions:
+        yield Finding(
+            code="UC7003", path=path, problem="no Region is specified", allowed="one or more Regions"
+        )
+    for region in regions:
+        yield from _check_value(
+            "UC7003",
+            path,
+            region,
+            ok=_matches(_REGION, region),
+            allowed="the name of a Region, such as us-east-2",
+        )
+
+
+def _check_instances(
+    order: BlockOrder | OnDemandOrder, purchase_option: str, limit: int
+) -> Iterator[Finding]:
+    """Yield UC7010 to UC7012 and UC4001 for count, platform and instance type."""
+    ok = _is_integer(order.count) and 1 <= order.count <= limit
+    yield from _check_value("UC7011", "count", order.count, ok=ok, allowed=f"an integer from 1 to {limit}")
+    if order.platform not in BLOCK_PLATFORMS:
+        yield Finding(
+            code="UC7012",
+            path="platform",
+            problem=f"got {quote(order.platform)}",
+            allowed=", ".join(BLOCK_PLATFORMS),
+            remedy="Use the platform of the AMI",
+        )
+    if order.instance_type is None:
+        return
+    try:
+        machine = get_instance_type(order.instance_type)
+    except FindingsError as error:
+        yield from error.findings
+        return
+    if purchase_option not in machine.purchase_options:
+        yield Finding(
+            code="UC7010",
+            path="instance_type",
+            problem=f"{machine.name} is not sold as {purchase_option}",
+            allowed=", ".join(sorted(machine.purchase_options)),
+            remedy=f"Buy the UltraServer {machine.ultraserver_type} instead"
+            if machine.ultraserver_type
+            else "",
+        )
+
+
+def _check_zones(path: str, zone_ids: tuple[Any, ...], regions: tuple[str, ...]) -> Iterator[Finding]:
+    """Yield UC7004 and UC3003 for zone IDs outside of the Regions."""
+    for zone_id in zone_ids:
+        if findings := check_zone_id(zone_id):
+            yield from (replace(finding, path=path) for finding in findings)
+        elif (region := region_of_zone_id(zone_id)) not in regions:
+            yield Finding(
+                code="UC7004",
+                path=path,
+                problem=f"{zone_id} is in {region}",
+                allowed=f"zones of {', '.join(map(str, regions))}",
+            )
+
+
+def _check_duration(path: str, hours: Any) -> Iterator[Finding]:
+    """Yield UC7101 and UC7013 for durations that AWS does not sell."""
+    if _is_integer(hours):
+        yield from (replace(finding, path=path) for finding in check_block_duration(hours))
+    else:
+        yield from _check_value("UC7013", path, hours, ok=False, allowed="an integer number of hours")

@@ -1,7 +1,7 @@
-"""The terms that a person approves before any money moves.
+"""Terms of an order, which a person approves before money is spent; its states, and its record in the ledger.
 
-An approval binds to terms, not to an offering: whatever AWS offers at the time of buying is bought only if it
-keeps every term. The token of an order is a hash of its terms, so a changed term needs a new approval.
+An approval applies to terms, not to an offering: at the time of purchase, an offering is bought only if it meets
+every term. The token of an order is a hash of its terms, so changed terms need a new approval.
 """
 
 import hashlib
@@ -10,36 +10,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 __all__ = [
+    "HOLDS_FEE",
+    "HOLDS_LOCK",
     "ORDER_TAG",
+    "TRANSITIONS",
     "BlockOrder",
     "ExtensionOrder",
     "OnDemandOrder",
     "Order",
+    "OrderState",
+    "Record",
     "order_token",
     "parse_terms",
     "terms_of",
 ]
 
 ORDER_TAG = "uc:po"
-"""The tag that every purchase carries in its request; its value is the order's name."""
+"""Tag that every purchase request carries; its value is the name of the order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Order:
-    """The terms that every kind of order has.
+    """Terms of all kinds of orders.
 
     Attributes:
-        name: The order's own name, unique in the ledger; also the value of the tag `ORDER_TAG`.
-        account: The 12-digit account that pays.
-        cluster: The cluster that the capacity is for. Two orders of one cluster are never sent at the same time.
-        currency: The only currency accepted.
-        max_fee: The highest fee accepted for this order. There is no default.
-        month_cap: The highest sum of fees of all orders of this account in a calendar month (UTC).
-        approver: Who approves: a name or an address, for the record.
-        expires_at: From this time on the approval is void. Aware UTC.
+        name: Name of the order, unique in the ledger; also the value of the tag `ORDER_TAG`.
+        account: 12-digit account that pays.
+        cluster: Cluster that the capacity is for. Two orders for a cluster are never sent at the same time.
+        currency: Accepted currency. Default: USD.
+        max_fee: Maximum fee of this order. There is no default.
+        month_cap: Maximum sum of the fees of all orders of this account in a calendar month (UTC).
+        approver: Name or address of the person who approves, for the record.
+        expires_at: Time from which the approval is void, in UTC.
     """
 
     kind: ClassVar[str]
@@ -55,28 +62,28 @@ class Order:
 
     @property
     def lock(self) -> str:
-        """What this order must have to itself while it is sent and paid."""
+        """Lock that the order holds while it is sent and paid."""
         return f"cluster/{self.cluster}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockOrder(Order):
-    """Terms for one Capacity Block of instances, or of UltraServers.
+    """Terms of a purchase of one Capacity Block of instances or UltraServers.
 
     Attributes:
-        regions: Where to look. The offer with the best rank of all Regions is bought.
-        instance_type: The instance type. None when UltraServers are bought.
-        ultraserver_type: The UltraServer type. None when instances are bought.
-        count: Instances, or UltraServers.
-        platform: The platform of the AMI, as EC2 names it. Default: Linux/UNIX.
-        zone_ids: The zone ids accepted. Default: every zone of the Regions.
-        start_after: Earliest start accepted.
-        start_before: Latest start accepted.
-        end_by: Latest end accepted. Default: no limit but `max_hours`.
-        request_hours: The durations to ask AWS for, in hours.
-        min_hours: Shortest block accepted, in hours. AWS may answer with a block of other length than was asked.
-        max_hours: Longest block accepted, in hours.
-        prefer: What makes the best offer: a name of `ultracluster_runtime.purchasing.offerings.RANKINGS`. Default: lowest total.
+        regions: Regions to search. The best offering of all Regions is bought.
+        instance_type: Instance type. None for UltraServers.
+        ultraserver_type: UltraServer type. None for instances.
+        count: Number of instances or UltraServers.
+        platform: Platform of the AMI, as EC2 names it. Default: Linux/UNIX.
+        zone_ids: Accepted zone IDs. Default: all zones of the Regions.
+        start_after: Earliest start.
+        start_before: Latest start.
+        end_by: Latest end. Default: limited by `max_hours` only.
+        request_hours: Durations to request, in hours.
+        min_hours: Minimum duration in hours. AWS may offer other durations than requested.
+        max_hours: Maximum duration in hours.
+        prefer: Ranking: a key of `ultracluster_runtime.purchasing.offerings.RANKINGS`. Default: lowest total fee.
     """
 
     kind: ClassVar[str] = "capacity-block"
@@ -98,14 +105,14 @@ class BlockOrder(Order):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtensionOrder(Order):
-    """Terms for an extension of a Capacity Block that is owned already.
+    """Terms of an extension of an owned Capacity Block.
 
     Attributes:
-        region: The Region of the reservation.
-        reservation_id: The reservation to extend; it keeps its id.
-        expected_end: The end that the reservation must still have when the extension is bought. An end that moved
-            means that somebody extended it already.
-        extension_hours: The length of the extension in hours: one length, since longer is not better here.
+        region: Region of the reservation.
+        reservation_id: Reservation to extend; it keeps its ID.
+        expected_end: End that the reservation must still have at the time of purchase. Another end means that it was
+            extended already.
+        extension_hours: Duration of the extension in hours.
     """
 
     kind: ClassVar[str] = "extension"
@@ -117,26 +124,26 @@ class ExtensionOrder(Order):
 
     @property
     def lock(self) -> str:
-        """A reservation has one extension under way at a time."""
+        """Lock of the reservation: only one extension at a time."""
         return f"reservation/{self.reservation_id}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnDemandOrder(Order):
-    """Terms for an On-Demand Capacity Reservation.
+    """Terms of an On-Demand Capacity Reservation.
 
-    EC2 quotes no price for it and bills by the hour until the end. So the approver states the hourly price, and the
-    end is mandatory: together they bound what it can cost.
+    EC2 quotes no price for it and bills by the hour until the end. So the approver specifies the hourly price and an
+    end: together they limit its cost.
 
     Attributes:
-        region: Where to reserve.
-        instance_type: The instance type.
-        count: Instances.
-        platform: The platform of the AMI, as EC2 names it. Default: Linux/UNIX.
-        zone_id: The zone id of the reservation.
-        end: When the reservation ends by itself. EC2 ends it within an hour after that.
-        hourly_price: Price of one instance-hour, as the approver knows it.
-        placement_group_arn: A cluster placement group to reserve in. Default: none.
+        region: Region of the reservation.
+        instance_type: Instance type.
+        count: Number of instances.
+        platform: Platform of the AMI, as EC2 names it. Default: Linux/UNIX.
+        zone_id: Zone ID of the reservation.
+        end: End of the reservation. EC2 ends it within one hour after this time.
+        hourly_price: Price per instance-hour, as the approver knows it.
+        placement_group_arn: Cluster placement group of the reservation. Default: none.
     """
 
     kind: ClassVar[str] = "on-demand"
@@ -150,10 +157,10 @@ class OnDemandOrder(Order):
     hourly_price: Decimal
     placement_group_arn: str | None = None
 
-    def bound(self, now: datetime) -> Decimal:
-        """The most that this reservation can cost when it is made at `now`, in the order's currency.
+    def max_cost(self, now: datetime) -> Decimal:
+        """Return the maximum cost of the reservation if it is created at `now`, in the currency of the order.
 
-        EC2 ends a reservation up to one hour after its end, so that hour counts.
+        EC2 ends a reservation up to one hour after its end, so that hour is included.
         """
         hours = Decimal((self.end - now + timedelta(hours=1)) // timedelta(seconds=1)) / 3600
         return (self.hourly_price * self.count * hours).quantize(Decimal("0.01"))
@@ -192,13 +199,13 @@ def _decode(name: str, value: Any) -> Any:
 
 
 def terms_of(order: Order) -> str:
-    """Write an order's terms in their one canonical form: JSON with sorted keys."""
+    """Serialize the terms of an order to canonical JSON with sorted keys."""
     terms = {name: _encode(getattr(order, name)) for name in _TERMS[order.kind]}
     return _canonical({"kind": order.kind, **terms})
 
 
 def parse_terms(text: str) -> Order:
-    """Read what `terms_of` wrote.
+    """Parse what `terms_of` returned.
 
     Raises:
         ValueError: If the text is not the terms of an order.
@@ -212,5 +219,116 @@ def parse_terms(text: str) -> Order:
 
 
 def order_token(order: Order) -> str:
-    """The token of an order: the first 16 hexadecimal digits of the SHA-256 of its terms."""
+    """Return the token of an order: the first 16 hexadecimal digits of the SHA-256 of its terms."""
     return hashlib.sha256(terms_of(order).encode()).hexdigest()[:16]
+
+
+class OrderState(StrEnum):
+    """State of an order. No state leads back to APPROVED, and only APPROVED leads to SENDING."""
+
+    APPROVED = "APPROVED"
+    """The terms were approved; nothing was sent."""
+    SENDING = "SENDING"
+    """One process may have sent the request. The outcome is not known yet."""
+    PURCHASED = "PURCHASED"
+    """The reservations exist; the payment is not confirmed."""
+    PAID = "PAID"
+    """The payment is confirmed; for an On-Demand Capacity Reservation: the capacity is reserved."""
+    FAILED = "FAILED"
+    """The payment failed or AWS could not deliver, and released the reservation."""
+    REJECTED = "REJECTED"
+    """Nothing was bought: AWS refused before executing, or the request was not sent."""
+    UNKNOWN = "UNKNOWN"
+    """Nothing was found within 30 minutes after sending. A person decides, on evidence."""
+    CLOSED = "CLOSED"
+    """A person decided on evidence that nothing was bought."""
+    REVOKED = "REVOKED"
+    """The approval was revoked before anything was sent."""
+    CANCELLED = "CANCELLED"
+    """An On-Demand Capacity Reservation was cancelled. Capacity Blocks cannot be."""
+
+
+_FOUND = frozenset({OrderState.PURCHASED, OrderState.PAID, OrderState.FAILED})
+"""States that evidence in EC2 leads to. Evidence in EC2 overrides the ledger."""
+
+TRANSITIONS: Mapping[OrderState, frozenset[OrderState]] = MappingProxyType(
+    {
+        # UNKNOWN: a dry run that succeeds like a real request may have bought.
+        OrderState.APPROVED: _FOUND | {OrderState.SENDING, OrderState.REVOKED, OrderState.UNKNOWN},
+        OrderState.SENDING: _FOUND | {OrderState.REJECTED, OrderState.UNKNOWN},
+        OrderState.UNKNOWN: _FOUND | {OrderState.CLOSED},
+        OrderState.PURCHASED: frozenset({OrderState.PAID, OrderState.FAILED, OrderState.CANCELLED}),
+        OrderState.PAID: frozenset({OrderState.CANCELLED}),
+        OrderState.REJECTED: _FOUND,
+        OrderState.CLOSED: _FOUND,
+        OrderState.FAILED: frozenset(),
+        OrderState.REVOKED: frozenset(),
+        OrderState.CANCELLED: frozenset(),
+    }
+)
+
+HOLDS_FEE = frozenset(
+    {
+        OrderState.SENDING,
+        OrderState.UNKNOWN,
+        OrderState.PURCHASED,
+        OrderState.PAID,
+        OrderState.CANCELLED,  # the hours until the cancellation were billed; their number is unknown here
+    }
+)
+"""States whose fee counts against the monthly cap."""
+
+HOLDS_LOCK = frozenset({OrderState.SENDING, OrderState.UNKNOWN, OrderState.PURCHASED})
+"""States in which no other order for the same cluster (or extension of the same reservation) may be sent."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """Order in the ledger.
+
+    Attributes:
+        order: Terms.
+        token: Token of the terms at the time of approval.
+        state: State.
+        changed_at: Time of the last write.
+        version: Number of writes; a write requires the version that was read. Default: 1.
+        reason: Reason of the state, for people. Default: empty.
+        nonce: Random value of the process that may send: the one that won APPROVED to SENDING. None before.
+        sent_at: Time at which that process wrote SENDING. None before.
+        region: Region of the purchase. None before SENDING.
+        offering_id: Requested offering. None before, and for On-Demand Capacity Reservations.
+        fee: Fee. None before SENDING.
+        month: Key of the month whose cap the fee counts against. None before SENDING.
+        start: Start of the requested capacity. None before SENDING.
+        end: End of the requested capacity. None before SENDING.
+        zone_ids: Zone IDs of the requested capacity.
+        holds_lock: Whether this order holds its lock.
+        reservation_ids: All bought reservations, sorted; never removed.
+        block_ids: All bought Capacity Blocks, sorted.
+        ec2_states: ``id=state`` of each reservation when it was last read.
+    """
+
+    order: Order
+    token: str
+    state: OrderState
+    changed_at: datetime
+    version: int = 1
+    reason: str = ""
+    nonce: str | None = None
+    sent_at: datetime | None = None
+    region: str | None = None
+    offering_id: str | None = None
+    fee: Decimal | None = None
+    month: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    zone_ids: tuple[str, ...] = ()
+    holds_lock: bool = False
+    reservation_ids: tuple[str, ...] = ()
+    block_ids: tuple[str, ...] = ()
+    ec2_states: tuple[str, ...] = ()
+
+    @property
+    def held_fee(self) -> Decimal:
+        """Fee that counts against the monthly cap now."""
+        return self.fee if self.fee is not None and self.state in HOLDS_FEE else Decimal(0)

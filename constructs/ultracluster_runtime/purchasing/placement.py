@@ -1,4 +1,4 @@
-"""Which Region each cluster of a wave goes to, chosen from what is offered."""
+"""Place the clusters of a wave in Regions according to the available offerings."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -7,17 +7,17 @@ from decimal import Decimal
 
 from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
 
-__all__ = ["Need", "PlacementRules", "place"]
+__all__ = ["PlacementRequest", "PlacementRules", "place"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Need:
-    """A cluster that waits for a place.
+class PlacementRequest:
+    """Request to place a cluster.
 
     Attributes:
-        cluster: Its name.
-        instance_type: Name of its instance type.
-        nodes: Instances that it needs in one block.
+        cluster: Name of the cluster.
+        instance_type: Name of the instance type.
+        nodes: Number of instances, in one block.
     """
 
     cluster: str
@@ -27,60 +27,69 @@ class Need:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlacementRules:
-    """What a place must keep.
+    """Rules of placement.
 
     Attributes:
-        regions: Regions where clusters may be, such as those where the data may be.
-        max_fee: Highest fee of one block.
-        currency: The only currency accepted. Default: USD.
-        most_per_region: Most clusters to place in one Region. None for no limit.
-        prefer: What makes the best offer: a name of `ultracluster_runtime.purchasing.offerings.RANKINGS`. Default: lowest total.
+        regions: Allowed Regions, such as those where the data may reside.
+        max_fee: Maximum fee of one block.
+        currency: Accepted currency. Default: USD.
+        max_per_region: Maximum number of clusters to place in a Region. None without a limit.
+        prefer: Ranking: a key of `ultracluster_runtime.purchasing.offerings.RANKINGS`. Default: lowest total fee.
     """
 
     regions: tuple[str, ...]
     max_fee: Decimal
     currency: str = "USD"
-    most_per_region: int | None = None
+    max_per_region: int | None = None
     prefer: str = "total"
 
 
 def place(
-    needs: Sequence[Need],
+    requests: Sequence[PlacementRequest],
     offerings: Iterable[Offering],
     *,
     rules: PlacementRules,
     taken: Collection[tuple[str, str]] = (),
 ) -> list[Offering | None]:
-    """Give each cluster the best offering that is left and keeps the rules.
+    """Assign to each cluster the best available offering that meets the rules.
 
-    Clusters choose in their order, so the first of a wave gets the best. An offering is given once. Offerings of one
-    zone may stand for the same machines: another search after each purchase tells.
+    Clusters choose in order, so the first cluster of a wave gets the best offering. Each offering is assigned once.
+    Offerings in one zone may represent the same instances, so search again after each purchase.
 
     Args:
-        needs: The clusters.
-        offerings: What AWS offers, of any type, size and Region.
-        rules: What to keep.
-        taken: Name and Region of clusters that are there already; a name is used once in a Region.
+        requests: Clusters to place.
+        offerings: Available offerings of any type, size and Region.
+        rules: Rules to meet.
+        taken: Names and Regions of existing clusters; a name is used once per Region.
 
     Returns:
-        The offering of each cluster; None where nothing is left.
+        The offering of each cluster; None if none is left.
     """
-    left = [each for each in rank_offerings(list(offerings), by=rules.prefer) if _allowed(each, rules)]
+    available = [
+        offering for offering in rank_offerings(list(offerings), by=rules.prefer) if _allowed(offering, rules)
+    ]
     names = set(taken)
-    filled: Counter[str] = Counter()
+    clusters_per_region: Counter[str] = Counter()
     chosen: list[Offering | None] = []
-    for need in needs:
-        found = next((each for each in left if _fits(need, each, names, filled, rules)), None)
-        chosen.append(found)
-        if found is not None:
-            left.remove(found)
-            names.add((need.cluster, found.region))
-            filled[found.region] += 1
+    for request in requests:
+        best = next(
+            (
+                offering
+                for offering in available
+                if _fits(request, offering, names, clusters_per_region, rules)
+            ),
+            None,
+        )
+        chosen.append(best)
+        if best is not None:
+            available.remove(best)
+            names.add((request.cluster, best.region))
+            clusters_per_region[best.region] += 1
     return chosen
 
 
 def _allowed(offering: Offering, rules: PlacementRules) -> bool:
-    # A block in several parts or zones is several reservations, which is no place for one cluster.
+    # An offering with several segments or zones becomes several reservations, which cannot hold one cluster.
     return (
         offering.region in rules.regions
         and offering.fee <= rules.max_fee
@@ -91,15 +100,15 @@ def _allowed(offering: Offering, rules: PlacementRules) -> bool:
 
 
 def _fits(
-    need: Need,
+    request: PlacementRequest,
     offering: Offering,
     names: Collection[tuple[str, str]],
     filled: Mapping[str, int],
     rules: PlacementRules,
 ) -> bool:
     return (
-        offering.instance_type == need.instance_type
-        and offering.instance_count == need.nodes
-        and (need.cluster, offering.region) not in names
-        and (rules.most_per_region is None or filled[offering.region] < rules.most_per_region)
+        offering.instance_type == request.instance_type
+        and offering.instance_count == request.nodes
+        and (request.cluster, offering.region) not in names
+        and (rules.max_per_region is None or filled[offering.region] < rules.max_per_region)
     )

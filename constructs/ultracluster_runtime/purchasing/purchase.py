@@ -1,8 +1,8 @@
-"""Buying at most once, although PurchaseCapacityBlock takes no client token.
+"""Buy at most once, although PurchaseCapacityBlock has no client token.
 
-The one request is sent only by the process that won the conditional write from APPROVED to SENDING, right after that
-write was confirmed, and only once. No state leads from SENDING back to sending. Whatever is not known afterwards is
-found out by reading.
+The request is sent only by the process that won the conditional write from APPROVED to SENDING, right after that
+write was confirmed, and only once. No state leads from SENDING back to sending. An unknown outcome is resolved by
+reading.
 """
 
 from dataclasses import replace
@@ -14,33 +14,32 @@ from ultracluster_rules.findings import quote as quoted
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import (
     Advance,
-    Allowed,
-    AnsweredNormally,
     Bought,
     Committed,
     ConditionFailed,
     Confirm,
     DryRun,
-    Identify,
+    DryRunExecuted,
+    DryRunPassed,
+    GetCallerAccount,
     Now,
+    ReadFailed,
     Refused,
     Send,
     Steps,
-    Unanswered,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.pagination import read_record, refuse
+from ultracluster_runtime.purchasing.orders import OrderState, Record
+from ultracluster_runtime.purchasing.pagination import read_record, refusal
 from ultracluster_runtime.purchasing.quotes import choose_quote
-from ultracluster_runtime.purchasing.reconcile import Outcome, findings_of, reconcile, settle
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
 
 __all__ = ["MOST_CLOCK_SKEW", "SEND_WITHIN", "buy"]
 
 MOST_CLOCK_SKEW: Final = timedelta(minutes=5)
-"""How far this machine's clock may be from AWS's. Expiry, the month and the 30 minutes depend on it."""
+"""Maximum difference between this machine's clock and AWS's. Expiry, month and the 30 minutes depend on it."""
 SEND_WITHIN: Final = timedelta(seconds=60)
-"""How long after SENDING is written the request may still leave. A process that slept longer gives up."""
+"""Time after writing SENDING in which the request may be sent. A process that was suspended longer gives up."""
 
 _OVER: Final = frozenset({OrderState.REVOKED, OrderState.CLOSED, OrderState.CANCELLED})
 
@@ -48,11 +47,11 @@ _OVER: Final = frozenset({OrderState.REVOKED, OrderState.CLOSED, OrderState.CANC
 def buy(name: str, *, nonce: str) -> Steps[Outcome]:
     """Buy what an order approves, at most once, whoever runs this and however often.
 
-    An order that is past APPROVED is reconciled instead.
+    An order past APPROVED is reconciled instead.
 
     Args:
-        name: The order's name.
-        nonce: A fresh random value that names this attempt.
+        name: Name of the order.
+        nonce: New random value that identifies this attempt.
 
     Raises:
         FindingsError: If the purchase is refused. Nothing was sent then.
@@ -63,7 +62,7 @@ def buy(name: str, *, nonce: str) -> Steps[Outcome]:
     yield from _check_account(record)
     now: datetime = yield Now()
     _check_expiry(record, now)
-    # A ledger that was lost and made anew knows nothing of an earlier purchase; the tag in EC2 does.
+    # A lost and recreated ledger does not know an earlier purchase; the tag in EC2 does.
     earlier: Evidence = yield from find_evidence(record)
     if earlier.verdict is not None:
         record = yield from settle(
@@ -72,7 +71,7 @@ def buy(name: str, *, nonce: str) -> Steps[Outcome]:
         return Outcome(record=record)
     quote: Quote = yield from choose_quote(record.order, now=now)
     if not (yield Confirm(order=record.order, quote=quote)):
-        raise refuse("UC7034", f"order {name} was not confirmed", remedy="Nothing was sent")
+        raise refusal("UC7034", f"order {name} was not confirmed", remedy="Nothing was sent")
     yield from _dry_run(record, quote)
     return (yield from _send(record, quote, nonce))
 
@@ -81,30 +80,30 @@ def _reconcile_instead(name: str) -> Steps[Outcome]:
     outcome: Outcome = yield from reconcile(name)
     state = outcome.record.state
     if state in _OVER:
-        raise refuse(
+        raise refusal(
             "UC7023",
             f"order {name} is {state}: {outcome.record.reason}",
-            allowed="an order that is APPROVED",
-            remedy="Nothing was sent; a new purchase is a new order",
+            allowed="APPROVED",
+            remedy="Nothing was sent; create a new order for a new purchase",
         )
     return outcome
 
 
 def _check_account(record: Record) -> Steps[None]:
-    account = yield Identify()
-    if isinstance(account, Unanswered):
-        raise refuse("UC7035", f"the credentials could not be identified: {account.code}: {account.message}")
+    account = yield GetCallerAccount()
+    if isinstance(account, ReadFailed):
+        raise refusal("UC7035", f"the credentials could not be identified: {account.code}: {account.message}")
     if account != record.order.account:
-        raise refuse(
+        raise refusal(
             "UC7026",
-            f"the credentials are of account {quoted(account)}, the order of {record.order.account}",
+            f"the credentials belong to account {quoted(account)}, the order to {record.order.account}",
             remedy="Use credentials of the order's account",
         )
 
 
 def _check_expiry(record: Record, now: datetime) -> None:
     if now >= record.order.expires_at:
-        raise refuse(
+        raise refusal(
             "UC7024",
             f"the approval of order {record.order.name} expired at {record.order.expires_at.isoformat()}",
             remedy="Approve a new order",
@@ -113,26 +112,26 @@ def _check_expiry(record: Record, now: datetime) -> None:
 
 def _dry_run(record: Record, quote: Quote) -> Steps[None]:
     reply = yield DryRun(quote.request)
-    if isinstance(reply, AnsweredNormally):
-        # It may have been executed. From here on only evidence counts.
-        yield from settle(record, OrderState.UNKNOWN, reason="the dry run was answered like a real request")
-        raise refuse(
+    if isinstance(reply, DryRunExecuted):
+        # It may have been executed. From here on, only evidence in EC2 counts.
+        yield from settle(record, OrderState.UNKNOWN, reason="the dry run succeeded like a real request")
+        raise refusal(
             "UC7047",
-            f"the dry run of order {record.order.name} was answered like a real request, which it may have been",
-            remedy="Nothing more was sent; reconcile the order and look in CloudTrail",
+            f"the dry run of order {record.order.name} succeeded like a real request, and may have bought",
+            remedy="Nothing else was sent; reconcile the order and check CloudTrail",
         )
-    if not isinstance(reply, Allowed):
-        raise refuse(
+    if not isinstance(reply, DryRunPassed):
+        raise refusal(
             "UC7031", f"the dry run was refused: {reply.code}: {reply.message}", remedy="Nothing was bought"
         )
     now: datetime = yield Now()
     if reply.server_time is None or abs(now - reply.server_time) > MOST_CLOCK_SKEW:
-        said = reply.server_time.isoformat() if reply.server_time else "nothing"
-        raise refuse(
+        server_date = reply.server_time.isoformat() if reply.server_time else "nothing"
+        raise refusal(
             "UC7030",
-            f"this machine's clock says {now.isoformat()} and AWS says {said}",
-            allowed=f"{MOST_CLOCK_SKEW.seconds // 60} minutes of difference at most",
-            remedy="Set the clock; nothing was bought",
+            f"the clock of this machine says {now.isoformat()}, AWS says {server_date}",
+            allowed=f"a difference of at most {MOST_CLOCK_SKEW.seconds // 60} minutes",
+            remedy="Synchronize the clock; nothing was bought",
         )
     _check_expiry(record, max(now, reply.server_time))
 
@@ -144,7 +143,7 @@ def _sending(record: Record, quote: Quote, nonce: str, now: datetime) -> Record:
         state=OrderState.SENDING,
         version=record.version + 1,
         changed_at=now,
-        reason="the request may have left",
+        reason="the request may have been sent",
         nonce=nonce,
         sent_at=now,
         region=quote.request.region,
@@ -165,12 +164,12 @@ def _send(record: Record, quote: Quote, nonce: str) -> Steps[Outcome]:
     sending = _sending(record, quote, nonce, now)
     reply = yield Advance(before=record, after=sending)
     if isinstance(reply, ConditionFailed):
-        if "state" in reply.reasons:  # another process was first, or the order was revoked
+        if "state" in reply.reasons:  # another process was faster, or the order was revoked
             return (yield from _reconcile_instead(name))
         raise _not_free(record, quote, reply)
     if not isinstance(reply, Committed):
         yield from settle(sending, OrderState.REJECTED, reason="the ledger did not confirm; nothing was sent")
-        raise refuse("UC7035", f"the ledger did not confirm: {reply.message}", remedy="Nothing was sent")
+        raise refusal("UC7035", f"the ledger did not confirm: {reply.message}", remedy="Nothing was sent")
     not_after = min(now + SEND_WITHIN, record.order.expires_at)
     sent = yield Send(request=quote.request, not_after=not_after)
     return (yield from _after_sending(sending, quote, sent))
@@ -179,14 +178,14 @@ def _send(record: Record, quote: Quote, nonce: str) -> Steps[Outcome]:
 def _not_free(record: Record, quote: Quote, reply: ConditionFailed) -> Exception:
     order = record.order
     if "lock" in reply.reasons:
-        return refuse(
+        return refusal(
             "UC7032",
             f"another order holds {order.lock}",
             remedy="It is being sent, paid or examined; see `ultracluster capacity status`. Nothing was sent",
         )
-    return refuse(
+    return refusal(
         "UC7033",
-        f"{quote.fee} more {order.currency} would pass the month's cap of {order.month_cap}",
+        f"{quote.fee} {order.currency} more would exceed the monthly cap of {order.month_cap}",
         remedy="Nothing was sent; approve a new order with a higher cap",
     )
 
@@ -198,22 +197,22 @@ def _after_sending(sending: Record, quote: Quote, sent: Any) -> Steps[Outcome]:
         record = yield from settle(sending, OrderState.PURCHASED, reason="AWS confirmed", evidence=evidence)
         if record.state is OrderState.SENDING:
             return Outcome(record=record, findings=(_not_written(record, ids),), quote=quote)
-        return Outcome(record=record, findings=findings_of(record), quote=quote)
+        return Outcome(record=record, findings=findings_for(record), quote=quote)
     if isinstance(sent, Refused):
         reason = f"AWS refused: {sent.code}: {sent.message}"
         record = yield from settle(sending, OrderState.REJECTED, reason=reason)
-        return Outcome(record=record, findings=findings_of(record), quote=quote)
-    # Nobody knows. The order stays SENDING, and reading finds out.
+        return Outcome(record=record, findings=findings_for(record), quote=quote)
+    # The outcome is unknown. The order stays SENDING until it is reconciled.
     try:
         outcome: Outcome = yield from reconcile(sending.order.name)
     except FindingsError:
-        return Outcome(record=sending, findings=findings_of(sending), quote=quote)
+        return Outcome(record=sending, findings=findings_for(sending), quote=quote)
     return replace(outcome, quote=quote)
 
 
 def _not_written(record: Record, ids: tuple[str, ...]) -> Finding:
     return Finding(
         code="UC7036",
-        problem=f"order {record.order.name} bought {', '.join(ids)}, and the ledger did not confirm that",
+        problem=f"order {record.order.name} bought {', '.join(ids)}, and the ledger did not confirm it",
         remedy=f"Do not buy again; run `ultracluster capacity reconcile {record.order.name}`",
     )

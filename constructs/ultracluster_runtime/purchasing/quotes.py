@@ -1,4 +1,4 @@
-"""Choosing what to buy: the best offer that keeps every term of an order, or why there is none."""
+"""Choose what to buy: the best offering that meets every term of an order, or the reasons why there is none."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -29,9 +29,9 @@ from ultracluster_runtime.purchasing.orders import (
     Order,
     order_token,
 )
-from ultracluster_runtime.purchasing.pagination import every_page, refuse
+from ultracluster_runtime.purchasing.pagination import iterate_pages, refusal
 
-__all__ = ["broken_terms", "choose_quote"]
+__all__ = ["choose_quote", "violated_terms"]
 
 _EXTENSIBLE = frozenset({"active", "scheduled"})
 _PENDING = "payment-pending"
@@ -39,11 +39,11 @@ _REASONS_SHOWN = 5
 
 
 def choose_quote(order: Order, *, now: datetime) -> Steps[Quote]:
-    """Find the best offer that keeps every term.
+    """Return the best offering that meets every term.
 
     Raises:
-        FindingsError: If there is none (UC7027), the block to extend is not as expected (UC7028), an extension is
-            under way (UC7029), or AWS does not answer (UC7035).
+        FindingsError: UC7027 if there is none, UC7028 if the block to extend is not as expected, UC7029 if an extension
+            is in progress, UC7035 if AWS does not answer.
     """
     if isinstance(order, BlockOrder):
         return (yield from _block_quote(order))
@@ -63,8 +63,8 @@ def _over_cap(order: Order, fee: Decimal, currency: str) -> list[str]:
     return broken
 
 
-def broken_terms(order: BlockOrder, offering: Offering) -> list[str]:
-    """The terms of an order that an offering does not keep; empty when it may be bought."""
+def violated_terms(order: BlockOrder, offering: Offering) -> list[str]:
+    """Return the terms of an order that an offering violates; empty if it may be bought."""
     return [
         *_over_cap(order, offering.fee, offering.currency),
         *_broken_size(order, offering),
@@ -102,11 +102,11 @@ def _broken_place_and_time(order: BlockOrder, offering: Offering) -> list[str]:
 
 
 def _no_offer(kind: str, broken: list[str]) -> Exception:
-    shown = "; ".join(broken[:_REASONS_SHOWN])
-    return refuse(
+    examples = "; ".join(broken[:_REASONS_SHOWN])
+    return refusal(
         "UC7027",
-        f"no {kind} keeps the terms" + (f": {shown}" if shown else ": AWS offered none"),
-        remedy="Look at what there is with `ultracluster capacity find`, and approve an order with other terms",
+        f"no {kind} meets the terms" + (f": {examples}" if examples else ": AWS offered none"),
+        remedy="Search offerings with `ultracluster capacity find`, and approve an order with other terms",
     )
 
 
@@ -128,15 +128,15 @@ def _block_quote(order: BlockOrder) -> Steps[Quote]:
                     page=page,
                 )
 
-            offerings: list[Offering] = yield from every_page(describe, f"the offerings in {region}")
+            offerings: list[Offering] = yield from iterate_pages(describe, f"the offerings in {region}")
             offered |= {offering.offering_id: offering for offering in offerings}
-    kept = [offering for offering in offered.values() if not broken_terms(order, offering)]
-    if not kept:
+    valid = [offering for offering in offered.values() if not violated_terms(order, offering)]
+    if not valid:
         broken = [
-            f"{offer.offering_id}: {', '.join(broken_terms(order, offer))}" for offer in offered.values()
+            f"{offer.offering_id}: {', '.join(violated_terms(order, offer))}" for offer in offered.values()
         ]
         raise _no_offer("offering", broken)
-    best = rank_offerings(kept, by=order.prefer)[0]
+    best = rank_offerings(valid, by=order.prefer)[0]
     request = PurchaseBlock(
         region=best.region,
         offering_id=best.offering_id,
@@ -156,17 +156,17 @@ def _block_quote(order: BlockOrder) -> Steps[Quote]:
     )
 
 
-def _not_extensible(order: ExtensionOrder, found: Reservation, now: datetime) -> str:
-    if found.reservation_type != "capacity-block":
-        return f"is of type {found.reservation_type}; only Capacity Blocks are extended"
-    if found.state not in _EXTENSIBLE:
-        return f"is {found.state}; only active and scheduled blocks are extended"
-    if found.end != order.expected_end or found.start is None:
-        ends = found.end.isoformat() if found.end else "at no time"
+def _not_extensible(order: ExtensionOrder, reservation: Reservation, now: datetime) -> str:
+    if reservation.reservation_type != "capacity-block":
+        return f"is of type {reservation.reservation_type}; only Capacity Blocks can be extended"
+    if reservation.state not in _EXTENSIBLE:
+        return f"is {reservation.state}; only active and scheduled blocks can be extended"
+    if reservation.end != order.expected_end or reservation.start is None:
+        ends = reservation.end.isoformat() if reservation.end else "never"
         return f"ends {ends}, not {order.expected_end.isoformat()}; it may have been extended already"
     if not now + EXTENSION_CLOSES <= order.expected_end <= now + EXTENSION_OPENS:
         return f"ends at {order.expected_end.isoformat()}; extensions are sold from 57 days to 1 hour before that"
-    if order.expected_end - found.start + timedelta(hours=order.extension_hours) > LONGEST_BLOCK:
+    if order.expected_end - reservation.start + timedelta(hours=order.extension_hours) > LONGEST_BLOCK:
         return f"would be longer than {LONGEST_BLOCK.days} days in all"
     return ""
 
@@ -178,22 +178,22 @@ def _guard_extension(order: ExtensionOrder, now: datetime) -> Steps[Reservation]
     def history(page: str | None) -> DescribeExtensionHistory:
         return DescribeExtensionHistory(region=order.region, reservation_id=order.reservation_id, page=page)
 
-    listed: list[Reservation] = yield from every_page(reservations, "the Capacity Reservations")
-    found = next((item for item in listed if item.reservation_id == order.reservation_id), None)
-    problem = "is not there" if found is None else _not_extensible(order, found, now)
-    if found is None or problem:
-        raise refuse(
+    listed: list[Reservation] = yield from iterate_pages(reservations, "the Capacity Reservations")
+    reservation = next((item for item in listed if item.reservation_id == order.reservation_id), None)
+    problem = "does not exist" if reservation is None else _not_extensible(order, reservation, now)
+    if reservation is None or problem:
+        raise refusal(
             "UC7028", f"{order.reservation_id} in {order.region} {problem}", remedy="Nothing was bought"
         )
-    extensions: list[Extension] = yield from every_page(history, "the history of extensions")
-    # The history is filtered by AWS, and here again: an answer about another block is no evidence.
+    extensions: list[Extension] = yield from iterate_pages(history, "the history of extensions")
+    # AWS filters the history; filter again, because an entry of another block is no evidence.
     if any(item.status == _PENDING and item.reservation_id == order.reservation_id for item in extensions):
-        raise refuse(
+        raise refusal(
             "UC7029",
-            f"an extension of {order.reservation_id} waits for its payment",
-            remedy="Wait until it cleared or failed; AWS takes one extension at a time",
+            f"the payment of an extension of {order.reservation_id} is pending",
+            remedy="Wait until it is confirmed or fails; AWS allows one extension at a time",
         )
-    return found
+    return reservation
 
 
 def _extension_quote(order: ExtensionOrder, now: datetime) -> Steps[Quote]:
@@ -204,24 +204,24 @@ def _extension_quote(order: ExtensionOrder, now: datetime) -> Steps[Quote]:
             region=order.region, reservation_id=order.reservation_id, hours=order.extension_hours, page=page
         )
 
-    offered: list[ExtensionOffering] = yield from every_page(describe, "the extension offerings")
-    kept: list[ExtensionOffering] = []
+    offered: list[ExtensionOffering] = yield from iterate_pages(describe, "the extension offerings")
+    valid: list[ExtensionOffering] = []
     broken: list[str] = []
     for offer in offered:
         reasons = _over_cap(order, offer.fee, offer.currency)
         if offer.reservation_id != order.reservation_id:
             reasons.append(f"it extends {offer.reservation_id}")
         if offer.start != order.expected_end:
-            reasons.append(f"it begins at {offer.start.isoformat()}")
+            reasons.append(f"it starts at {offer.start.isoformat()}")
         if offer.hours != order.extension_hours:
             reasons.append(f"it lasts {offer.hours} hours")
         if reasons:
             broken.append(f"{offer.offering_id}: {', '.join(reasons)}")
         else:
-            kept.append(offer)
-    if not kept:
+            valid.append(offer)
+    if not valid:
         raise _no_offer("extension", broken)
-    best = min(kept, key=_extension_rank)
+    best = min(valid, key=_extension_rank)
     request = PurchaseExtension(
         region=order.region, offering_id=best.offering_id, reservation_id=order.reservation_id
     )
@@ -241,10 +241,10 @@ def _extension_rank(offer: ExtensionOffering) -> Any:
 
 
 def _on_demand_quote(order: OnDemandOrder, now: datetime) -> Quote:
-    fee = order.bound(now)
+    fee = order.max_cost(now)
     broken = _over_cap(order, fee, order.currency)
     if order.end <= now:
-        broken.append(f"its end {order.end.isoformat()} has passed")
+        broken.append(f"its end {order.end.isoformat()} is in the past")
     if broken:
         raise _no_offer("reservation", broken)
     request = CreateReservation(

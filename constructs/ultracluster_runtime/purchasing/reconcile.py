@@ -1,4 +1,4 @@
-"""Bringing the ledger up to what happened. Read-only towards EC2, and never a way back to sending."""
+"""Update the ledger to what happened. Read-only in EC2, and never a way back to sending."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -8,25 +8,24 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import Advance, Committed, ConditionFailed, Now, Sleep, Steps
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.order_states import EDGES, HOLDS_LOCK, OrderState
+from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, OrderState, Record
 from ultracluster_runtime.purchasing.pagination import read_record
-from ultracluster_runtime.purchasing.records import Record
 
-__all__ = ["UNKNOWN_AFTER", "Outcome", "findings_of", "reconcile", "settle", "with_change"]
+__all__ = ["UNKNOWN_AFTER", "Outcome", "apply_change", "findings_for", "reconcile", "settle"]
 
 UNKNOWN_AFTER: Final = timedelta(minutes=30)
-"""How long after sending an order without a trace in EC2 is given to a person to decide."""
-_ATTEMPTS: Final = 3  # of a write that says what happened already; it is safe to repeat
+"""Time after sending from which a person decides about an order without a trace in EC2."""
+_ATTEMPTS: Final = 3  # of a write that records what already happened, and is safe to repeat
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """How a command on an order ended.
+    """Result of a command on an order.
 
     Attributes:
-        record: The order as the ledger holds it now, as far as is known.
-        findings: What a person should know.
-        quote: What was sent for, if this command sent something.
+        record: Order in the ledger, as far as known.
+        findings: What the user should know.
+        quote: What was requested, if this command sent a request.
     """
 
     record: Record
@@ -37,18 +36,18 @@ class Outcome:
 def settle(
     record: Record, state: OrderState, *, reason: str, evidence: Evidence | None = None
 ) -> Steps[Record]:
-    """Write what is known to have happened, in spite of lost replies and of others who write the same.
+    """Record what is known to have happened, despite lost replies and concurrent writers.
 
-    Ids that the ledger holds are kept; a state that the ledger's own state does not lead to is not written; an
-    attempt of another process (another nonce) is left alone.
+    IDs in the ledger are kept; a state that the current state does not lead to is not written; an attempt of another
+    process (another nonce) is left alone.
 
     Returns:
-        The order as the ledger holds it. If the ledger never confirmed, as it was before: reconciling repeats this.
+        The order in the ledger. If the ledger never confirmed, the previous one: reconciling repeats the write.
     """
     nonce = record.nonce
     for attempt in range(_ATTEMPTS):
         now: datetime = yield Now()
-        after = with_change(record, state, reason=reason, evidence=evidence or Evidence(), now=now)
+        after = apply_change(record, state, reason=reason, evidence=evidence or Evidence(), now=now)
         if after is None:
             return record
         reply = yield Advance(before=record, after=after)
@@ -66,15 +65,15 @@ def settle(
     return record
 
 
-def with_change(
+def apply_change(
     record: Record, state: OrderState, *, reason: str, evidence: Evidence, now: datetime
 ) -> Record | None:
-    """The record in a new state with new evidence; in its old state where no edge leads to the new one.
+    """Return the record in a new state with new evidence; in its old state without a transition to the new one.
 
     Returns:
-        The changed record. None when there is nothing to write.
+        The changed record. None if nothing changed.
     """
-    target = state if state in EDGES[record.state] else record.state
+    target = state if state in TRANSITIONS[record.state] else record.state
     after = replace(
         record,
         state=target,
@@ -90,10 +89,10 @@ def with_change(
 
 
 def reconcile(name: str) -> Steps[Outcome]:
-    """Bring the ledger up to what EC2 shows. Sends nothing that changes EC2; may be run at any time, by anybody.
+    """Update the ledger to what EC2 shows. Changes nothing in EC2; can be run at any time, by anyone.
 
     Raises:
-        FindingsError: If the ledger or EC2 cannot be read (UC7035), or the order is not there or not intact.
+        FindingsError: UC7035 if the ledger or EC2 cannot be read, or the order does not exist or was edited.
     """
     record: Record = yield from read_record(name)
     if record.state in {OrderState.APPROVED, OrderState.REVOKED, OrderState.CANCELLED}:
@@ -104,13 +103,13 @@ def reconcile(name: str) -> Steps[Outcome]:
     elif record.state is OrderState.SENDING and record.sent_at is not None:
         now: datetime = yield Now()
         if now - record.sent_at >= UNKNOWN_AFTER:
-            reason = "nothing found in EC2 30 minutes after sending"
+            reason = "not found in EC2 30 minutes after sending"
             record = yield from settle(record, OrderState.UNKNOWN, reason=reason)
-    return Outcome(record=record, findings=findings_of(record, lookalikes=evidence.lookalikes))
+    return Outcome(record=record, findings=findings_for(record, lookalikes=evidence.lookalikes))
 
 
-def findings_of(record: Record, *, lookalikes: tuple[str, ...] = ()) -> tuple[Finding, ...]:
-    """What a person should know about an order in its state; `lookalikes` are untagged reservations like it."""
+def findings_for(record: Record, *, lookalikes: tuple[str, ...] = ()) -> tuple[Finding, ...]:
+    """Return what the user should know about an order; `lookalikes` are untagged reservations that resemble it."""
     name = record.order.name
     if record.state is OrderState.SENDING:
         return (
@@ -121,13 +120,13 @@ def findings_of(record: Record, *, lookalikes: tuple[str, ...] = ()) -> tuple[Fi
             ),
         )
     if record.state is OrderState.UNKNOWN:
-        seen = f"; these reservations carry no tag but resemble it: {', '.join(lookalikes)}"
+        similar = f"; these untagged reservations resemble it: {', '.join(lookalikes)}"
         return (
             Finding(
                 code="UC7037",
-                problem=f"nobody knows whether order {name} was bought{seen if lookalikes else ''}",
-                remedy="Look in CloudTrail for the purchase call. If there is none, close the order with "
-                "--nothing-bought and the evidence; a new purchase is a new order",
+                problem=f"it is unknown whether order {name} was bought{similar if lookalikes else ''}",
+                remedy="Search CloudTrail for the purchase call. If there is none, close the order with "
+                "--nothing-bought and the evidence; create a new order for a new purchase",
             ),
         )
     if record.state is OrderState.FAILED:
@@ -135,8 +134,8 @@ def findings_of(record: Record, *, lookalikes: tuple[str, ...] = ()) -> tuple[Fi
         return (
             Finding(
                 code="UC7038",
-                problem=f"AWS released what order {name} bought: {states}",
-                remedy="Nothing is owed for it (EC2 User Guide). A new purchase is a new order",
+                problem=f"AWS released the purchase of order {name}: {states}",
+                remedy="It is not billed (EC2 User Guide). Create a new order for a new purchase",
             ),
         )
     if record.state is OrderState.REJECTED:

@@ -1,4 +1,4 @@
-"""Looking for Capacity Blocks in many Regions at once, patiently, and without the power to buy."""
+"""Search Capacity Block offerings in many Regions concurrently. Nothing here can buy."""
 
 import time
 from collections.abc import Callable
@@ -10,29 +10,29 @@ from typing import Any, Final
 from ultracluster_catalog.limits.quotas import capacity_block_quotas
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding
-from ultracluster_runtime.purchasing.aws_errors import says_quota_is_zero
-from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, Unanswered
+from ultracluster_runtime.purchasing.aws_errors import is_zero_quota
+from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
 
 __all__ = ["Search", "SearchResult", "search_offerings"]
 
 _MOST_THREADS: Final = 32
 _MOST_PAGES: Final = 100
-# AWS limits searches harshly and says neither how much nor for how long; these pauses were enough in accounts (2026).
+# AWS throttles searches without documented limits; these pauses were sufficient (2026).
 _PAUSES: Final = (4.0, 15.0, 45.0)
 _NOT_SOLD: Final = "not supported for Capacity Blocks"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Search:
-    """What to look for.
+    """Search criteria.
 
     Attributes:
-        regions: Where.
-        instance_type: The instance type. None when UltraServers are looked for.
-        ultraserver_type: The UltraServer type. None when instances are looked for.
-        counts: How many instances or UltraServers; each number is a question of its own to AWS.
-        hours: How long, in hours; each duration is a question of its own too.
+        regions: Regions to search.
+        instance_type: Instance type. None for UltraServers.
+        ultraserver_type: UltraServer type. None for instances.
+        counts: Numbers of instances or UltraServers; each is a separate request.
+        hours: Durations in hours; each is a separate request.
         start_after: Earliest start.
         start_before: Latest start.
         end_by: Latest end.
@@ -50,12 +50,12 @@ class Search:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchResult:
-    """What was found.
+    """Search result.
 
     Attributes:
-        offerings: Every offering once, unsorted.
-        findings: Regions that gave no answer, and what to do about it.
-        not_sold: Regions that say that they do not sell this.
+        offerings: Unique offerings, unsorted.
+        findings: Regions that gave no answer, with remedies.
+        not_sold: Regions that do not sell this capacity.
     """
 
     offerings: list[Offering] = field(default_factory=list)
@@ -63,21 +63,21 @@ class SearchResult:
     not_sold: list[str] = field(default_factory=list)
 
 
-Read = Callable[[DescribeOfferings], Page[Offering] | Unanswered]
+Read = Callable[[DescribeOfferings], Page[Offering] | ReadFailed]
 
 
 def search_offerings(
     search: Search, *, read: Read, sleep: Callable[[float], None] = time.sleep
 ) -> SearchResult:
-    """Look for offerings in all Regions at once, each Region in a thread of its own.
+    """Search offerings in all Regions concurrently, with a thread per Region.
 
     Args:
-        search: What to look for.
+        search: Search criteria.
         read: Reads one page, such as `Ec2Reads.perform`; called from several threads.
-        sleep: Waits, in seconds. Default: really.
+        sleep: Sleeps, in seconds. Default: `time.sleep`.
 
     Returns:
-        What was found; a Region that fails is a finding and does not stop the others.
+        What was found. A Region that fails becomes a finding and does not stop the others.
     """
     result = SearchResult()
     if not search.regions:
@@ -98,7 +98,7 @@ def search_offerings(
 
 def _search_region(
     search: Search, region: str, read: Read, sleep: Callable[[float], None]
-) -> tuple[list[Offering], Unanswered | None]:
+) -> tuple[list[Offering], ReadFailed | None]:
     offerings: list[Offering] = []
     for count in search.counts:
         for hours in search.hours:
@@ -115,7 +115,7 @@ def _search_region(
                     page=page,
                 )
                 answer = _ask(effect, read, sleep)
-                if isinstance(answer, Unanswered):
+                if isinstance(answer, ReadFailed):
                     return offerings, answer
                 offerings.extend(answer.items)
                 page = answer.next_token
@@ -124,23 +124,23 @@ def _search_region(
     return offerings, None
 
 
-def _ask(effect: DescribeOfferings, read: Read, sleep: Callable[[float], None]) -> Page[Any] | Unanswered:
+def _ask(effect: DescribeOfferings, read: Read, sleep: Callable[[float], None]) -> Page[Any] | ReadFailed:
     answer = read(effect)
     for pause in _PAUSES:
-        if not (isinstance(answer, Unanswered) and answer.transient):
+        if not (isinstance(answer, ReadFailed) and answer.transient):
             break
         sleep(pause)
         answer = read(effect)
     return answer
 
 
-def _finding(search: Search, region: str, failure: Unanswered) -> Finding:
-    if not says_quota_is_zero(failure):
+def _finding(search: Search, region: str, failure: ReadFailed) -> Finding:
+    if not is_zero_quota(failure):
         return Finding(
             code="UC7042",
             path=region,
             problem=f"no answer: {failure.code}: {failure.message}",
-            remedy="What this Region offers is not in the list; search it again later"
+            remedy="The list lacks the offerings of this Region; search it again later"
             if failure.transient
             else "",
         )
@@ -152,7 +152,7 @@ def _finding(search: Search, region: str, failure: Unanswered) -> Finding:
     remedy = (
         quotas.account.request_command(vcpus=members[0].vcpus * nodes, region=region)
         if quotas
-        else "Ask for the quota on Capacity Blocks of this family in the Service Quotas console"
+        else "Request the quota for Capacity Blocks of this family in the Service Quotas console"
     )
     what = search.instance_type or search.ultraserver_type
     named = f" (quota {quotas.account.code}, {quotas.account.name})" if quotas else ""
@@ -160,11 +160,13 @@ def _finding(search: Search, region: str, failure: Unanswered) -> Finding:
         code="UC7041",
         path=region,
         problem=f"the account has no quota for Capacity Blocks of {what}{named}",
-        remedy=f"Ask for it: {remedy}" if quotas else remedy,
+        remedy=f"Request it: {remedy}" if quotas else remedy,
     )
 
 
 def _members(search: Search) -> list[Any]:
     if search.instance_type is not None:
         return [INSTANCE_TYPES[search.instance_type]] if search.instance_type in INSTANCE_TYPES else []
-    return [known for known in INSTANCE_TYPES.values() if known.ultraserver_type == search.ultraserver_type]
+    return [
+        machine for machine in INSTANCE_TYPES.values() if machine.ultraserver_type == search.ultraserver_type
+    ]

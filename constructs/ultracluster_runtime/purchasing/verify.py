@@ -1,4 +1,4 @@
-"""Proof that what runs is what was bought: instances of the market type capacity-block, in our own reservation."""
+"""Verify that instances consume the capacity that was bought: market type capacity-block, in our own reservation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ultracluster_rules.findings import Finding
 
-__all__ = ["Consumption", "LaunchedInstance", "judge_consumption", "read_instances"]
+__all__ = ["Consumption", "LaunchedInstance", "check_consumption", "read_instances"]
 
 _BLOCK: Final = "capacity-block"
 _ALIVE: Final = ("pending", "running")
@@ -14,12 +14,12 @@ _ALIVE: Final = ("pending", "running")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchedInstance:
-    """One instance, as far as its capacity goes.
+    """Launched instance with its capacity.
 
     Attributes:
-        instance_id: Its id.
-        lifecycle: ``capacity-block``, ``spot``, ``scheduled``; empty for on-demand.
-        reservation_id: The reservation that it runs in. None outside any.
+        instance_id: ID of the instance.
+        lifecycle: ``capacity-block``, ``spot``, ``scheduled``; empty for On-Demand.
+        reservation_id: Reservation that it runs in. None without one.
     """
 
     instance_id: str
@@ -29,13 +29,13 @@ class LaunchedInstance:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Consumption:
-    """What the proof found.
+    """Result of the verification.
 
     Attributes:
-        reserved: Instances that the reservations hold.
-        inside: Instances that run in them.
-        outside: Instances that do not.
-        findings: What is wrong; empty when everything runs where it was paid for.
+        reserved: Number of reserved instances.
+        inside: Number of instances in the reservations.
+        outside: Number of instances outside of them.
+        findings: Problems; empty if all instances use the reservations.
     """
 
     reserved: int
@@ -45,11 +45,11 @@ class Consumption:
 
 
 def read_instances(client: Any, *, filters: Sequence[Mapping[str, Any]]) -> list[LaunchedInstance]:
-    """Read the pending and running instances that match.
+    """Return the pending and running instances that match.
 
     Args:
-        client: An EC2 client.
-        filters: Filters of DescribeInstances, such as that of a cluster's tag.
+        client: EC2 client.
+        filters: Filters of DescribeInstances, such as for the tag of a cluster.
     """
     alive = {"Name": "instance-state-name", "Values": list(_ALIVE)}
     pages = client.get_paginator("describe_instances").paginate(Filters=[*filters, alive])
@@ -65,16 +65,16 @@ def read_instances(client: Any, *, filters: Sequence[Mapping[str, Any]]) -> list
     ]
 
 
-def judge_consumption(
+def check_consumption(
     instances: Iterable[LaunchedInstance], *, reserved: Mapping[str, int], is_block: bool = True
 ) -> Consumption:
-    """Judge whether instances run in the reservations that were bought for them.
+    """Check whether instances run in the reservations that were bought for them.
 
     Args:
-        instances: The instances that should.
-        reserved: Instances that each of our reservations holds, by its id.
-        is_block: Whether the reservations are Capacity Blocks, whose instances have a lifecycle of their own.
-            Default: they are.
+        instances: Instances to check.
+        reserved: Number of instances of each reservation, by ID.
+        is_block: Whether the reservations are Capacity Blocks, whose instances have their own lifecycle value.
+            Default: True.
     """
     findings = []
     inside = outside = 0
@@ -95,7 +95,7 @@ def judge_consumption(
                 path=instance.instance_id,
                 problem=" and ".join(problems),
                 allowed=f"{f'lifecycle {_BLOCK}, ' if is_block else ''}reservation {', '.join(sorted(reserved))}",
-                remedy="It is billed besides what was paid: check the market options of its launch template",
+                remedy="It is billed in addition to the reservation: check the market options of its launch template",
             )
         )
     total = sum(reserved.values())
@@ -103,8 +103,8 @@ def judge_consumption(
         findings.append(
             Finding(
                 code="UC7046",
-                problem=f"no instance runs in {', '.join(sorted(reserved))}, which holds {total}",
-                remedy="It is paid and idle: check that the compute environment is enabled and jobs are queued",
+                problem=f"no instance runs in {', '.join(sorted(reserved))}, which holds {total} instances",
+                remedy="It is paid for and idle: check that the compute environment is enabled and jobs are queued",
             )
         )
     return Consumption(reserved=total, inside=inside, outside=outside, findings=tuple(findings))

@@ -1,3 +1,3 @@
-"""Rolling out cluster by cluster and wave by wave: what is planned, what was done, and what comes next."""
+"""Rollouts, cluster by cluster and wave by wave: plan, journal, and next steps."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Takes the steps of a rollout: writes down what begins, lets it happen, writes down how it ended."""
+"""Run the steps of a rollout, and record in the journal what begins and how it ends."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from typing import Protocol
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind, Task, decide
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
-__all__ = ["Hands", "Journal", "Result", "drive"]
+__all__ = ["Executor", "Journal", "Result", "drive"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """How a step ended.
+    """Result of a step.
 
     Attributes:
-        passed: Whether it passed. None if it was given up, so that nobody knows; it is taken again.
-        note: What is to be said of it.
+        passed: Whether the step passed. None if it was abandoned with an unknown outcome; it is repeated.
+        note: Message about the step.
     """
 
     passed: bool | None
@@ -24,7 +24,7 @@ class Result:
 
 
 class Journal(Protocol):
-    """Where entries are kept; see `ultracluster_runtime.rollout.journal.FileJournal`."""
+    """Stores entries; see `ultracluster_runtime.rollout.journal.FileJournal`."""
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -32,43 +32,43 @@ class Journal(Protocol):
         ...
 
     def append(self, entry: Entry) -> None:
-        """Add an entry for good."""
+        """Durably append an entry."""
         ...
 
 
-class Hands(Protocol):
-    """Who does the work: several steps at the same time."""
+class Executor(Protocol):
+    """Runs steps concurrently."""
 
     def begin(self, task: Task) -> None:
-        """Begin a step, and return at once."""
+        """Begin a step and return immediately."""
         ...
 
     def wait(self) -> tuple[Task, Result]:
-        """Wait until one of the steps that were begun has ended."""
+        """Wait until a running step ends."""
         ...
 
-    def giving_up(self) -> bool:
-        """Say whether a person wants nothing new to begin."""
+    def stop_requested(self) -> bool:
+        """Return whether the user asked to begin no more steps."""
         ...
 
 
 def drive(
-    plan: RolloutPlan, journal: Journal, hands: Hands, *, at_once: int, now: Callable[[], str]
+    plan: RolloutPlan, journal: Journal, executor: Executor, *, at_once: int, now: Callable[[], str]
 ) -> Decision:
-    """Do what is left of a rollout.
+    """Run the remaining steps of a rollout.
 
-    Every entry that says that something begins is written before it begins, and one that it ended after it has ended. So
-    whenever this process dies, the journal knows of everything that may have happened.
+    An entry is written before a step begins, and another one after it has ended. So whenever this process dies, the
+    journal contains every step that may have run.
 
     Args:
-        plan: The rollout.
-        journal: What was done so far; a `STARTED` entry is its last one.
-        hands: Who does the work.
-        at_once: How many clusters may be under way at the same time.
-        now: Gives the present time, in ISO 8601.
+        plan: Rollout to run.
+        journal: Journal of the rollout; its last entry is `STARTED`.
+        executor: Runs the steps.
+        at_once: Maximum number of clusters to work on concurrently.
+        now: Returns the current time in ISO 8601.
 
     Returns:
-        How it ended. Neither finished nor stopped if a person gave up.
+        The final decision. Neither finished nor stopped if the user asked to stop.
     """
     under_way: set[tuple[str, str]] = set()
     while True:
@@ -77,15 +77,15 @@ def drive(
             journal.append(Entry(kind=Kind.FINISHED, at=now()))
         if decision.finished or decision.stopped:
             return decision
-        if hands.giving_up():
+        if executor.stop_requested():
             decision = Decision()
         for task in decision.begin:
             journal.append(Entry(kind=Kind.BEGUN, at=now(), cluster=task.cluster, step=task.step))
             under_way.add((task.cluster, task.step))
-            hands.begin(task)
+            executor.begin(task)
         if not under_way:
             return decision
-        task, result = hands.wait()
+        task, result = executor.wait()
         under_way.discard((task.cluster, task.step))
         if result.passed is not None:
             kind = Kind.PASSED if result.passed else Kind.FAILED

@@ -1,4 +1,4 @@
-"""The journal of a rollout: a file to which lines are only added, each on the disk before the work goes on."""
+"""Journal of a rollout: an append-only file, synchronized to disk before the work goes on."""
 
 import dataclasses
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_given_json, read_given_file
+from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_untrusted_json, read_untrusted_file
 from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
@@ -16,7 +16,7 @@ __all__ = ["FileJournal", "open_journal", "read_journal"]
 
 
 class FileJournal:
-    """A journal in a file.
+    """Journal in a file.
 
     Attributes:
         path: The file.
@@ -30,51 +30,51 @@ class FileJournal:
         self.entries = entries
 
     def append(self, entry: Entry) -> None:
-        """Add an entry; it is on the disk when this returns."""
+        """Durably append an entry."""
         _append(self.path, entry)
         self.entries.append(entry)
 
 
 def open_journal(path: Path, plan: RolloutPlan, *, at: str) -> FileJournal:
-    """Begin the journal of a rollout.
+    """Create the journal of a rollout.
 
     Args:
-        path: A file that does not exist; its folder does.
-        plan: The rollout.
-        at: The present time, in ISO 8601.
+        path: File to create; its folder exists.
+        plan: Rollout to record.
+        at: Current time in ISO 8601.
     """
     planned = Entry(kind=Kind.PLANNED, at=at, values=json.loads(json.dumps(plan.as_values())))
     _append(path, planned)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(folder)  # else the file itself can be lost with the power
+        os.fsync(folder)  # without this, a power failure could lose the file itself
     finally:
         os.close(folder)
     return FileJournal(path, plan, [planned])
 
 
 def read_journal(path: Path) -> FileJournal:
-    """Read a journal. A last line without an end is what a process was writing when it died: it says nothing, and is cut off.
+    """Read a journal. Ignore and remove a truncated last line left by a crash.
 
     Args:
-        path: The file.
+        path: File to read.
 
     Raises:
-        FindingsError: If it is no journal (UC9608).
+        FindingsError: UC9608 if it is no journal.
     """
     try:
-        whole, _, torn = read_given_file(path, most_bytes=LARGEST_JSON_FILE).rpartition(b"\n")
-        lines = [parse_given_json(line) for line in whole.splitlines()]
+        whole, _, torn = read_untrusted_file(path, most_bytes=LARGEST_JSON_FILE).rpartition(b"\n")
+        lines = [parse_untrusted_json(line) for line in whole.splitlines()]
         entries = [_entry(line) for line in lines]
         if not entries or entries[0].kind is not Kind.PLANNED:
-            raise ValueError("it does not begin with a plan")  # noqa: TRY301 - told like every other mistake
+            raise ValueError("it does not begin with a plan")  # noqa: TRY301 - reported like the other errors
         plan = RolloutPlan.from_values(entries[0].values)
         if torn:
-            # Else the next entry would go on in the middle of this line.
+            # Otherwise the next entry would continue this line.
             os.truncate(path, len(whole) + 1)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        problem = f"{quote(str(path))} is no journal of a rollout: {type(error).__name__}: {error}"
-        remedy = "Move its folder away; the next rollout then knows nothing of this one, and compares with what is deployed"
+        problem = f"{quote(str(path))} is not a journal of a rollout: {type(error).__name__}: {error}"
+        remedy = "Move its folder away; the next rollout then ignores it and compares with what is deployed"
         raise FindingsError([Finding(code="UC9608", problem=problem, remedy=remedy)]) from error
     return FileJournal(path, plan, entries)
 

@@ -1,7 +1,7 @@
-"""What comes next in a rollout, from what its journal says. Pure: neither clock nor AWS, and nothing is remembered.
+"""Decide the next steps of a rollout from its journal. Pure: no clock, no AWS calls, no state.
 
-A cluster takes its steps one after the other, the clusters of a wave side by side. A wave begins when every cluster of
-the one before has taken all of its steps. After a failure nothing new begins; what is under way comes to its end.
+A cluster takes its steps one after the other, the clusters of a wave in parallel. A wave begins when every cluster of
+the previous one has passed all steps. After a failure no new steps begin; running steps complete.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,33 +15,33 @@ __all__ = ["Decision", "Entry", "Kind", "State", "Task", "decide", "states_of"]
 
 
 class Kind(StrEnum):
-    """What an entry of the journal says."""
+    """Kind of a journal entry."""
 
     PLANNED = "planned"
-    """The rollout was planned; the plan is in `values`. Always the first entry, and only that."""
+    """The rollout was planned; the plan is in `values`. Only the first entry has this kind."""
     STARTED = "started"
-    """A process has begun, or resumed, the work."""
+    """A process began or resumed the work."""
     BEGUN = "begun"
-    """A step is about to begin. Written before the first request is sent."""
+    """A step is about to begin. Written before its first request is sent."""
     PASSED = "passed"
-    """A step has come to its good end, and is never taken again."""
+    """A step passed and is never repeated."""
     FAILED = "failed"
-    """A step has failed. It is taken again after the next `STARTED`, and not before."""
+    """A step failed. It is retried after the next `STARTED`, and not before."""
     FINISHED = "finished"
-    """Every cluster has taken every step."""
+    """Every cluster passed every step."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """A line of the journal.
+    """Entry of the journal.
 
     Attributes:
-        kind: What it says.
-        at: When, in ISO 8601. For people; nothing is decided by it.
-        cluster: The cluster; empty if it is not about one.
-        step: The step; empty likewise.
-        note: What is to be said of it, such as the reason of a failure.
-        values: More of `PLANNED` and `STARTED`.
+        kind: Kind of the entry.
+        at: Time in ISO 8601, for information only.
+        cluster: Cluster; empty if not about one.
+        step: Step; empty if not about one.
+        note: Message, such as the reason of a failure.
+        values: Additional values of `PLANNED` and `STARTED`.
     """
 
     kind: Kind
@@ -53,7 +53,7 @@ class Entry:
 
 
 class State(StrEnum):
-    """How a step of a cluster stands."""
+    """State of a step of a cluster."""
 
     BEGUN = "begun"
     PASSED = "passed"
@@ -65,13 +65,13 @@ _STATES: Final = {Kind.BEGUN: State.BEGUN, Kind.PASSED: State.PASSED, Kind.FAILE
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """A step to take now.
+    """Step to run now.
 
     Attributes:
-        cluster: The cluster.
-        step: The step.
-        interrupted: Whether an earlier process had begun it and nobody knows how that ended.
-        attempt: 1, and one more for each time that it has failed.
+        cluster: Name of the cluster.
+        step: Name of the step.
+        interrupted: Whether an earlier process began it with an unknown outcome.
+        attempt: 1, plus 1 for each failure.
     """
 
     cluster: str
@@ -86,8 +86,8 @@ class Decision:
 
     Attributes:
         begin: Steps to begin.
-        finished: Whether everything is done.
-        stopped: Whether nothing more is done, because something failed.
+        finished: Whether all steps have passed.
+        stopped: Whether the rollout stops because of a failure.
     """
 
     begin: tuple[Task, ...] = ()
@@ -96,10 +96,10 @@ class Decision:
 
 
 def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], State]:
-    """Say how each step stands that was ever begun, by cluster and step.
+    """Return the state of each step that was ever begun, by cluster and step.
 
     Args:
-        entries: The journal.
+        entries: Entries of the journal.
     """
     states: dict[tuple[str, str], State] = {}
     for entry in entries:
@@ -113,16 +113,16 @@ def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], State]:
 def decide(
     plan: RolloutPlan, entries: Sequence[Entry], *, under_way: Collection[tuple[str, str]], at_once: int
 ) -> Decision:
-    """Say what comes next.
+    """Decide what to do next.
 
     Args:
         plan: The rollout.
-        entries: The journal.
-        under_way: Cluster and step of what this process has begun and not ended.
-        at_once: How many clusters may be under way at the same time.
+        entries: Entries of the journal.
+        under_way: Cluster and step of the steps that this process is running.
+        at_once: Maximum number of clusters to work on concurrently.
 
     Returns:
-        Steps to begin, or that the rollout is over. Neither, if there is something to wait for.
+        Steps to begin, or that the rollout is over. Neither if running steps must end first.
     """
     states = states_of(entries)
     for wave in plan.waves:
@@ -139,14 +139,16 @@ def decide(
 
 
 def _next(cluster: PlannedCluster, states: Mapping[tuple[str, str], State]) -> tuple[str, str] | None:
-    """The first step that the cluster has not taken; None if there is none."""
+    """Return the first step that a cluster has not passed; None if there is none."""
     steps = ((cluster.name, step) for step in cluster.steps)
     return next((step for step in steps if states.get(step) is not State.PASSED), None)
 
 
 def _task(cluster: str, step: str, states: Mapping[tuple[str, str], State], entries: Sequence[Entry]) -> Task:
     failures = [
-        one for one in entries if one.kind is Kind.FAILED and (one.cluster, one.step) == (cluster, step)
+        entry
+        for entry in entries
+        if entry.kind is Kind.FAILED and (entry.cluster, entry.step) == (cluster, step)
     ]
     return Task(
         cluster=cluster,

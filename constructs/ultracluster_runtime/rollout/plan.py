@@ -1,4 +1,4 @@
-"""What a rollout is going to do, fixed before anything is done and written down with it."""
+"""Plan of a rollout, fixed and recorded before anything changes."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -8,25 +8,25 @@ from typing import Any, Final
 __all__ = ["ALARMS", "DEPLOY", "JOB", "PREFLIGHT", "STACKS", "PlannedCluster", "PlannedStack", "RolloutPlan"]
 
 PREFLIGHT: Final = "preflight"
-"""The step that asks, before anything is changed, whether the account has what a cluster needs."""
+"""Step that checks the account before anything changes."""
 DEPLOY: Final = "deploy"
-"""The step that deploys the stacks of a cluster."""
+"""Step that deploys the stacks of a cluster."""
 STACKS: Final = "stacks"
-"""The gate that asks whether CloudFormation has exactly what was planned, in a healthy state."""
+"""Gate: CloudFormation has exactly the planned stacks, in a healthy state."""
 JOB: Final = "job:"
-"""What the gates begin with that wait for a job; the job's name follows."""
+"""Prefix of gates that wait for a job; the name of the job follows."""
 ALARMS: Final = "alarms"
-"""The gate that wants no alarm of the cluster for as long as the rollout bakes."""
+"""Gate: no alarm of the cluster fires during the bake time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedStack:
-    """A stack of a cluster.
+    """Stack of a cluster.
 
     Attributes:
-        name: Its name in CloudFormation.
-        region: Its Region.
-        before: Digest of the template that was deployed when the rollout was planned. None if there was none.
+        name: Name in CloudFormation.
+        region: Region of the stack.
+        before: Digest of the template that was deployed at planning time. None if there was none.
         after: Digest of the template to deploy.
     """
 
@@ -38,15 +38,15 @@ class PlannedStack:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedCluster:
-    """A cluster and the steps that it takes, one after the other.
+    """Cluster and its steps, in order.
 
     Attributes:
         name: Name of its stage, such as ``canary-us-east-1``.
-        wave: Its wave.
-        region: Its Region.
-        assembly: Folder of the cloud assembly to deploy, below the folder of all rollouts.
-        stacks: Its stacks.
-        steps: `PREFLIGHT` if it is not left out, `DEPLOY`, then its gates.
+        wave: Name of its wave.
+        region: Region of the cluster.
+        assembly: Folder of the cloud assembly to deploy, relative to the folder of all rollouts.
+        stacks: Stacks of the cluster.
+        steps: `PREFLIGHT` unless skipped, `DEPLOY`, then the gates.
     """
 
     name: str
@@ -59,16 +59,16 @@ class PlannedCluster:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RolloutPlan:
-    """A rollout, or the rollback of a wave of an earlier one.
+    """Rollout, or rollback of a wave of an earlier rollout.
 
     Attributes:
-        file: The rollout file.
-        digest: Of the clusters that it described.
-        target: The account, or the local AWS, that it goes to.
-        bake_minutes: How long `ALARMS` looks.
-        waves: The waves in order.
-        clusters: The clusters in order.
-        undoes: The rollout whose wave this rolls back. None for a rollout forward.
+        file: Rollout file.
+        digest: Digest of the clusters in that file.
+        target: Target account, or the local AWS.
+        bake_minutes: Duration of the gate `ALARMS` in minutes.
+        waves: Waves, in order.
+        clusters: Clusters, in order.
+        undoes: Rollout whose wave this rolls back. None for a forward rollout.
     """
 
     file: str
@@ -80,16 +80,16 @@ class RolloutPlan:
     undoes: str | None = None
 
     def as_values(self) -> dict[str, Any]:
-        """Give the plan as plain values, for JSON."""
+        """Return the plan as plain values, for JSON."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "RolloutPlan":
-        """Read what `as_values` gave.
+        """Create a plan from what `as_values` returned.
 
         Raises:
-            KeyError: If something is missing.
-            TypeError: If something is of another type, or not known.
+            KeyError: If a value is missing.
+            TypeError: If a value has the wrong type or is unknown.
         """
         clusters = tuple(
             PlannedCluster(

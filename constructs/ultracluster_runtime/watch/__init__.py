@@ -1,3 +1,3 @@
-"""Looks at a cluster once a minute and publishes what neither AWS nor a node can say: queue, paid nodes, stalled steps."""
+"""Watch a cluster every minute and publish metrics that AWS and nodes do not: queue, paid nodes, stalled steps."""
 
 __all__: list[str] = []

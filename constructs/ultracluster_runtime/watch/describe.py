@@ -1,4 +1,4 @@
-"""What the watch sees of AWS, by calls that only read."""
+"""Read the observations of a cluster watch from AWS. All calls are read-only."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -6,26 +6,25 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
 from ultracluster_runtime.lifecycle.observations import Reservation
-from ultracluster_runtime.watch.figures import Seen, Step, WaitingJob
+from ultracluster_runtime.watch.metrics import ClusterObservations, Step, WaitingJob
 
-__all__ = ["Clients", "Watched", "look"]
+__all__ = ["Clients", "WatchedCluster", "observe"]
 
 _STEPS_BACK: Final = timedelta(hours=3)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Watched:
-    """What is looked at.
+class WatchedCluster:
+    """Cluster to watch.
 
     Attributes:
         cluster: Name of the cluster in its metrics.
         job_queues: ARNs of its queues.
-        reservations: Ids of its reservations.
+        reservations: IDs of its reservations.
         instance_profiles: ARNs of the instance profiles of its nodes.
-        without_reservation: Whether it also has capacity that is not reserved.
+        without_reservation: Whether it also has capacity without a reservation.
     """
 
     cluster: str
@@ -37,72 +36,64 @@ class Watched:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clients:
-    """The boto3 clients that are used, all of one Region."""
+    """boto3 clients, all of one Region."""
 
     batch: Any
     cloudwatch: Any
     ec2: Any
 
 
-def look(watched: Watched, clients: Clients, now: datetime) -> Seen:
-    """Look at everything.
+def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> ClusterObservations:
+    """Read all observations.
 
     Args:
-        watched: What is looked at.
-        clients: The clients.
-        now: The time, aware.
+        watched: Cluster to watch.
+        clients: boto3 clients.
+        now: Current time, timezone-aware.
 
     Raises:
-        BotoCoreError: If something could not be seen, or `ClientError` where AWS refuses; then nothing is published, and
-            the alarm on a silent watch sees that.
+        BotoCoreError: If a value cannot be read, or `ClientError` if AWS refuses the call. Then nothing is published, and
+            the alarm on missing metrics fires.
     """
-    return Seen(
+    return ClusterObservations(
         now=now,
         reservations=_reservations(watched, clients),
         without_reservation=watched.without_reservation,
         launched=_launched(watched, clients),
         waiting=tuple(
-            WaitingJob(since=_moment(each["createdAt"]), reason=each.get("statusReason", ""))
-            for each in _jobs(watched, clients, "RUNNABLE")
+            WaitingJob(since=_moment(job["createdAt"]), reason=job.get("statusReason", ""))
+            for job in _jobs(watched, clients, "RUNNABLE")
         ),
         running=tuple(
-            _moment(each["startedAt"])
-            for each in _jobs(watched, clients, "RUNNING")
-            if "startedAt" in each  # which the API Reference promises of no job
+            _moment(job["startedAt"])
+            for job in _jobs(watched, clients, "RUNNING")
+            if "startedAt" in job  # an optional member in the API Reference
         ),
         steps=_steps(watched, clients, now),
     )
 
 
-def _reservations(watched: Watched, clients: Clients) -> tuple[tuple[Reservation, int], ...]:
-    shown = []
+def _reservations(watched: WatchedCluster, clients: Clients) -> tuple[tuple[Reservation, int], ...]:
+    reservations = []
     for reservation_id in watched.reservations:
         try:
-            answer = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
+            response = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
         except ClientError as error:
-            # EC2 forgets what is long over.
+            # EC2 forgets reservations some time after their end.
             if error.response["Error"]["Code"] != "InvalidCapacityReservationId.NotFound":
                 raise
             continue
-        shown += answer["CapacityReservations"]
+        reservations += response["CapacityReservations"]
     return tuple(
-        (_reservation(each), each["TotalInstanceCount"] - each["AvailableInstanceCount"]) for each in shown
+        (
+            Reservation.from_description(description),
+            description["TotalInstanceCount"] - description["AvailableInstanceCount"],
+        )
+        for description in reservations
     )
 
 
-def _reservation(shown: dict[str, Any]) -> Reservation:
-    known = INSTANCE_TYPES.get(shown["InstanceType"])
-    return Reservation(
-        state=shown["State"],
-        is_block=shown.get("ReservationType") == "capacity-block",
-        ultraserver=known is not None and known.ultraserver_type is not None,
-        instances=shown["TotalInstanceCount"],
-        start=shown.get("StartDate"),
-        end=shown.get("EndDate"),
-    )
-
-
-def _launched(watched: Watched, clients: Clients) -> tuple[datetime, ...]:
+def _launched(watched: WatchedCluster, clients: Clients) -> tuple[datetime, ...]:
     pages = clients.ec2.get_paginator("describe_instances").paginate(
         Filters=[
             {"Name": "iam-instance-profile.arn", "Values": list(watched.instance_profiles)},
@@ -117,7 +108,7 @@ def _launched(watched: Watched, clients: Clients) -> tuple[datetime, ...]:
     )
 
 
-def _jobs(watched: Watched, clients: Clients, status: str) -> list[dict[str, Any]]:
+def _jobs(watched: WatchedCluster, clients: Clients, status: str) -> list[dict[str, Any]]:
     pages = clients.batch.get_paginator("list_jobs")
     return [
         job
@@ -127,22 +118,23 @@ def _jobs(watched: Watched, clients: Clients, status: str) -> list[dict[str, Any
     ]
 
 
-def _steps(watched: Watched, clients: Clients, now: datetime) -> tuple[Step, ...]:
+def _steps(watched: WatchedCluster, clients: Clients, now: datetime) -> tuple[Step, ...]:
     metric = {
         "Namespace": NAMESPACE,
         "MetricName": "StepSeconds",
         "Dimensions": [{"Name": CLUSTER_DIMENSION, "Value": watched.cluster}],
     }
-    answer = clients.cloudwatch.get_metric_data(
+    response = clients.cloudwatch.get_metric_data(
         MetricDataQueries=[
             {"Id": "steps", "MetricStat": {"Metric": metric, "Period": 60, "Stat": "Average"}}
         ],
         StartTime=now - _STEPS_BACK,
         EndTime=now,
     )
-    (found,) = answer["MetricDataResults"]
+    (series,) = response["MetricDataResults"]
     return tuple(
-        Step(at=at, seconds=seconds) for at, seconds in zip(found["Timestamps"], found["Values"], strict=True)
+        Step(at=at, seconds=seconds)
+        for at, seconds in zip(series["Timestamps"], series["Values"], strict=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""The Lambda function behind `ClusterWatch`: looks once, and prints what it saw in CloudWatch's embedded metric format."""
+"""Lambda function of `ClusterWatch`: publish metrics of a cluster in CloudWatch's embedded metric format."""
 
 import json
 import os
@@ -11,12 +11,12 @@ import boto3
 from botocore.config import Config
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
-from ultracluster_runtime.watch.describe import Clients, Watched, look
-from ultracluster_runtime.watch.figures import figures
+from ultracluster_runtime.watch.describe import Clients, WatchedCluster, observe
+from ultracluster_runtime.watch.metrics import compute_metrics
 
 __all__ = ["embedded", "handler"]
 
-# A look lasts less than a minute, because the next one comes then.
+# The function runs every minute, so calls that hang are cut off early.
 _CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
 
 
@@ -26,12 +26,12 @@ def _clients() -> Clients:
 
 
 def embedded(metrics: Mapping[str, float], *, cluster: str, now: datetime) -> str:
-    """Write metrics of a cluster as a log event that CloudWatch Logs takes them from.
+    """Return a log event in the embedded metric format.
 
     Args:
-        metrics: Values by the names of `ultracluster_catalog.METRICS`.
+        metrics: Values by metric name in `ultracluster_catalog.METRICS`.
         cluster: Name of the cluster.
-        now: When they were seen.
+        now: Time of the values.
     """
     directive = {
         "Namespace": NAMESPACE,
@@ -46,14 +46,14 @@ def _given(name: str) -> tuple[str, ...]:
     return tuple(filter(None, os.environ[name].split(",")))
 
 
-def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - the signature is Lambda's
-    """Look at the cluster of this function once.
+def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
+    """Publish the metrics of the cluster of this function.
 
     Args:
-        event: What woke it.
-        context: Lambda's context.
+        event: Event that invoked the function. Ignored.
+        context: Lambda context. Ignored.
     """
-    watched = Watched(
+    watched = WatchedCluster(
         cluster=os.environ["UC_CLUSTER"],
         job_queues=_given("UC_JOB_QUEUES"),
         reservations=_given("UC_RESERVATIONS"),
@@ -61,4 +61,4 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - the 
         without_reservation=os.environ["UC_WITHOUT_RESERVATION"] == "yes",
     )
     now = datetime.now(UTC)
-    print(embedded(figures(look(watched, _clients(), now)), cluster=watched.cluster, now=now))  # noqa: T201 - the log is the way out
+    print(embedded(compute_metrics(observe(watched, _clients(), now)), cluster=watched.cluster, now=now))  # noqa: T201 - the log is the way out

@@ -2,8 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,22 +13,11 @@ import botocore.session
 
 from ultracluster_local.instance.environment import ACCESS_KEY, SECRET_KEY, require_loopback
 
-__all__ = ["Clients", "models_read_once", "service_model"]
+__all__ = ["Clients", "service_model"]
 
 
 _LOADER = botocore.loaders.create_loader()
 """Caches service models; reading that of EC2 takes 0.1 s."""
-
-
-@contextmanager
-def models_read_once() -> Iterator[None]:
-    """Share one loader of service models among the sessions created in this context; importing moto creates several."""
-    before = botocore.session.create_loader
-    botocore.session.create_loader = lambda path=None: before(path) if path else _LOADER
-    try:
-        yield
-    finally:
-        botocore.session.create_loader = before
 
 
 @cache

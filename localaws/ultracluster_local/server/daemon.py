@@ -21,9 +21,9 @@ from threading import Event
 
 from filelock import FileLock, Timeout
 
+import ultracluster_local
 from ultracluster_local.errors import LocalAwsError, quote
 from ultracluster_local.instance.environment import require_loopback, without_aws
-from ultracluster_local.server.local_aws import LocalAws
 
 __all__ = ["DEFAULT_DIRECTORY", "Status", "down", "reset", "status", "up"]
 
@@ -231,7 +231,7 @@ def _serve(directory: Path, port: int) -> int:
         signal.signal(order, lambda *_: ended.set())
     with lock:
         try:
-            local = LocalAws(port=port, directory=directory).start()
+            local = ultracluster_local.LocalAws(port=port, directory=directory).start()
         except LocalAwsError as error:
             sys.stderr.write(f"{error}\n")
             return 2

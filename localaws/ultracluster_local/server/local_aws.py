@@ -1,25 +1,24 @@
 """A local AWS in this process."""
 
-import gc
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from ultracluster_local.errors import LocalAwsError
+from ultracluster_local.events.delivery import Delivery, history
+from ultracluster_local.events.timeline import EventSettings, event_settings, run_due
+from ultracluster_local.instance.clients import Clients
+from ultracluster_local.instance.clock import CLOCK, Clock
 from ultracluster_local.instance.environment import child_environment, remove_profiles
-
-if TYPE_CHECKING:
-    from ultracluster_local.events.delivery import Delivery
-    from ultracluster_local.events.timeline import EventSettings
-    from ultracluster_local.instance.clients import Clients
-    from ultracluster_local.instance.clock import Clock
-    from ultracluster_local.server.server import Server
-    from ultracluster_local.services.ec2.capacity_market import CapacityMarket
+from ultracluster_local.instance.running import Running, is_running, set_running
+from ultracluster_local.seeding.seed import seed_from_request, seed_region
+from ultracluster_local.server.in_process import before_send_handler
+from ultracluster_local.server.server import Server, forget
+from ultracluster_local.services.ec2.capacity_market import CapacityMarket, capacity_market
 
 __all__ = ["LocalAws"]
 
@@ -62,14 +61,6 @@ class LocalAws:
         return self
 
     def _start(self) -> None:
-        from ultracluster_local.instance.clients import Clients, models_read_once  # noqa: PLC0415 - boto3 is slow
-
-        with models_read_once(), _exempt_from_collection():
-            from ultracluster_local.events.timeline import run_due  # noqa: PLC0415 - likewise
-            from ultracluster_local.instance.clock import CLOCK  # noqa: PLC0415 - moto costs seconds
-            from ultracluster_local.instance.running import Running, is_running, set_running  # noqa: PLC0415
-            from ultracluster_local.server.in_process import before_send_handler  # noqa: PLC0415 - likewise
-            from ultracluster_local.server.server import Server  # noqa: PLC0415
         if is_running():
             raise LocalAwsError(
                 "UC8002", "a local AWS runs in this process already", remedy="Stop it, or use it"
@@ -95,10 +86,6 @@ class LocalAws:
         """Stop listening and discard all state; a second call does nothing."""
         if self._server is None:
             return
-        from ultracluster_local.instance.clock import CLOCK  # noqa: PLC0415 - loaded by now
-        from ultracluster_local.instance.running import set_running  # noqa: PLC0415 - loaded by now
-        from ultracluster_local.server.server import forget  # noqa: PLC0415
-
         self._server.stop()
         self._server = None
         CLOCK.on_move(None)
@@ -116,7 +103,7 @@ class LocalAws:
     ) -> None:
         self.stop()
 
-    def _started(self) -> "Clients":
+    def _started(self) -> Clients:
         if self._server is None or self._clients is None:
             raise RuntimeError(
                 "this local AWS is not started; call start() or use `with LocalAws() as local:`"
@@ -152,9 +139,6 @@ class LocalAws:
 
     def reset(self) -> None:
         """Discard all state, set the clock to real time, and bootstrap again."""
-        from ultracluster_local.instance.clock import CLOCK  # noqa: PLC0415 - loaded by now
-        from ultracluster_local.server.server import forget  # noqa: PLC0415
-
         self._started()
         forget()
         CLOCK.follow_real_time()
@@ -162,61 +146,36 @@ class LocalAws:
             self._seed(region)
 
     @property
-    def clock(self) -> "Clock":
+    def clock(self) -> Clock:
         """The clock that Capacity Blocks, schedules and functions follow; moving it forward runs what is due."""
-        from ultracluster_local.instance.clock import CLOCK  # noqa: PLC0415 - loaded by now
-
         return CLOCK
 
-    def capacity_market(self, region: str = "us-east-1") -> "CapacityMarket":
+    def capacity_market(self, region: str = "us-east-1") -> CapacityMarket:
         """Return the capacity market of a Region, whose settings tests can change.
 
         Args:
             region: Region. Default: us-east-1.
         """
-        from ultracluster_local.services.ec2.capacity_market import capacity_market  # noqa: PLC0415 - loaded by now
-
         self._started()
         return capacity_market(region)
 
     @property
-    def event_settings(self) -> "EventSettings":
+    def event_settings(self) -> EventSettings:
         """Settings for moves of the clock; `reset` restores the defaults."""
-        from ultracluster_local.events.timeline import event_settings  # noqa: PLC0415 - loaded by now
-
         self._started()
         return event_settings()
 
-    def deliveries(self, region: str = "us-east-1") -> "list[Delivery]":
+    def deliveries(self, region: str = "us-east-1") -> list[Delivery]:
         """Return the events that rules and schedules of a Region sent to their targets, oldest first.
 
         Args:
             region: Region. Default: us-east-1.
         """
-        from ultracluster_local.events.delivery import history  # noqa: PLC0415 - loaded by now
-
         self._started()
         return list(history(region))
 
     def _seed_from_request(self, order: Mapping[str, Any]) -> None:
-        from ultracluster_local.seeding.seed import seed_from_request  # noqa: PLC0415 - loaded by now
-
         seed_from_request(self._started(), order)
 
     def _seed(self, region: str) -> None:
-        from ultracluster_local.seeding.seed import seed_region  # noqa: PLC0415 - loaded by now
-
         seed_region(self._started(), region)
-
-
-@contextmanager
-def _exempt_from_collection() -> Iterator[None]:
-    """Exempt the imports in this context from garbage collection: 250,000 objects that live until the end."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-        gc.freeze()
-    finally:
-        if collects:
-            gc.enable()

@@ -11,7 +11,7 @@ from ultracluster_catalog.lustre.lustre import (
     LustreSettings,
 )
 from ultracluster_catalog.lustre.lustre_figures import automatic_metadata_iops
-from ultracluster_catalog.prices.billable_items import PricedThing
+from ultracluster_catalog.prices.billable_items import BillableItem
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_catalog.prices.service_prices import PaidService
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
@@ -19,7 +19,7 @@ from ultracluster_stacks.cost.line import Line, Usage
 
 __all__ = ["Prices", "bill", "further_nodes"]
 
-Prices = Callable[[PricedThing, str], Price]
+Prices = Callable[[BillableItem, str], Price]
 """Gives the price of a thing in a Region."""
 
 _INCLUDED_MB_PER_S: Final = 125  # of a gp3 volume; Amazon EBS User Guide, read 2026-10
@@ -65,7 +65,7 @@ def _nodes(supply: NodeSupply, region: str, usage: Usage | None, prices: Prices)
     ]
     if supply.reserved and supply.market == "on-demand":
         bought += ", reserved: paid while the reservation is active"
-    price = prices(PricedThing(kind=supply.market, name=supply.instance_type), region)
+    price = prices(BillableItem(kind=supply.market, name=supply.instance_type), region)
     plan = usage.savings_plan_rate if usage and supply.market == "on-demand" else None
     return Line(
         name=f"nodes of {supply.name}" if supply.name else "nodes",
@@ -86,13 +86,13 @@ def _volumes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
     )
     for name, what, quantity, service in rows:
         if quantity:
-            price = prices(PricedThing(kind="service", name=service), footprint.region)
+            price = prices(BillableItem(kind="service", name=service), footprint.region)
             yield Line(name=name, what=what, quantity=Decimal(quantity), price=price, charged="run")
 
 
 def _file_system(settings: LustreSettings, region: str, usage: Usage, prices: Prices) -> Iterator[Line]:
     def service(name: str, what: str, quantity: Decimal | int | None, paid: PaidService) -> Line:
-        price = prices(PricedThing(kind="service", name=paid), region)
+        price = prices(BillableItem(kind="service", name=paid), region)
         amount = None if quantity is None else Decimal(quantity)
         return Line(name=name, what=what, quantity=amount, price=price, charged="always")
 
@@ -115,7 +115,7 @@ def _file_system(settings: LustreSettings, region: str, usage: Usage, prices: Pr
         capacity = settings.storage_capacity_gib or 0
         tier = settings.per_unit_storage_throughput
         included = automatic_metadata_iops(capacity)
-        price = prices(PricedThing(kind="lustre", name=settings.deployment_type, tier=tier), region)
+        price = prices(BillableItem(kind="lustre", name=settings.deployment_type, tier=tier), region)
         speed = "" if tier is None else f", {tier} MB/s per TiB"
         what = f"{capacity:,} GiB {settings.deployment_type} {settings.storage_type}{speed}"
         yield Line(name="file system", what=what, quantity=Decimal(capacity), price=price, charged="always")
@@ -187,7 +187,7 @@ def _services(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Li
                 name=name,
                 what=what,
                 quantity=None if quantity is None else Decimal(quantity),
-                price=prices(PricedThing(kind="service", name=service), footprint.region),
+                price=prices(BillableItem(kind="service", name=service), footprint.region),
                 charged="always",
             )
 
@@ -199,7 +199,7 @@ def _compile(footprint: Footprint, usage: Usage, prices: Prices) -> Line:
             name="compile",
             what=f"{usage.compile_hours} h on one {footprint.compile_type} on demand, {runs}",
             quantity=usage.compile_hours,
-            price=prices(PricedThing(kind="on-demand", name=footprint.compile_type), footprint.region),
+            price=prices(BillableItem(kind="on-demand", name=footprint.compile_type), footprint.region),
             charged="once",
         )
     nodes = _nodes(footprint.supplies[0], footprint.region, usage, prices)

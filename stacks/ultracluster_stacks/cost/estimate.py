@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from ultracluster_catalog.prices.billable_items import PricedThing, price_of
+from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_stacks.cost.bill import Prices, bill, further_nodes
 from ultracluster_stacks.cost.footprint import Footprint
@@ -71,7 +71,7 @@ class Estimate:
 
 def catalogue_prices(
     *,
-    known: Mapping[tuple[PricedThing, str], Price] | None = None,
+    known: Mapping[tuple[BillableItem, str], Price] | None = None,
     fallback_region: str | None = None,
 ) -> Prices:
     """Give the prices of the catalogue.
@@ -83,7 +83,7 @@ def catalogue_prices(
     """
     newer = known or {}
 
-    def price(thing: PricedThing, region: str) -> Price:
+    def price(thing: BillableItem, region: str) -> Price:
         found = newer.get((thing, region)) or price_of(thing, region)
         if found.bounds is not None or fallback_region is None:
             return found

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, get_instance_type
-from ultracluster_catalog.prices.billable_items import PricedThing
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.prices.billable_items import BillableItem
 from ultracluster_catalog.prices.prices import Price
+from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.cost.bill import Prices
 from ultracluster_stacks.cost.estimate import Estimate, estimate_cost
 
@@ -80,6 +81,6 @@ def compare_with(
         instance_type=instance_type,
         chips_per_node=machine.chips,
         own_chips_per_node=known.chips if known else 0,
-        price=prices(PricedThing(kind=first.market, name=instance_type), footprint.region),
+        price=prices(BillableItem(kind=first.market, name=instance_type), footprint.region),
         estimate=estimate,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from ultracluster_rules.untrusted_files import parse_given_json
+from ultracluster_rules.untrusted_files import parse_untrusted_json
 
 __all__ = ["StackTemplate", "read_template"]
 
@@ -64,7 +64,7 @@ def read_template(text: str) -> dict[str, Any]:
     """
     try:
         if text.lstrip().startswith("{"):
-            template = parse_given_json(text)
+            template = parse_untrusted_json(text)
         else:
             template = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:

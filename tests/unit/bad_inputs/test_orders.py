@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.test_preflight import CLUSTER, SOURCE
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, offering
-from tests.unit.runtime.purchasing.simulation import start, two_orders_of_one_cluster, world_of
-from tests.unit.runtime.purchasing.simulator import OWNED_END, START, World
+from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, SOURCE
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, offering
+from tests.unit.runtime.purchasing.scenarios import simulate, start, two_orders_of_one_cluster
+from tests.unit.runtime.purchasing.simulation import OWNED_END, START, Simulation
 
 from ultracluster_cli.capacity import session as capacity_session
 from ultracluster_cli.capacity.parsing import read_fee
@@ -18,7 +18,7 @@ from ultracluster_cli.main import main
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.registry import CHECKS
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.purchasing.order_checks import check_order
 from ultracluster_runtime.purchasing.orders import Order
 from ultracluster_runtime.purchasing.reconcile import Outcome
@@ -36,9 +36,9 @@ RESERVATION: Mapping[str, Any] = {
 }
 
 
-def judged(code: str, facts: Any, needs: Any = SOURCE) -> Status:
+def status_of(code: str, facts: Any, needs: Any = SOURCE) -> Status:
     (check,) = [each for each in CHECKS if each.code == code]
-    status: Status = check.judge(needs, facts).status
+    status: Status = check.evaluate(needs, facts).status
     return status
 
 
@@ -46,9 +46,9 @@ def refused(order: Order) -> set[str]:
     return {finding.code for finding in check_order(order, now=START)}
 
 
-def outcome(world: World, name: str = "december") -> str:
+def outcome(simulation: Simulation, name: str = "december") -> str:
     """The code for which nothing is bought, or that it was."""
-    result = start(world, name, "nonce").run()
+    result = start(simulation, name, "nonce").run()
     if isinstance(result, FindingsError):
         return result.findings[0].code
     assert isinstance(result, Outcome)
@@ -59,8 +59,8 @@ def outcome(world: World, name: str = "december") -> str:
     ("account", "status"), [("123456789012", Status.FAIL), ("999999999999", Status.PASS)]
 )
 def test_row_30_an_account_other_than_that_of_the_credentials(account: str, status: Status) -> None:
-    needs = RolloutNeeds(clusters=(replace(CLUSTER, account=account),))
-    assert judged("UC9402", {"Account": "999999999999"}, needs) is status
+    needs = RolloutRequirements(clusters=(replace(CLUSTER, account=account),))
+    assert status_of("UC9402", {"Account": "999999999999"}, needs) is status
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_row_30_an_account_other_than_that_of_the_credentials(account: str, stat
     ],
 )
 def test_row_57_a_reservation_of_something_else(code: str, wrong: Mapping[str, Any]) -> None:
-    assert judged(code, {**RESERVATION, **wrong}) is Status.FAIL
-    assert judged(code, RESERVATION) is Status.PASS
+    assert status_of(code, {**RESERVATION, **wrong}) is Status.FAIL
+    assert status_of(code, RESERVATION) is Status.PASS
 
 
 def test_row_57_a_reservation_of_another_account_is_named() -> None:
-    assert judged("UC9430", (RESERVATION, "999999999999")) is Status.WARN
-    assert judged("UC9430", (RESERVATION, "123456789012")) is Status.PASS
+    assert status_of("UC9430", (RESERVATION, "999999999999")) is Status.WARN
+    assert status_of("UC9430", (RESERVATION, "123456789012")) is Status.PASS
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_row_57_a_reservation_of_another_account_is_named() -> None:
     ],
 )
 def test_row_58_a_reservation_in_another_state(state: str, status: Status) -> None:
-    assert judged("UC9427", {**RESERVATION, "State": state}) is status
+    assert status_of("UC9427", {**RESERVATION, "State": state}) is status
 
 
 @pytest.mark.parametrize("count", [0, 65, 257, True, 3.5])
@@ -139,18 +139,18 @@ def test_row_66_a_price_cap_that_cannot_be_read(typed: str) -> None:
 
 
 def test_row_66_euros_are_no_dollars() -> None:
-    assert outcome(world_of([block_order(currency="EUR")], offerings=[offering()])) == "UC7027"
-    assert outcome(world_of([block_order()], offerings=[offering(currency="EUR")])) == "UC7027"
+    assert outcome(simulate([block_order(currency="EUR")], offerings=[offering()])) == "UC7027"
+    assert outcome(simulate([block_order()], offerings=[offering(currency="EUR")])) == "UC7027"
 
 
 def test_row_67_an_approval_that_has_expired() -> None:
-    assert outcome(world_of([block_order(expires_at=START)])) == "UC7024"
+    assert outcome(simulate([block_order(expires_at=START)])) == "UC7024"
 
 
 def test_row_67_terms_that_were_edited_after_the_approval() -> None:
-    world = world_of([block_order()])
-    world.records["december"] = replace(world.records["december"], order=block_order(count=32))
-    assert outcome(world) == "UC7025"
+    simulation = simulate([block_order()])
+    simulation.records["december"] = replace(simulation.records["december"], order=block_order(count=32))
+    assert outcome(simulation) == "UC7025"
 
 
 def test_row_68_nothing_is_bought_without_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,9 +158,9 @@ def test_row_68_nothing_is_bought_without_a_person(monkeypatch: pytest.MonkeyPat
     for stream in ("stdin", "stderr"):
         monkeypatch.setattr(f"sys.{stream}.isatty", lambda: False, raising=False)
     monkeypatch.setenv("UC_ALLOW_PURCHASE", "december")
-    quoted = start(world_of([block_order()]), "december", "nonce").run().quote
+    quoted = start(simulate([block_order()]), "december", "nonce").run().quote
     assert not capacity_session.confirm(block_order(), quoted, None)
-    assert outcome(world_of([block_order()], confirmed=False)) == "UC7034"
+    assert outcome(simulate([block_order()], confirmed=False)) == "UC7034"
 
 
 @pytest.mark.parametrize(
@@ -171,36 +171,36 @@ def test_row_68_nothing_is_bought_without_a_person(monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_row_69_an_extension_that_is_too_long_or_of_another_block(changes: Any, code: str) -> None:
-    assert outcome(world_of([extension_order(**changes)]), "longer") == code
+    assert outcome(simulate([extension_order(**changes)]), "longer") == code
 
 
 def test_row_69_an_extension_in_the_last_hour() -> None:
-    world = world_of([extension_order(expires_at=OWNED_END)])
-    world.now = OWNED_END - timedelta(minutes=59)
-    assert outcome(world, "longer") == "UC7028"
+    simulation = simulate([extension_order(expires_at=OWNED_END)])
+    simulation.now = OWNED_END - timedelta(minutes=59)
+    assert outcome(simulation, "longer") == "UC7028"
 
 
 def test_row_69_an_extension_while_another_is_paid() -> None:
-    world = world_of([extension_order(), extension_order(name="longer-too")])
-    assert outcome(world, "longer") == "bought"
-    world.extension_end = OWNED_END  # as EC2 shows it until the payment has cleared
-    assert outcome(world, "longer-too") == "UC7029"
+    simulation = simulate([extension_order(), extension_order(name="longer-too")])
+    assert outcome(simulation, "longer") == "bought"
+    simulation.extension_end = OWNED_END  # as EC2 shows it until the payment has cleared
+    assert outcome(simulation, "longer-too") == "UC7029"
 
 
 @pytest.mark.parametrize(("ahead", "ends"), [(302, "UC7030"), (-302, "UC7030"), (299, "bought")])
 def test_row_89_a_clock_that_is_wrong(ahead: int, ends: str) -> None:
-    assert outcome(world_of([block_order()], clock_ahead=timedelta(seconds=ahead))) == ends
+    assert outcome(simulate([block_order()], clock_ahead=timedelta(seconds=ahead))) == ends
 
 
 def test_row_90_two_commands_at_once() -> None:
-    world = two_orders_of_one_cluster()
-    assert outcome(world) == "bought"
-    assert outcome(world, "january") == "UC7032"
-    assert sum(world.sends.values()) == 1
+    simulation = two_orders_of_one_cluster()
+    assert outcome(simulation) == "bought"
+    assert outcome(simulation, "january") == "UC7032"
+    assert sum(simulation.sends.values()) == 1
 
 
 def test_row_90_a_ledger_of_another_account() -> None:
-    assert outcome(world_of([block_order(account="999999999999")])) == "UC7026"
+    assert outcome(simulate([block_order(account="999999999999")])) == "UC7026"
 
 
 def test_row_90_no_ledger(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from ultracluster_runtime.preflight.reads import READS
+from ultracluster_runtime.preflight.reader import ALLOWED_CALLS
 from ultracluster_runtime.preflight.registry import CHECKS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "preflight.md").read_text()
@@ -29,5 +29,5 @@ def test_the_table_is_that_of_the_registry() -> None:
 def test_the_policy_allows_every_call_and_nothing_else() -> None:
     (text,) = re.findall(r"^```json\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     (statement,) = json.loads(text)["Statement"]
-    assert statement["Action"] == sorted(action(call) for call in READS)
+    assert statement["Action"] == sorted(action(call) for call in ALLOWED_CALLS)
     assert (statement["Effect"], statement["Resource"]) == ("Allow", "*")

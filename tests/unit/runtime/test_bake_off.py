@@ -1,4 +1,4 @@
-"""What a program reports is one line, that of the first process, in a form that the metric filters read."""
+"""A report is one line of the first process, in the format of the metric filters."""
 
 import json
 
@@ -16,7 +16,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "rank", [{}, {"RANK": "0", "NODE_RANK": "1"}, {"JAX_PROCESS_ID": "0"}, {"NODE_RANK": "0"}]
 )
-def test_the_first_process_prints_a_line(
+def test_first_process_prints_a_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], rank: dict[str, str]
 ) -> None:
     for name, value in {"UC_CONTESTANT": "App/BakeOff/trn2", **rank}.items():
@@ -29,7 +29,7 @@ def test_the_first_process_prints_a_line(
 @pytest.mark.parametrize(
     "variables", [{}, {"UC_CONTESTANT": "x", "RANK": "3"}, {"UC_CONTESTANT": "x", "JAX_PROCESS_ID": "1"}]
 )
-def test_nothing_is_printed_elsewhere(
+def test_other_processes_print_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], variables: dict[str, str]
 ) -> None:
     for name, value in variables.items():

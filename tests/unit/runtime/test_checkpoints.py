@@ -1,4 +1,4 @@
-"""A checkpoint counts when it is whole, however the writing of it was interrupted."""
+"""Only complete checkpoints count, however writing was interrupted."""
 
 import os
 import signal
@@ -11,9 +11,9 @@ from ultracluster_runtime import checkpoints
 from ultracluster_runtime.checkpoints import (
     CheckpointSignal,
     begin_checkpoint,
+    checkpoint_step,
     complete_checkpoint,
     latest_complete_checkpoint,
-    step_of,
     write_file,
 )
 
@@ -33,26 +33,26 @@ def save(root: Path, step: int, *, ranks: int = 2) -> Path:
     return folder
 
 
-def test_no_checkpoint_is_a_start_from_nothing(tmp_path: Path) -> None:
+def test_no_checkpoint_means_a_fresh_start(tmp_path: Path) -> None:
     assert latest_complete_checkpoint(tmp_path / "absent") is None
     assert latest_complete_checkpoint(tmp_path) is None
 
 
-def test_the_last_step_counts_and_not_the_last_write(tmp_path: Path) -> None:
+def test_latest_checkpoint_is_that_of_the_highest_step(tmp_path: Path) -> None:
     last = save(tmp_path, 1000)
     save(tmp_path, 999)
     assert latest_complete_checkpoint(tmp_path) == last
-    assert step_of(last) == 1000
+    assert checkpoint_step(last) == 1000
 
 
-def test_one_without_a_marker_is_passed_over(tmp_path: Path) -> None:
+def test_checkpoint_without_marker_is_skipped(tmp_path: Path) -> None:
     whole = save(tmp_path, 10)
     write_file(begin_checkpoint(tmp_path, 20) / "rank-0.pt", lambda file: file.write(b"state"))
     assert latest_complete_checkpoint(tmp_path) == whole
 
 
 @pytest.mark.parametrize("harm", ["shorter", "longer", "missing", "marker torn", "marker of another"])
-def test_one_that_was_harmed_after_its_marker_is_passed_over(tmp_path: Path, harm: str) -> None:
+def test_checkpoint_damaged_after_its_marker_is_skipped(tmp_path: Path, harm: str) -> None:
     whole = save(tmp_path, 10)
     folder = save(tmp_path, 20)
     match harm:
@@ -69,14 +69,14 @@ def test_one_that_was_harmed_after_its_marker_is_passed_over(tmp_path: Path, har
     assert latest_complete_checkpoint(tmp_path) == whole
 
 
-def test_other_things_beside_the_checkpoints_do_no_harm(tmp_path: Path) -> None:
+def test_other_files_in_the_root_are_ignored(tmp_path: Path) -> None:
     whole = save(tmp_path, 10)
     (tmp_path / "step-99").mkdir()
     (tmp_path / "zzz").touch()
     assert latest_complete_checkpoint(tmp_path) == whole
 
 
-def test_a_file_whose_writer_was_lost_is_not_there(tmp_path: Path) -> None:
+def test_partially_written_file_does_not_exist(tmp_path: Path) -> None:
     folder = begin_checkpoint(tmp_path, 1)
 
     def lost(_: object) -> None:
@@ -109,40 +109,40 @@ def test_names_only_the_files_that_belong_to_it(tmp_path: Path) -> None:
     assert latest_complete_checkpoint(tmp_path) == folder
 
 
-def test_a_complete_checkpoint_is_not_written_again_and_a_torn_one_is(tmp_path: Path) -> None:
+def test_only_incomplete_checkpoints_can_be_rewritten(tmp_path: Path) -> None:
     save(tmp_path, 1)
     with pytest.raises(FileExistsError, match="complete"):
         begin_checkpoint(tmp_path, 1)
     assert begin_checkpoint(tmp_path, 2) == begin_checkpoint(tmp_path, 2)
 
 
-def test_a_folder_of_another_name_has_no_step(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="not the folder"):
-        step_of(tmp_path / "step-1")
+def test_foreign_folder_has_no_step(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is not a checkpoint folder"):
+        checkpoint_step(tmp_path / "step-1")
 
 
 @pytest.mark.usefixtures("own_handler")
-def test_a_signal_asks_until_it_is_answered() -> None:
+def test_request_stays_until_it_is_acknowledged() -> None:
     request = CheckpointSignal(settle_seconds=0)
-    assert not request.asked
+    assert not request.requested
     os.kill(os.getpid(), signal.SIGUSR1)
-    assert request.asked
-    assert request.asked  # looking at it does not answer it
-    request.answered()
-    assert not request.asked
+    assert request.requested
+    assert request.requested  # looking at it does not answer it
+    request.acknowledge()
+    assert not request.requested
     os.kill(os.getpid(), signal.SIGUSR1)
-    assert request.asked
+    assert request.requested
 
 
 @pytest.mark.usefixtures("own_handler")
-def test_a_signal_that_comes_late_is_for_the_checkpoint_just_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_signal_belongs_to_the_checkpoint_just_written(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now)
     request = CheckpointSignal()
-    request.answered()
+    request.acknowledge()
     now += 59.9
     os.kill(os.getpid(), signal.SIGUSR1)
-    assert not request.asked
+    assert not request.requested
     now += 0.1
     os.kill(os.getpid(), signal.SIGUSR1)
-    assert request.asked
+    assert request.requested

@@ -1,4 +1,4 @@
-"""Training jobs are checked before they wait: against botocore's models, not against a copy of them."""
+"""Training jobs are validated before they wait, against botocore's models."""
 
 import json
 from typing import Any
@@ -29,7 +29,7 @@ def refusal(request: dict[str, Any], **changes: Any) -> str:
     return str(caught.value)
 
 
-def test_the_clients_of_botocore_take_what_we_send() -> None:
+def test_botocore_accepts_the_requests() -> None:
     plan = "arn:aws:sagemaker:us-east-2:123456789012:training-plan/pretrain"
     request = training_job(
         **JOB, checkpoint_s3_url="s3://bucket/c", environment={"A": "b"}, training_plan_arn=plan
@@ -54,7 +54,7 @@ def test_the_clients_of_botocore_take_what_we_send() -> None:
     assert request["ResourceConfig"]["TrainingPlanArn"] == plan
 
 
-def test_leaves_out_what_is_not_asked_for() -> None:
+def test_omits_unspecified_parameters() -> None:
     request = training_job(**JOB)
     assert "CheckpointConfig" not in request
     assert "TrainingPlanArn" not in request["ResourceConfig"]
@@ -72,7 +72,7 @@ def test_refuses_what_sagemaker_does_not_know() -> None:
     )
 
 
-def test_refuses_what_batch_does_not_take() -> None:
+def test_refuses_what_batch_rejects() -> None:
     request = training_job(**JOB)
     assert "Invalid type for parameter quotaShareName" in refusal(request, share=None)
     for attempts in (0, 11):
@@ -82,8 +82,8 @@ def test_refuses_what_batch_does_not_take() -> None:
     assert training_job_submission(request, **SUBMISSION, attempts=1, priority=0)
 
 
-def test_refuses_a_request_that_batch_does_not_carry() -> None:
+def test_refuses_an_oversized_payload() -> None:
     size = len(json.dumps(training_job(**JOB, environment={"A": ""}), separators=(",", ":")))
     fits = "a" * (10 * 1024 - size)
     assert training_job_submission(training_job(**JOB, environment={"A": fits}), **SUBMISSION)
-    assert "more than 10,240" in refusal(training_job(**JOB, environment={"A": f"{fits}a"}))
+    assert "exceeds 10,240" in refusal(training_job(**JOB, environment={"A": f"{fits}a"}))

@@ -1,4 +1,4 @@
-"""The lines of a training run: read as CloudWatch Logs reads them, by the rules of the embedded metric format."""
+"""Lines of a training run, read as CloudWatch Logs reads them: by the embedded metric format."""
 
 import ast
 import json
@@ -55,7 +55,7 @@ def _metrics(line: str) -> dict[str, Any]:
 
 
 def test_a_step_becomes_one_line_with_the_figures_that_follow_from_it(lines: Lines) -> None:
-    metrics = TrainingMetrics(flops_per_token=6 * 70e9, least_seconds=0)
+    metrics = TrainingMetrics(flops_per_token=6 * 70e9, min_interval_seconds=0)
     metrics.step(2.0, tokens=16_384, loss=-1.5, collective_seconds=0.5)
     assert lines() == [
         {
@@ -71,7 +71,7 @@ def test_a_step_becomes_one_line_with_the_figures_that_follow_from_it(lines: Lin
 
 
 def test_the_precision_decides_the_peak(lines: Lines) -> None:
-    metrics = TrainingMetrics(flops_per_token=1e12, precision="fp8", least_seconds=0)
+    metrics = TrainingMetrics(flops_per_token=1e12, precision="fp8", min_interval_seconds=0)
     metrics.step(1, tokens=20_784)
     assert lines()[0]["Mfu"] == pytest.approx(0.5)
 
@@ -81,14 +81,14 @@ def test_without_a_peak_there_is_no_utilisation(
     monkeypatch: pytest.MonkeyPatch, lines: Lines, peaks: str
 ) -> None:
     monkeypatch.setenv("UC_PEAK_TFLOPS", peaks)
-    TrainingMetrics(flops_per_token=1e12, least_seconds=0).step(1, tokens=1)
+    TrainingMetrics(flops_per_token=1e12, min_interval_seconds=0).step(1, tokens=1)
     assert "Mfu" not in lines()[0]
 
 
 def test_steps_between_two_lines_are_summed_up(monkeypatch: pytest.MonkeyPatch, lines: Lines) -> None:
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    metrics = TrainingMetrics(least_seconds=10)
+    metrics = TrainingMetrics(min_interval_seconds=10)
     for seconds, loss in ((1, 3.0), (3, 2.0)):
         now[0] += 4.99
         metrics.step(seconds, tokens=100, loss=loss)
@@ -128,8 +128,8 @@ def test_compilations_and_checkpoints_are_lines_of_their_own(lines: Lines) -> No
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -1.0])
-def test_what_is_no_figure_is_left_out_and_ends_nothing(lines: Lines, bad: float) -> None:
-    metrics = TrainingMetrics(least_seconds=0)
+def test_invalid_values_are_dropped(lines: Lines, bad: float) -> None:
+    metrics = TrainingMetrics(min_interval_seconds=0)
     metrics.step(1, tokens=bad, collective_seconds=bad, loss=float("nan"))
     metrics.step(bad, tokens=5)
     metrics.checkpoint(bad)
@@ -139,7 +139,7 @@ def test_what_is_no_figure_is_left_out_and_ends_nothing(lines: Lines, bad: float
 @pytest.mark.parametrize(
     "change", [{"UC_CLUSTER": ""}, {"UC_JOB": ""}, {"RANK": "1"}, {"RANK": None, "JAX_PROCESS_ID": "3"}]
 )
-def test_nothing_is_printed_elsewhere(
+def test_other_processes_print_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], change: dict[str, str | None]
 ) -> None:
     for name, value in change.items():

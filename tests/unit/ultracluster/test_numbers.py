@@ -115,6 +115,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
         "instance_types": [TYPE],
         "max_instances": 16,
     }
+    metrics = uc.NodeMetrics(stack, "Metrics", cluster_name="train")
     ami = {"name": "nodes", "parent": NeuronImage(kind="ecs-neuron", image_id=IMAGE_ID)}
     machine = {
         each.name: getattr(INSTANCE_TYPES[TYPE], each.name) for each in dataclasses.fields(InstanceType)
@@ -130,8 +131,30 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
     def adding(method: str, **given: Any) -> Made:
         return lambda **changes: getattr(cluster, method)(next(ids), **given | changes)
 
+    def alarms(**changes: Any) -> object:
+        thresholds = AlarmThresholds(**changes)
+        return uc.ClusterAlarms(stack, next(ids), metrics=metrics, thresholds=thresholds)
+
+    def network(**changes: Any) -> object:
+        return uc.ClusterNetwork(stack, next(ids), **place | changes)
+
+    def described(**changes: Any) -> object:
+        return network(instance_type=InstanceType(**machine | changes))
+
+    def with_card(**changes: Any) -> object:
+        card = NetworkCard(**{"index": 0, "max_interfaces": 1, "efa": True, "gbps": 100} | changes)
+        return described(network_cards=(card,), efa_interfaces=1)
+
+    def with_interface(**changes: Any) -> object:
+        interface = NetworkInterface(**{"card": 0, "device": 0, "interface_type": "efa"} | changes)
+        return network(nic_layout=[interface])
+
+    def with_neuron(**changes: Any) -> object:
+        neuron = NeuronSettings(**changes)
+        return uc.MultiNodeJob(stack, next(ids), queue=cluster.queue, **job, neuron=neuron)
+
     return {
-        "AlarmThresholds": AlarmThresholds,
+        "AlarmThresholds": alarms,
         "CapacityBlock.from_reservation_id": data(
             uc.CapacityBlock.from_reservation_id, RESERVATION, zone_id=ZONE
         ),
@@ -147,12 +170,12 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
         "Candidate": data(uc.Candidate, **of_queue),
         "FabricGate": construct(uc.FabricGate, **of_queue),
         "FairShare": uc.FairShare,
-        "InstanceType": data(InstanceType, **machine),
+        "InstanceType": described,
         "MultiNodeJob": construct(uc.MultiNodeJob, queue=cluster.queue, **job),
-        "NetworkCard": data(NetworkCard, index=0, max_interfaces=1, efa=True, gbps=100),
-        "NetworkInterface": data(NetworkInterface, card=0, device=0, interface_type="efa"),
+        "NetworkCard": with_card,
+        "NetworkInterface": with_interface,
         "NeuronAmi": construct(uc.NeuronAmi, **ami),
-        "NeuronSettings": NeuronSettings,
+        "NeuronSettings": with_neuron,
         "NodeGroup": construct(uc.NodeGroup, network=cluster.network, instance_type=TYPE, image_id=IMAGE_ID),
         "OnDemandCapacity": uc.OnDemandCapacity,
         "PrecompileJob": construct(uc.PrecompileJob, queue=cluster.queue, **job, **cache),

@@ -6,9 +6,9 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.names.identifiers import IMAGE_ID, ZONE_ID
 from ultracluster_catalog.places.zones import REGIONS
+from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig

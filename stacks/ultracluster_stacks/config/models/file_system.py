@@ -12,7 +12,7 @@ from ultracluster_catalog.names.identifiers import (
     LUSTRE_MOUNT_NAME,
 )
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
-from ultracluster_rules.lustre_checks import check_file_system
+from ultracluster_rules.lustre import check_file_system
 from ultracluster_stacks.config.models.association import AssociationConfig
 from ultracluster_stacks.config.models.constraints import Between, Form, resource_id
 from ultracluster_stacks.config.models.keys import KeyArn

@@ -5,7 +5,8 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from ultracluster_catalog.limits.queues import MOST_PRIORITY, MOST_RESERVED_PERCENT, check_shares
+from ultracluster_catalog.limits.queues import MOST_PRIORITY, MOST_RESERVED_PERCENT
+from ultracluster_rules.queues import check_shares
 from ultracluster_stacks.config.models.constraints import Between, refusal_of
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name

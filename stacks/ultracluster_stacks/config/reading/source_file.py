@@ -5,7 +5,7 @@ import re
 from typing import Final
 
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.untrusted_files import NotRegularError, TooLargeError, read_given_file
+from ultracluster_rules.untrusted_files import NotRegularError, TooLargeError, read_untrusted_file
 
 __all__ = [
     "HIDDEN_CHARACTER",
@@ -68,7 +68,7 @@ def read_source_file(path: str | os.PathLike[str]) -> str:
 
 def _bytes(path: str | os.PathLike[str]) -> bytes:
     try:
-        return read_given_file(path, most_bytes=LARGEST_FILE)
+        return read_untrusted_file(path, most_bytes=LARGEST_FILE)
     except NotRegularError:
         raise _refusal(path, "UC1001", "this is no regular file", "a file with the rollout in YAML") from None
     except TooLargeError:

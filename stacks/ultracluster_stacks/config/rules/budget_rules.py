@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_catalog.limits.budgets import check_budget
+from ultracluster_rules.budgets import check_budget
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 from ultracluster_stacks.config.rules.alarm_rules import topic_has_subscribers

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.names.submission_tags import MOST_DEPENDENCIES
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
 from ultracluster_catalog.neuron.neuron_settings import compile_target
+from ultracluster_rules.jobs import check_neuron_settings
+from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
@@ -61,7 +62,7 @@ def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pr
     machine = cluster.machine
     if job.kind == "precompile" and job.instance_type is not None:
         machine = get_instance_type(job.instance_type)
-    for finding in settings.check(machine, job.environment):
+    for finding in check_neuron_settings(settings, machine, job.environment):
         loc: Loc = tuple(finding.path.split("."))
         yield Problem.of(finding, loc)
 

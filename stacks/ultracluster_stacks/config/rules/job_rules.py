@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
-from ultracluster_catalog.neuron.neuron_containers import check_container
+from ultracluster_rules.images import check_container
+from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.config.models.capacity import CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.job import JOB_NODES, PROCESSES_PER_NODE, JobConfig

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_catalog.machines.instance_types import unsourced
-from ultracluster_catalog.machines.scratch import check_scratch
-from ultracluster_catalog.machines.ultraservers import check_job_ultraservers, check_whole_ultraservers
+from ultracluster_rules.machines import (
+    check_figures_are_sourced,
+    check_job_ultraservers,
+    check_scratch,
+    check_whole_ultraservers,
+)
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 
@@ -16,7 +19,7 @@ _FILE_SYSTEM_PATH: Final = "/fsx"
 
 def figures_have_a_source(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn of figures that were not compared with those of EC2."""
-    for finding in unsourced(cluster.machine):
+    for finding in check_figures_are_sourced(cluster.machine):
         yield Problem.of(finding, ("own_instance_type",))
 
 

@@ -5,15 +5,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_catalog.machines.nic_layouts import (
-    NetworkInterface,
-    addresses_per_node,
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface, addresses_per_node
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.network import (
+    check_available_addresses,
     check_network_interfaces,
     check_task_interface,
+    cluster_addresses,
     network_interfaces,
 )
-from ultracluster_catalog.places.cluster_subnet import check_available_addresses, cluster_addresses
-from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.network import (
     LARGEST_PREFIX,

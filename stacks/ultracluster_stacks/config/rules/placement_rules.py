@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ultracluster_catalog.places.zones import REGIONS, offered_zones, region_of_zone_id
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.network import check_zone_id
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 
@@ -25,13 +25,10 @@ def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
     """A zone of another Region cannot hold the subnet."""
     if cluster.region not in REGIONS:
         return
-    try:
-        region = region_of_zone_id(cluster.zone_id)
-    except FindingsError as error:
-        for finding in error.findings:
-            yield Problem.of(finding, ("zone_id",))
-        return
-    if region != cluster.region:
+    findings = check_zone_id(cluster.zone_id)
+    for finding in findings:
+        yield Problem.of(finding, ("zone_id",))
+    if not findings and (region := region_of_zone_id(cluster.zone_id)) != cluster.region:
         yield Problem(
             loc=("zone_id",),
             code="UC3102",

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, check_wait_limits
+from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS
+from ultracluster_rules.queues import check_wait_limits
 from ultracluster_stacks.config.models.capacity import CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY, QueueConfig

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation, check_associations
+from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_catalog.lustre.lustre_figures import (
     EFA_CONNECTIONS_PER_FILE_SYSTEM,
     can_mount_over_efa,
     efa_connections,
 )
-from ultracluster_rules.lustre_checks import check_file_system
+from ultracluster_rules.lustre import check_associations, check_file_system
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.file_system import OF_EXISTING, FileSystemConfig

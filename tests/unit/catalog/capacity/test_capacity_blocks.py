@@ -29,13 +29,13 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     WARNING_BEFORE_END,
     block_durations,
     block_regions,
-    check_block_duration,
     drain_before_end,
     is_block_duration,
     sold_by_instance_type,
 )
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, get_instance_type
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS
+from ultracluster_rules.machines import get_instance_type
 
 _DAY = 24
 
@@ -131,28 +131,6 @@ def test_matches_four_spellings_of_the_events() -> None:
 def test_blocks_last_whole_days_to_fourteen_then_whole_weeks_to_twenty_six() -> None:
     sold = [hours / _DAY for hours in range(-_DAY, 200 * _DAY) if is_block_duration(hours)]
     assert sold == [*range(1, 15), *range(21, 183, 7)]
-
-
-@pytest.mark.parametrize("hours", [24, 336, 504, 4368])
-def test_accepts_a_duration_that_is_sold(hours: int) -> None:
-    assert check_block_duration(hours) == []
-
-
-@pytest.mark.parametrize(
-    ("hours", "nearest"),
-    [
-        (0, "24 hours"),
-        (12, "24 hours"),
-        (25, "24 hours and 48 hours"),
-        (360, "336 hours and 504 hours"),
-        (4369, "4368 hours"),
-        (4536, "4368 hours"),
-    ],
-)
-def test_refuses_a_duration_that_is_not_sold_and_names_the_nearest(hours: int, nearest: str) -> None:
-    (finding,) = check_block_duration(hours)
-    assert finding.code == "UC7101"
-    assert finding.remedy == f"The nearest: {nearest}."
 
 
 def test_lists_durations_with_both_bounds_included() -> None:

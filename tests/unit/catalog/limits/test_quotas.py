@@ -15,7 +15,8 @@ from ultracluster_catalog.limits.quotas import (
     on_demand_quota,
     spot_quota,
 )
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, get_instance_type
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_rules.machines import get_instance_type
 
 
 def _all_quotas() -> list[Quota]:

@@ -1,5 +1,3 @@
-"""What a file system does for a cluster and what it costs, worked out by hand from the user guide."""
-
 from decimal import Decimal
 from typing import Any
 
@@ -7,7 +5,10 @@ import pytest
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import LustreFigures, file_system_figures
-from ultracluster_catalog.machines.instance_types import get_instance_type
+from ultracluster_rules.machines import get_instance_type
+
+"""What a file system does for a cluster and what it costs, worked out by hand from the user guide."""
+
 
 _TIERED: dict[str, Any] = {"storage_type": "INTELLIGENT_TIERING", "read_cache": "NO_CACHE"}
 

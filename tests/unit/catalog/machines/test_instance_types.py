@@ -1,20 +1,15 @@
 import dataclasses
 import re
 from collections.abc import Callable, Mapping
-from datetime import date
 from typing import Any
 
 import pytest
 
 from ultracluster_catalog.machines.instance_type import (
-    CAPACITY_BLOCK,
     InstanceType,
-    check_instance_type,
-    describe_instance_type,
-    network_cards,
 )
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES, get_instance_type, unsourced
-from ultracluster_rules.findings import FindingsError
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_rules.machines import get_instance_type
 
 _FAMILIES = re.compile(r"(trn\d+[a-z]*|inf2|p4de?|p5[a-z]*|p6-[a-z0-9]+)\..*")
 
@@ -99,8 +94,12 @@ _FIELDS: dict[str, tuple[Callable[[InstanceType], Any], Callable[[Mapping[str, A
     ),
 }
 
+
 _TRN2_MEMORY = "the Neuron documentation and measurements say 96 GiB per chip"
+
+
 _TRN2U_NULL = "the API knows no accelerators of trn2u; the Neuron documentation says they are those of trn2"
+
 
 # Where the API is wrong: what it says, and why we do not.
 _EXCEPTIONS: dict[tuple[str, str], tuple[Any, str]] = {
@@ -244,100 +243,8 @@ def test_nothing_without_efa_has_a_generation_of_it() -> None:
         assert row.efa_generation in {None, row.nitro_generation - 2}
 
 
-def test_refuses_an_unknown_type_and_names_the_nearest() -> None:
-    with pytest.raises(FindingsError) as caught:
-        get_instance_type("trn2.48xlage")
-
-    (finding,) = caught.value.findings
-    assert finding.code == "UC4001"
-    assert "'trn2.48xlage'" in finding.problem
-    assert "trn1n.32xlarge" in finding.allowed
-    assert finding.remedy == "The nearest name is trn2.48xlarge."
-
-
-@pytest.mark.parametrize(
-    ("name", "nearest"), [("TRN2.48XLARGE", "trn2.48xlarge"), ("", None), ("g5.xlarge", None)]
-)
-def test_names_the_nearest_type_only_when_there_is_one(name: str, nearest: str | None) -> None:
-    with pytest.raises(FindingsError) as caught:
-        get_instance_type(name)
-
-    remedy = caught.value.findings[0].remedy
-    assert nearest in remedy if nearest else not remedy
-
-
-def test_shows_a_homoglyph_in_an_unknown_name() -> None:
-    with pytest.raises(FindingsError, match=re.escape(r"'trn2.48xl\u0430rge'")):
-        get_instance_type("trn2.48xl\u0430rge")
-
-
 def test_facts_cannot_be_changed() -> None:
     with pytest.raises(TypeError):
         INSTANCE_TYPES["trn2.48xlarge"] = INSTANCE_TYPES["trn1.32xlarge"]  # type: ignore[index]
     with pytest.raises(dataclasses.FrozenInstanceError):
         INSTANCE_TYPES["trn2.48xlarge"].vcpus = 1  # type: ignore[misc]
-
-
-def _own(**changes: Any) -> InstanceType:
-    """A machine of tomorrow, as a user describes it."""
-    return describe_instance_type(
-        "trn9.48xlarge",
-        **{
-            "vcpus": 192,
-            "memory_gib": 2048,
-            "accelerator": "Trainium9",
-            "chips": 16,
-            "device_memory_gib": 144,
-            "cores_per_chip": 8,
-            "logical_nc_config": 2,
-            "cards": network_cards(16, max_interfaces=2, gbps=400),
-            "ipv4_per_interface": 50,
-            "purchase_options": [CAPACITY_BLOCK],
-            "nitro_generation": 6,
-            "source": "a press release",
-            "dated": date(2026, 11, 20),
-        }
-        | changes,
-    )
-
-
-def test_a_type_that_a_user_describes_is_taken_as_it_is_and_warned_of() -> None:
-    own = _own()
-
-    assert get_instance_type(own) is own
-    assert (own.efa_interfaces, own.network_gbps, own.logical_neuron_cores) == (16, 6400, 64)
-    (finding,) = unsourced(own)
-    assert finding.code == "UC4024"
-    assert "a press release" in finding.problem
-
-
-def test_a_type_of_the_catalogue_has_a_source_unless_a_user_changes_it() -> None:
-    trn2 = get_instance_type("trn2.48xlarge")
-
-    assert unsourced(trn2) == []
-    assert unsourced(dataclasses.replace(trn2, container_memory_mib=1_900_000)) != []
-
-
-def test_every_type_of_the_catalogue_could_have_been_described() -> None:
-    assert [check_instance_type(row) for row in INSTANCE_TYPES.values()] == [[]] * len(INSTANCE_TYPES)
-
-
-@pytest.mark.parametrize(
-    ("changes", "part"),
-    [
-        ({"name": "trn9"}, "the name 'trn9'"),
-        ({"vcpus": 0}, "below 1"),
-        ({"container_memory_mib": 2048 * 1024 + 1}, "more memory"),
-        ({"network_cards": ()}, "numbered from 0"),
-        ({"network_cards": network_cards(16, max_interfaces=0, gbps=1)}, "without a slot"),
-        ({"efa_interfaces": 15}, "efa_interfaces"),
-        ({"purchase_options": frozenset({"lease"})}, "purchase_options ['lease']"),
-        ({"logical_neuron_cores": 129}, "logical NeuronCores"),
-        ({"instances_per_ultraserver": 0}, "UltraServers"),
-    ],
-)
-def test_refuses_a_type_that_contradicts_itself(changes: dict[str, Any], part: str) -> None:
-    with pytest.raises(FindingsError, match="UC4025") as caught:
-        get_instance_type(dataclasses.replace(_own(), **changes))
-
-    assert any(part in finding.problem for finding in caught.value.findings)

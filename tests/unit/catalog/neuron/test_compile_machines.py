@@ -1,7 +1,7 @@
 import pytest
 
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
+from ultracluster_rules.machines import get_instance_type
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,10 @@ from ipaddress import ip_network
 
 import pytest
 
-from ultracluster_catalog.machines.instance_types import get_instance_type
-from ultracluster_catalog.machines.nic_layouts import addresses_per_node, network_interfaces
-from ultracluster_catalog.places.addresses import (
-    RESERVED_PER_SUBNET,
-    check_subnet_prefix,
-    subnet_addresses,
-    subnet_prefix,
-)
-from ultracluster_rules.findings import FindingsError
+from ultracluster_catalog.machines.nic_layouts import addresses_per_node
+from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses, subnet_prefix
+from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.network import network_interfaces
 
 
 def _size(prefix: int) -> int:
@@ -59,60 +54,24 @@ def test_a_subnet_of_256_holds_fifteen_nodes_with_sixteen_addresses_and_not_sixt
         subnet_addresses(nodes=nodes, addresses_per_node=16, tasks_per_node=0) for nodes in (15, 16)
     )
     assert (subnet_prefix(fifteen), subnet_prefix(sixteen)) == (24, 23)
-    assert check_subnet_prefix(prefix=24, needed=fifteen) == []
-    assert [finding.code for finding in check_subnet_prefix(prefix=24, needed=sixteen)] == ["UC3002"]
 
 
-def test_refuses_negative_counts_all_together() -> None:
-    with pytest.raises(FindingsError) as caught:
-        subnet_addresses(
-            nodes=-1,
-            addresses_per_node=-2,
-            tasks_per_node=-3,
-            interface_endpoints=-4,
-            file_system_interfaces=-5,
-        )
-
-    assert str(caught.value).splitlines() == [
-        "UC3001: nodes: got -1. Allowed: 0 or more.",
-        "UC3001: addresses_per_node: got -2. Allowed: 0 or more.",
-        "UC3001: tasks_per_node: got -3. Allowed: 0 or more.",
-        "UC3001: interface_endpoints: got -4. Allowed: 0 or more.",
-        "UC3001: file_system_interfaces: got -5. Allowed: 0 or more.",
-    ]
+def test_rejects_negative_counts() -> None:
+    with pytest.raises(ValueError, match="nodes, file_system_interfaces: below 0"):
+        subnet_addresses(nodes=-1, addresses_per_node=1, file_system_interfaces=-5)
 
 
 @pytest.mark.parametrize("prefix", range(16, 29))
-def test_answers_with_the_smallest_subnet_on_both_sides_of_each_size(prefix: int) -> None:
+def test_returns_the_smallest_subnet_on_both_sides_of_each_size(prefix: int) -> None:
     assert subnet_prefix(_size(prefix)) == prefix
-    assert check_subnet_prefix(prefix=prefix, needed=_size(prefix)) == []
     if prefix > 16:
         assert subnet_prefix(_size(prefix) + 1) == prefix - 1
-    (finding,) = check_subnet_prefix(prefix=prefix, needed=_size(prefix) + 1)
-    assert f"A subnet of /{prefix - 1} holds them" in finding.remedy
-
-
-def test_names_the_subnet_that_is_just_large_enough() -> None:
-    (finding,) = check_subnet_prefix(prefix=28, needed=32)
-    assert "A subnet of /27 holds them" in finding.remedy
 
 
 def test_no_subnet_is_smaller_than_aws_allows() -> None:
     assert [subnet_prefix(needed) for needed in (0, 1, 2, 5, 15)] == [28] * 5
 
 
-def test_keeps_to_the_sizes_that_it_is_given() -> None:
-    assert subnet_prefix(20, smallest=24) == 24
-    assert subnet_prefix(_size(20), largest=20) == 20
-    with pytest.raises(FindingsError, match="a subnet of /20 has 4096"):
-        subnet_prefix(_size(20) + 1, largest=20)
-
-
-def test_refuses_more_than_the_largest_subnet() -> None:
-    with pytest.raises(FindingsError) as caught:
+def test_rejects_more_than_the_largest_subnet() -> None:
+    with pytest.raises(ValueError, match="65537 addresses"):
         subnet_prefix(65_537)
-
-    (finding,) = caught.value.findings
-    assert finding.code == "UC3002"
-    assert "65537 addresses" in finding.problem
-    assert "fewer nodes" in finding.remedy

@@ -19,7 +19,7 @@ REGION = "us-east-1"
 
 def test_counts_each_call_of_each_client_once(local_aws: LocalAws) -> None:
     calls = CallCounts()
-    client = calls.counted(local_aws.client)
+    client = calls.wrap(local_aws.client)
     for _ in range(3):
         client("ec2", REGION).describe_vpcs()
     client("ec2", "us-east-2").describe_vpcs()
@@ -40,7 +40,7 @@ def test_counts_what_is_sent_again(local_aws: LocalAws, monkeypatch: pytest.Monk
         monkeypatch.setenv(name, value)
     calls = CallCounts()
     again = Config(retries={"total_max_attempts": 3, "mode": "standard"})
-    client = calls.counted(boto3.client)("ec2", config=again)
+    client = calls.wrap(boto3.client)("ec2", config=again)
     busy = iter([True, False])
     client.meta.events.register(
         "before-send",
@@ -52,7 +52,7 @@ def test_counts_what_is_sent_again(local_aws: LocalAws, monkeypatch: pytest.Monk
 
 def test_threads_count_together(local_aws: LocalAws) -> None:
     calls = CallCounts()
-    client = calls.counted(local_aws.client)
+    client = calls.wrap(local_aws.client)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: client("s3", REGION).list_buckets(), range(20)))
     assert calls.sent == {"s3:ListBuckets": 20}

@@ -6,7 +6,7 @@ from typing import Any
 import botocore.exceptions
 import pytest
 
-from ultracluster_cli._aws.cluster_targets import ClusterTargets, one_target
+from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli.plan.stacks import AssembledStack, deployed_by_target
 from ultracluster_rules.findings import FindingsError
@@ -73,6 +73,6 @@ def test_a_profile_of_another_account_than_the_file_says_is_refused(tmp_path: Pa
 def test_a_cluster_that_the_file_does_not_have_goes_nowhere_where_profiles_are_named() -> None:
     own = TARGETS.targets[None]
 
-    assert one_target(own).of("gone") is own
+    assert single_target(own).of("gone") is own
     with pytest.raises(FindingsError, match="UC9665"):
         TARGETS.of("gone")

@@ -1,17 +1,17 @@
-"""Steps are timed, and said when they are done."""
+"""Steps are measured, and reported when they end."""
 
 import time
 
 import pytest
 
-from ultracluster_cli._cdk.timing import timed, told
+from ultracluster_cli._cdk.timing import measure, measure_and_report
 
 
 def test_a_step_that_fails_has_no_time() -> None:
     steps: dict[str, float] = {}
-    with timed(steps, "good"):
+    with measure(steps, "good"):
         pass
-    with pytest.raises(ValueError, match="bad"), timed(steps, "bad"):
+    with pytest.raises(ValueError, match="bad"), measure(steps, "bad"):
         raise ValueError("bad")
 
     assert list(steps) == ["good"]
@@ -23,7 +23,7 @@ def test_the_seconds_of_a_step_that_comes_twice_are_added(monkeypatch: pytest.Mo
     monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
     steps: dict[str, float] = {}
     for _ in range(2):
-        with timed(steps, "again"):
+        with measure(steps, "again"):
             pass
 
     assert steps == {"again": 7.0}
@@ -35,15 +35,15 @@ def test_what_came_of_a_step_is_said_with_its_own_seconds(
     seconds = iter([0.0, 0.0, 2.0, 2.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
     steps = {"step": 40.0}
-    with told(steps, "step") as came_of_it:
-        came_of_it += ["one thing", "another"]
+    with measure_and_report(steps, "step") as messages:
+        messages += ["one thing", "another"]
 
     assert steps == {"step": 42.0}
     assert capsys.readouterr().err == "one thing; another (2.0 s)\n"
 
 
 def test_a_step_that_fails_is_not_said(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match="bad"), told({}, "step"):
+    with pytest.raises(ValueError, match="bad"), measure_and_report({}, "step"):
         raise ValueError("bad")
 
     assert capsys.readouterr().err == ""

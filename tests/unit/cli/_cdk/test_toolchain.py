@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli._cdk.toolchain import Toolchain, find_toolchain, with_own_folders
+from ultracluster_cli._cdk.toolchain import Toolchain, find_toolchain, with_project_folders
 from ultracluster_rules.findings import FindingsError
 
 
@@ -109,7 +109,7 @@ def test_refuses_an_installed_version_without_asking_it(tmp_path: Path, python_f
 
 def test_says_everything_that_is_missing_at_once(tmp_path: Path, python_folder: Path) -> None:
     assert python_folder.exists()
-    with pytest.raises(FindingsError, match="make env") as error:
+    with pytest.raises(FindingsError, match="npm install --global aws-cdk@2") as error:
         find_toolchain(tmp_path)
 
     assert codes(error) == ["UC9003", "UC9004"]
@@ -125,7 +125,9 @@ def test_refuses_a_version_that_cannot_read_our_assemblies(
     program(python_folder / "node", "v24.19.0")
     program(python_folder / "cdk", version)
 
-    with pytest.raises(FindingsError, match=r"Allowed: 2\.1146 or newer, below 3\. Run `make env`") as error:
+    with pytest.raises(
+        FindingsError, match=r"Allowed: 2\.1146 or newer, below 3\. Install Node\.js"
+    ) as error:
         find_toolchain(tmp_path)
 
     assert codes(error) == ["UC9005"]
@@ -152,7 +154,7 @@ def test_the_pinned_cdk_cli_of_this_repository_fits_and_is_what_its_package_says
 def test_tools_write_into_our_folder(tmp_path: Path) -> None:
     toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a:/b")
 
-    environment = with_own_folders(
+    environment = with_project_folders(
         {"TMPDIR": "/var", "PATH": "/x"}, toolchain=toolchain, state=tmp_path, temporary=tmp_path / "t"
     )
 
@@ -164,7 +166,7 @@ def test_tools_write_into_our_folder(tmp_path: Path) -> None:
 def test_folders_that_a_user_has_chosen_stay(tmp_path: Path) -> None:
     toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a")
 
-    environment = with_own_folders(
+    environment = with_project_folders(
         {"CDK_HOME": "/chosen"}, toolchain=toolchain, state=tmp_path, temporary=tmp_path / "t"
     )
 

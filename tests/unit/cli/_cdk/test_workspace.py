@@ -20,7 +20,7 @@ def test_the_file_that_is_named_comes_before_that_of_cdk_json(
 
 
 def test_a_folder_without_cdk_json_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FindingsError, match=r"^UC9001: there is no cdk\.json in "):
+    with pytest.raises(FindingsError, match=r"^UC9001: no cdk\.json in "):
         rollout_file(tmp_path, Path("rollout.yaml"))
 
 
@@ -35,7 +35,7 @@ def test_the_rollout_of_this_repository_exists(request: pytest.FixtureRequest) -
 def test_a_cdk_json_that_names_no_rollout_is_a_finding(tmp_path: Path, text: str) -> None:
     (tmp_path / "cdk.json").write_text(text)
 
-    with pytest.raises(FindingsError, match=r"^UC9002: .*cdk\.json: .* Name the rollout file as an argument"):
+    with pytest.raises(FindingsError, match=r"^UC9002: .*cdk\.json: .* Specify the rollout file"):
         rollout_file(tmp_path, None)
 
 

@@ -11,7 +11,7 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.ami import command as ami
 from ultracluster_cli.main import main
-from ultracluster_runtime.images import FoundImage
+from ultracluster_runtime.images import MachineImage
 
 NEW = "ami-00000000000000001"
 
@@ -20,11 +20,11 @@ NEW = "ami-00000000000000001"
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     questions: list[dict[str, Any]] = []
 
-    def find_images(_: object, *, regions: list[str], **question: Any) -> dict[str, FoundImage]:
+    def find_images(_: object, *, regions: list[str], **question: Any) -> dict[str, MachineImage]:
         questions.append(question)
         created = datetime(2026, 10, 30, tzinfo=UTC)
         return {
-            region: FoundImage(region=region, image_id=NEW, name="new", created=created, found_by="/p")
+            region: MachineImage(region=region, image_id=NEW, name="new", created=created, resolved_from="/p")
             for region in regions
         }
 
@@ -49,7 +49,7 @@ def test_shows_first_and_writes_when_told(
     out, err = capsys.readouterr()
     assert NEW in out
     assert "2026-10-30" in out
-    assert err == "Nothing is written; --write pins the rollout to these ids\n"
+    assert err == "Nothing written; use --write to pin the rollout to these AMIs.\n"
     assert (tmp_path / "rollout.yaml").read_text() == VALID
 
     assert resolve("--baked", "nodes", "--write") == 0
@@ -62,7 +62,7 @@ def test_warns_that_an_ami_of_aws_lacks_what_nodes_need_and_not_about_ones_own(
 ) -> None:
     assert resolve("--image", "dlami/base/amazon-linux-2023", "--json") == 0
     (warning,) = json.loads(capsys.readouterr().out)["warnings"]
-    assert warning.startswith("UC4058: dlami/base/amazon-linux-2023 is not known to carry lustre-client")
+    assert warning.startswith("UC4058: dlami/base/amazon-linux-2023 is not known to include lustre-client")
     assert resolve("--baked", "nodes", "--json") == 0
     assert json.loads(capsys.readouterr().out)["warnings"] == []
     assert len(asked) == 2
@@ -93,7 +93,7 @@ def test_leaves_the_ami_of_gpus_alone_unless_it_is_given(
     assert resolve("--write", "--json") == 0
     out = json.loads(capsys.readouterr().out)
     assert [row["cluster"] for row in out["clusters"]] == ["train"]
-    assert out["warnings"][0].startswith("UC4059: compare is left as it is: p5.48xlarge has")
+    assert out["warnings"][0].startswith("UC4059: compare is not updated: p5.48xlarge has")
     # Not into the defaults, from which the GPUs take theirs.
     assert "  image_id: ami-0123456789abcdef0\n" in path.read_text()
     assert path.read_text().count(NEW) == 1
@@ -111,10 +111,10 @@ def test_an_ami_of_ones_own_is_looked_for_in_the_account_of_each_cluster(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def find_images(client: Any, *, regions: list[str], **_: Any) -> dict[str, FoundImage]:
+    def find_images(client: Any, *, regions: list[str], **_: Any) -> dict[str, MachineImage]:
         created = datetime(2026, 10, 30, tzinfo=UTC)
-        image = FoundImage(
-            region=regions[0], image_id=f"of {client}", name="new", created=created, found_by="/p"
+        image = MachineImage(
+            region=regions[0], image_id=f"of {client}", name="new", created=created, resolved_from="/p"
         )
         return dict.fromkeys(regions, image)
 

@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
-from tests.unit.runtime.purchasing.examples import block_order, offering, on_demand_order
-from tests.unit.runtime.purchasing.simulation import SCENARIOS, start
-from tests.unit.runtime.purchasing.simulator import START
+from tests.unit.runtime.purchasing.example_orders import block_order, offering, on_demand_order
+from tests.unit.runtime.purchasing.scenarios import SCENARIOS, start
+from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_cli.capacity import find as capacity_search
 from ultracluster_cli.capacity import outputs as capacity_handover
@@ -22,10 +22,9 @@ from ultracluster_cli.capacity import session as capacity_session
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import main
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.effects import Page, Unanswered
+from ultracluster_runtime.purchasing.effects import Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
-from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Record, order_token
 
 FIND = ["capacity", "find", "--instance-type", "trn2.48xlarge", "--nodes", "16", "--days", "14"]
 BETWEEN = ["--between", "2026-12-01", "2027-01-15"]
@@ -222,7 +221,7 @@ def test_find_prints_ranked_offerings_prices_and_what_could_not_be_read(
 def test_find_does_not_call_it_success_when_no_region_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refused = Unanswered(code="AuthFailure", message="who are you?", transient=False)
+    refused = ReadFailed(code="AuthFailure", message="who are you?", transient=False)
     monkeypatch.setattr(FakeReads, "perform", lambda *_: refused)
 
     assert main([*FIND, *BETWEEN, "--regions", "us-east-2"]) == ExitCode.UNKNOWN

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from tests.unit.cli.capacity.test_resolve import ORDERED, record
-from tests.unit.runtime.purchasing.examples import block_order, offering
+from tests.unit.runtime.purchasing.example_orders import block_order, offering
 from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.ami import command as ami
 from ultracluster_cli.capacity import resolve as capacity_resolve
-from ultracluster_runtime.images import FoundImage
+from ultracluster_runtime.images.machine_images import MachineImage
 from ultracluster_runtime.purchasing.effects import Page
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_stacks.config import load_rollout
@@ -54,11 +54,11 @@ class FakeReads:
 def found_images(monkeypatch: pytest.MonkeyPatch) -> None:
     """An AMI of its own for each Region."""
 
-    def find_images(_: object, *, regions: list[str], **__: Any) -> dict[str, FoundImage]:
+    def find_images(_: object, *, regions: list[str], **__: Any) -> dict[str, MachineImage]:
         created = datetime(2026, 10, 30, tzinfo=UTC)
         return {
-            region: FoundImage(
-                region=region, image_id=f"ami-{number:017x}", name="new", created=created, found_by="/p"
+            region: MachineImage(
+                region=region, image_id=f"ami-{number:017x}", name="new", created=created, resolved_from="/p"
             )
             for number, region in enumerate(regions)
         }

@@ -9,15 +9,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
-from tests.unit.runtime.purchasing.simulator import START
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
+from tests.unit.runtime.purchasing.simulation import START
 from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.capacity import resolve as capacity_resolve
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import Order, order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Order, OrderState, Record, order_token
 from ultracluster_stacks.config import load_rollout
 
 RESERVATION = "cr-0aaaaaaaaaaaaaaaa"

@@ -107,13 +107,13 @@ def test_a_person_reads_what_is_missing_and_what_is_not_known(run: Run, monday: 
     cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
     dollar = f"{200 * 3600 / (4 * 35.7608):,.6g}"
     assert cells[:2] == [
-        [f"{monday} to {monday + timedelta(days=6)}", "tokens_per_second", "200", "none", "not known"],
-        [f"{monday} to {monday + timedelta(days=6)}", "tokens for a dollar", dollar, "none", "not known"],
+        [f"{monday} to {monday + timedelta(days=6)}", "tokens_per_second", "200", "none", "unknown"],
+        [f"{monday} to {monday + timedelta(days=6)}", "tokens per dollar", dollar, "none", "unknown"],
     ]
     assert cells[2][1:] == ["tokens_per_second", "400", "600", "1.5"]
-    assert cells[3][3:] == ["not known", "not known"]
-    assert "an hour of trn2: 143.0432 USD for 4 nodes" in outcome.stdout
-    assert "an hour of p5: not known: neither type nor price was given" in outcome.stdout
+    assert cells[3][3:] == ["unknown", "unknown"]
+    assert "trn2 per hour: 143.0432 USD for 4 nodes" in outcome.stdout
+    assert "p5 per hour: unknown: no instance type or price specified" in outcome.stdout
     assert "9,999" not in outcome.stdout
 
 
@@ -138,7 +138,7 @@ def test_on_demand_prices_are_another_price(run: Run) -> None:
 def test_a_bake_off_without_figures_is_said_to_have_none(run: Run) -> None:
     outcome = run("cost", "bake-off", "BakeOff/Other", "--region", REGION)
     assert outcome.code == 2
-    assert "UC9342: CloudWatch in us-east-2 has no figure of 'BakeOff/Other'" in outcome.stderr
+    assert "UC9342: CloudWatch in us-east-2 has no metrics of 'BakeOff/Other'" in outcome.stderr
     asked_for = run("cost", "bake-off", PATH, "--region", REGION, "--figure", "mfu", *NODES)
     assert "UC9342" in asked_for.stderr
 

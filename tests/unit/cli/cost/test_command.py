@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_catalog.prices.billable_items import PricedThing
+from ultracluster_catalog.prices.billable_items import BillableItem
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli.cost import actual as actual_command
@@ -37,7 +37,7 @@ def test_tells_the_bill_with_sources_and_names_what_is_not_known(run: Run) -> No
     assert "capacityblocks/pricing" in outcome.stdout
     assert "2026-07-22" in outcome.stdout
     assert "no dated price for PERSISTENT_2-250 in us-east-2" in outcome.stdout
-    assert "not in the sums, because price or quantity is not known" in outcome.stdout
+    assert "not included, because the price or quantity is unknown" in outcome.stdout
 
 
 def test_json_has_all_clusters_unless_one_is_named(run: Run) -> None:
@@ -72,7 +72,7 @@ def test_compares_with_another_type_by_the_ratio_that_was_given(run: Run) -> Non
     assert told["rival"]["run"]["low"].startswith("33222.4")  # 4 x 41.528 x 200
     assert "The same run on p5.48xlarge" in shown
     assert "5.1910" in shown  # a chip and hour
-    assert "give --throughput-ratio" in prices_only.stdout
+    assert "specify a measured --throughput-ratio" in prices_only.stdout
 
 
 def test_shows_spot_as_a_range(run: Run, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_compiling_is_on_the_bill_of_the_small_machine(run: Run) -> None:
         (["--price", "file system=cheap"], "UC9303: --price"),
         (["--price", "file system=-1"], "UC9303: --price"),
         (["--price", "file system=nan"], "UC9303: --price"),
-        (["--price", "disks=1"], "UC9303: --price: no line of the bill"),
+        (["--price", "disks=1"], "UC9303: --price: unknown line"),
         (["--savings-plan", "10"], "UC9304"),
         (["--throughput-ratio", "2"], "UC9305"),
         (["--compare", "p9.48xlarge"], "UC4001"),
@@ -191,7 +191,7 @@ def signed_in(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("signed_in")
 def test_asks_for_prices_of_today(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[tuple[PricedThing, str], None] = {}
+    asked: dict[tuple[BillableItem, str], None] = {}
 
     def listed(things: Any, *, client: Any) -> Any:
         assert client == ("pricing", "us-east-1")
@@ -258,7 +258,7 @@ def test_actual_costs_stand_beside_the_estimate_for_the_same_days(
     assert (spent[0]["tag_value"], spent[0]["region"], spent[0]["by"]) == ("quickstart", "us-east-2", None)
     assert spent[1]["by"] == "team"
     assert "6,922.75" in shown
-    assert "AWS may still change it" in shown
+    assert "AWS may still change these amounts" in shown
     assert "estimate for 48 hours of all nodes: 6,878.55 USD, without file system" in shown
 
 

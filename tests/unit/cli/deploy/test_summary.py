@@ -7,8 +7,7 @@ import pytest
 
 from ultracluster_cli.deploy.cdk_progress import DeployedStack
 from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
-from ultracluster_cli.deploy.next_steps import print_next_steps
-from ultracluster_cli.deploy.summary import print_summary
+from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 
 CLUSTER = Cluster(
     name="training-us-east-2",
@@ -54,7 +53,7 @@ def show(capsys: pytest.CaptureFixture[str], cluster: Cluster = CLUSTER, *, as_j
 @pytest.mark.parametrize(
     "fact",
     [
-        "nothing of it is real",
+        "(fake, no cost)",
         "4 x trn2.48xlarge",
         "64",
         "256 logical, 512 physical",
@@ -119,6 +118,6 @@ def test_the_next_step_in_a_real_account_is_the_first_job(capsys: pytest.Capture
 
     (job,) = CLUSTER.job_definitions
     assert capsys.readouterr().err == (
-        "Start the job on training-us-east-2: "
+        "To submit a job to training-us-east-2: "
         f"ultracluster jobs submit training {job.name} --region us-east-2\n"
     )

@@ -9,11 +9,11 @@ import botocore.session
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_cli._cdk.assembly import AssemblyStack
 from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.machines import get_instance_type
 
 REGION = "us-east-2"
 STACK = AssemblyStack(cluster="training-us-east-2", name="training-us-east-2-Cluster", region=REGION)
@@ -298,7 +298,7 @@ def test_a_bucket_that_s3_does_not_list_is_a_finding(read: Callable[[], Cluster]
 def test_a_missing_queue_is_a_finding(read: Callable[[], Cluster], answers: Answers) -> None:
     answers["batch"][0] = ("describe_job_queues", {"jobQueues": []})
 
-    with pytest.raises(FindingsError, match=r"^UC9007: .*has 0 of what it has one of: job queue"):
+    with pytest.raises(FindingsError, match=r"^UC9007: .*has 0 resources of kind job queue, expected 1"):
         read()
 
 

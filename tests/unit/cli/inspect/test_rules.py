@@ -25,11 +25,11 @@ def test_a_rule_is_explained(run: Run) -> None:
     assert outcome.stdout.startswith(
         "UC4105, error: The nodes of one UltraServer block are those of one UltraS"
     )
-    assert "\n  Breaks it:\n    instance_type: trn2u.48xlarge\n    nodes: 8\n" in outcome.stdout
-    assert "\n  Keeps it:\n    instance_type: trn2u.48xlarge\n    nodes: 4\n" in outcome.stdout
-    assert f"\n  What to do:\n    {rule_note('UC4105').remedy}\n" in outcome.stdout
+    assert "\n  Fails:\n    instance_type: trn2u.48xlarge\n    nodes: 8\n" in outcome.stdout
+    assert "\n  Passes:\n    instance_type: trn2u.48xlarge\n    nodes: 4\n" in outcome.stdout
+    assert f"\n  Remedy:\n    {rule_note('UC4105').remedy}\n" in outcome.stdout
     assert f"\n  Source:\n    {rule_note('UC4105').source}\n" in outcome.stdout
-    assert "Switch it off" not in outcome.stdout
+    assert "Suppress" not in outcome.stdout
 
 
 def test_a_warning_that_can_be_switched_off_says_how(run: Run) -> None:
@@ -65,7 +65,9 @@ def test_an_unknown_code_is_a_finding_with_a_suggestion(run: Run) -> None:
 
     assert (outcome.code, outcome.stdout) == (2, "")
     first, second = outcome.stderr.splitlines()
-    assert first.startswith("UC9501: got 'UC410'. Allowed: a code such as UC4105;")
+    assert first.startswith(
+        "UC9501: got 'UC410'. Allowed: a code listed by `ultracluster rules`, such as UC4105."
+    )
     assert re.search(r"Did you mean UC\d{4}\?$", first)
     assert second.startswith("UC9501: got 'nonsense'.")
     assert "Did you mean" not in second
@@ -77,7 +79,7 @@ def test_at_a_terminal_findings_end_with_the_way_to_their_rule(
     piped = run("rules", "UC4999").stderr
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
 
-    assert run("rules", "UC4999").stderr == piped + "`ultracluster rules UC9501` explains a rule.\n"
+    assert run("rules", "UC4999").stderr == piped + "Run `ultracluster rules UC9501` for an explanation.\n"
 
 
 def test_every_command_of_an_example_exists_with_its_options() -> None:

@@ -52,7 +52,7 @@ def test_says_what_nodes_take_of_their_cards_and_their_subnet(run: Run, quicksta
         "addresses_free": None,
     }
     table = " ".join(run("validate", str(quickstart)).stdout.split())
-    assert "1 of 2, and 1 for a task" in table
+    assert "1 of 2, plus 1 for a task" in table
 
 
 def test_compares_with_what_is_free_in_an_existing_subnet(run: Run, quickstart: Path, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_says_what_the_file_system_will_do_and_cost(run: Run, quickstart: Path) 
     }
     table = " ".join(run("validate", str(quickstart)).stdout.split())
     assert "PERSISTENT_2 SSD, 4,800 GiB" in table
-    assert "not known: no dated price" in table
+    assert "unknown: no dated price" in table
 
 
 def test_a_price_has_its_source_and_an_existing_file_system_no_figures(

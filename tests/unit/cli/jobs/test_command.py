@@ -137,10 +137,10 @@ def test_nothing_says_which_region(
         ),
         (
             ["submit", "quickstart", "evaluate", "--env", "A=1", "--env", "A=2"],
-            "UC6109: --env: got 'A' twice",
+            "UC6109: --env: duplicate 'A'",
         ),
-        (["why", "two"], "UC6205: AWS Batch knows no job 'two'"),
-        (["logs", "one", "--node", "1"], "UC6208: the job has one node only"),
+        (["why", "two"], "UC6205: AWS Batch has no job 'two'"),
+        (["logs", "one", "--node", "1"], "UC6208: the job has one node"),
         (["stop", "one", "--wait", "0m"], "UC6204: --wait: got '0m'"),
     ],
 )
@@ -164,7 +164,7 @@ def test_what_aws_refuses_is_told(
     assert main(["jobs", "submit", "quickstart", "evaluate"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("UC6206")
-    assert "look with `ultracluster jobs list`" in said
+    assert "check `ultracluster jobs list`" in said
 
 
 def test_a_submission_is_sent_once_because_batch_would_run_it_twice(aws: Fake) -> None:
@@ -205,12 +205,12 @@ def test_what_cannot_be_seen_is_a_warning(aws: Fake, capsys: pytest.CaptureFixtu
 
     assert main(["jobs", "why", "one"]) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("running: job one is RUNNING: it runs.")
+    assert printed.out.startswith("running: job one is RUNNING: it is running.")
     assert printed.err.startswith("warning: UC6209: the order of the queue")
 
 
 def test_a_cause_that_may_be_hidden_is_not_called_success(aws: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracluster_cli.jobs.command.reasons", lambda _: [])
+    monkeypatch.setattr("ultracluster_cli.jobs.command.diagnose", lambda _: [])
     complete = main(["jobs", "why", "one"])
     aws.snapshot = refuse("AccessDenied")
 
@@ -221,7 +221,7 @@ def test_a_job_that_may_share_its_node_is_ended_without_a_checkpoint_and_that_is
     aws: Fake, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["jobs", "stop", "one"]) == 0
-    assert "warning: UC6207: 0 nodes of one were told" in capsys.readouterr().err
+    assert "warning: UC6207: 0 nodes of one were notified" in capsys.readouterr().err
     assert aws.terminated == ["one"]
 
 

@@ -56,7 +56,7 @@ def submit(fake: Fake, last: dict[str, Any], **changes: Any) -> list[str]:
         "name": "run",
         "named_queue": False,
         "alone": False,
-        "after": [],
+        "depends_on": [],
         "share": None,
         "settings": {"environment": {"A": "1"}},
     }
@@ -67,7 +67,7 @@ def test_each_job_goes_to_its_queue_after_what_it_waits_for() -> None:
     first, last = definition("compile", queue=SMALL), definition("train", "compile")
     fake = Fake(last, first)
 
-    assert submit(fake, last, after=["seen"]) == ["id-compile", "id-run"]
+    assert submit(fake, last, depends_on=["seen"]) == ["id-compile", "id-run"]
 
     assert [(one["jobName"], one["jobQueue"]) for one in fake.sent] == [("compile", SMALL), ("run", OWN)]
     assert "dependsOn" not in fake.sent[0]
@@ -96,7 +96,7 @@ def test_nothing_is_sent_when_anything_is_wrong() -> None:
     with pytest.raises(FindingsError, match="UC6204"):
         submit(fake, last, settings={"priority": -1})
     with pytest.raises(FindingsError, match="UC6113"):
-        submit(fake, last, after=[str(number) for number in range(20)])
+        submit(fake, last, depends_on=[str(number) for number in range(20)])
     assert fake.sent == []
 
 

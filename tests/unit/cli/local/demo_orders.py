@@ -3,9 +3,7 @@
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import BlockOrder
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import BlockOrder, OrderState, Record
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 START, END = datetime(2026, 11, 22, 11, 30, tzinfo=UTC), datetime(2026, 12, 6, 11, 30, tzinfo=UTC)

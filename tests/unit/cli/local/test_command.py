@@ -42,7 +42,7 @@ def test_a_life_from_up_to_down(run: Run, folder: Path) -> None:
     assert second.code == 2
     assert second.stderr.startswith("UC8005: ")
 
-    assert run("local", "down").stderr == "The local AWS is stopped.\n"
+    assert run("local", "down").stderr == "Stopped the local AWS.\n"
     assert run("local", "down").stderr == "No local AWS was running.\n"
 
 

@@ -13,13 +13,12 @@ from tests.unit.cli.local.demo_orders import END, NOW, RESERVATION, START, order
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.local import demo_purchase
+from ultracluster_cli.local.demo import blocks_of
 from ultracluster_cli.local.demo_purchase import DemoBuyer, Purchase, command_environment, order_name
-from ultracluster_cli.local.demonstration import blocks_of
 from ultracluster_local.instance.environment import child_environment
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.order_checks import check_order
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
 
@@ -226,7 +225,7 @@ def test_every_line_with_money_says_that_it_is_fake(buy: Buy, capfd: pytest.Capt
     with_money = [line for line in said.err.splitlines() if "13." in line]
     assert len(with_money) >= 5
     assert [line for line in with_money if "fake" not in line] == []
-    assert "their prices are fake" in said.out
+    assert "Offerings of the local AWS by price (fake money)" in said.out
 
 
 def test_a_command_that_fails_ends_the_demo_with_what_it_said(
@@ -264,7 +263,7 @@ def test_anything_but_one_reservation_in_ec2_is_a_finding(
 ) -> None:
     held = {one: order_name(cluster) for one in [RESERVATION, *more] if more}
 
-    with pytest.raises(FindingsError, match=r"^UC9010: the ledger says .* and EC2 holds "):
+    with pytest.raises(FindingsError, match=r"^UC9010: the ledger has .*, but EC2 has "):
         buy(fresh("PURCHASED", "PAID"), held=held)
 
 

@@ -9,10 +9,10 @@ from tests.unit.cli.local.demo_orders import END, RESERVATION, START, record
 
 from ultracluster_cli.capacity.outputs import write_fragment
 from ultracluster_cli.deploy.cluster_state import Cluster, Reservation
+from ultracluster_cli.local.demo import blocks_of, require_bought, write_copy
 from ultracluster_cli.local.demo_purchase import Purchase
-from ultracluster_cli.local.demonstration import blocks_of, require_bought, write_copy
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
 Run = Callable[..., Any]

@@ -55,9 +55,9 @@ def test_prices_what_it_finds_at_the_list_price_of_the_cluster(
 def test_a_price_of_ones_own_counts(run: Run, quickstart: Path, recorded: Path) -> None:
     outcome = run("advise", str(quickstart), "--from", str(recorded), "--node-hour", "20")
     assert outcome.code == 0
-    assert "unused-nodes: 14,600 USD a month" in outcome.stdout
-    assert "a node-hour: 20.0 USD (--node-hour" in outcome.stdout
-    assert "not judged:" in outcome.stdout
+    assert "unused-nodes: 14,600 USD per month" in outcome.stdout
+    assert "node-hour: 20.0 USD (--node-hour" in outcome.stdout
+    assert "Not assessed:" in outcome.stdout
 
 
 def test_says_so_when_there_is_nothing_to_advise(run: Run, quickstart: Path, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_says_so_when_there_is_nothing_to_advise(run: Run, quickstart: Path, tmp
     )
     write_recording(replace(made, cluster="quickstart"), path)
     outcome = run("advise", str(quickstart), "--from", str(path))
-    assert "nothing to advise" in outcome.stdout
+    assert "No advice." in outcome.stdout
     assert "less than an hour" in outcome.stderr
 
 

@@ -137,7 +137,7 @@ def test_says_what_a_change_adds_to_the_bill_and_the_window_of_the_capacity(run:
     write_assembly(project / "new", edited("StorageCapacity", 9600))
     rollout = project / "rollout.yaml"
     said = run("plan", "--against", "old").stdout
-    assert "a-us-east-2: capacity not known; list prices: not known (file system) USD" in said
+    assert "a-us-east-2: capacity unknown; list prices: unknown (file system) USD" in said
 
     window = '          start: "2026-12-01T11:30:00Z"\n          end: "2026-12-15T11:30:00Z"\n        file_system:\n'
     rollout.write_text(rollout.read_text().replace("        file_system:\n", window, 1))

@@ -9,10 +9,10 @@ import pytest
 
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.preflight import run as preflight_run
-from ultracluster_cli.preflight.requirements import rollout_needs
+from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_runtime.preflight.check import Outcome, failed, passed, skipped, warned
-from ultracluster_runtime.preflight.requirements import RolloutNeeds
-from ultracluster_runtime.preflight.run import Result
+from ultracluster_runtime.preflight.requirements import RolloutRequirements
+from ultracluster_runtime.preflight.run import CheckResult
 from ultracluster_stacks.config import load_rollout
 
 Answers = list[Outcome]
@@ -24,17 +24,17 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     record: dict[str, Any] = {"outcomes": [passed("good")]}
 
     def run_checks(
-        needs: RolloutNeeds, _: object, *, left_out: set[str], tell: Callable[[Result], None]
-    ) -> list[Result]:
+        needs: RolloutRequirements, _: object, *, skip: set[str], on_result: Callable[[CheckResult], None]
+    ) -> list[CheckResult]:
         record["clusters"] = [cluster.name for cluster in needs.clusters]
-        record["left_out"] = left_out
+        record["skip"] = skip
         record["qualifier"] = needs.qualifier
         results = [
-            Result(code=f"UC940{index}", title="A title.", key=("us-east-2",), outcome=outcome)
+            CheckResult(code=f"UC940{index}", title="A title.", key=("us-east-2",), outcome=outcome)
             for index, outcome in enumerate(record["outcomes"], start=1)
         ]
         for result in results:
-            tell(result)
+            on_result(result)
         return results
 
     monkeypatch.setattr(preflight_run, "run_checks", run_checks)
@@ -50,11 +50,11 @@ def test_tells_each_check_as_it_ends_and_shows_what_needs_a_person(
     assert outcome.stderr.splitlines() == [
         "PASS UC9401 us-east-2: good",
         "WARN UC9402 us-east-2: so so",
-        "1 PASS, 1 WARN, 0 FAIL, 1 SKIP; 0 calls, all of them reading",
+        "1 PASS, 1 WARN, 0 FAIL, 1 SKIP; 0 read-only API calls",
     ]
     assert "look" in outcome.stdout
     assert "good" not in outcome.stdout
-    assert (asked["clusters"], asked["left_out"], asked["qualifier"]) == (["quickstart"], {"UC9406"}, "ours")
+    assert (asked["clusters"], asked["skip"], asked["qualifier"]) == (["quickstart"], {"UC9406"}, "ours")
 
 
 def test_a_failed_check_ends_with_a_code_of_its_own_and_json_has_everything(
@@ -135,13 +135,15 @@ def needs_of(tmp_path: Path, text: str) -> Any:
     path = tmp_path / "rollout.yaml"
     path.write_text(text)
     loaded = load_rollout(path)
-    return rollout_needs([c for wave in loaded.config.waves for c in wave.clusters], qualifier="q").clusters[
-        0
-    ]
+    return rollout_requirements(
+        [c for wave in loaded.config.waves for c in wave.clusters], qualifier="q"
+    ).clusters[0]
 
 
 def test_counts_what_the_quick_start_takes(quickstart: Path) -> None:
-    (cluster,) = rollout_needs(load_rollout(quickstart).config.waves[0].clusters, qualifier="q").clusters
+    (cluster,) = rollout_requirements(
+        load_rollout(quickstart).config.waves[0].clusters, qualifier="q"
+    ).clusters
     (source,) = cluster.sources
     assert (source.block_quota, source.all_vcpus) == ("L-64569A79", 768)
     # Four nodes with 16 interfaces and one of a task, nine endpoints, and room for a growing file system.
@@ -153,7 +155,7 @@ def test_counts_what_the_quick_start_takes(quickstart: Path) -> None:
 
 def test_precompile_jobs_take_a_small_node_with_queue_and_environment_of_its_own(quickstart: Path) -> None:
     jobs = load_rollout(quickstart.with_name("jobs.yaml")).config.waves[0].clusters
-    cluster = rollout_needs(jobs, qualifier="q").clusters[0]
+    cluster = rollout_requirements(jobs, qualifier="q").clusters[0]
     assert {one.market_type for one in cluster.compilers} == {"on-demand"}
     assert {one.nodes for one in cluster.compilers} == {1}
     assert cluster.compute_environments == len(cluster.sources) + len(cluster.compilers)

@@ -12,7 +12,7 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.rollout import step_runner as rollout_steps
 from ultracluster_cli.rollout.stack_status import template_digest
 from ultracluster_runtime.preflight.check import failed, passed, warned
-from ultracluster_runtime.preflight.run import Result as Checked
+from ultracluster_runtime.preflight.run import CheckResult as Checked
 
 pytestmark = pytest.mark.process
 
@@ -56,8 +56,8 @@ def test_what_preflight_finds_stops_before_anything_is_deployed(
         for outcome in (failed("no such zone", "Name another"), warned("odd", "Look"), passed("fine"))
     ]
 
-    def run_checks(_: Any, __: Any, *, left_out: Any) -> list[Checked]:
-        return [one for one in found if one.code not in left_out]
+    def run_checks(_: Any, __: Any, *, skip: Any) -> list[Checked]:
+        return [one for one in found if one.code not in skip]
 
     monkeypatch.setattr(rollout_steps, "run_checks", run_checks)
     stopped = project.rollout()
@@ -79,7 +79,7 @@ def test_an_alarm_stops_before_the_next_wave(project: Project) -> None:
 
     assert outcome.code == ExitCode.FAILED
     assert "UC9609: canary-us-east-1: alarms: alarm canary-us-east-1-Cluster: too hot" in outcome.stderr
-    assert "Not touched: production." in outcome.stderr
+    assert "Not started: production." in outcome.stderr
     assert project.deployed() == ["canary-us-east-1"]
 
 
@@ -90,7 +90,7 @@ def test_what_reminds_of_idle_money_or_a_near_end_does_not_stop_a_rollout(projec
     outcome = project.rollout()
 
     assert outcome.code == 0, outcome.stderr
-    assert "3 alarms quiet" in outcome.stderr
+    assert "3 alarms did not fire" in outcome.stderr
 
 
 @pytest.mark.parametrize("name", ["own", "own-composite"])
@@ -121,9 +121,7 @@ def test_what_somebody_else_has_deployed_since_the_plan_is_not_overwritten(proje
     outcome = project.rollout("--resume")
 
     assert outcome.code == ExitCode.FAILED
-    assert (
-        "pretrain-us-east-2-Cluster has another template than when this rollout was planned" in outcome.stderr
-    )
+    assert "pretrain-us-east-2-Cluster has changed since this rollout was planned" in outcome.stderr
     assert "pretrain-us-east-2" not in project.deployed()
 
 
@@ -137,7 +135,7 @@ def test_refuses_two_at_once(project: Project) -> None:
     taken = project.rollout()
 
     assert (refused.code, taken.code) == (2, 0)
-    assert "UC9601: another rollout runs here (process 4711)" in refused.stderr
+    assert "UC9601: another rollout is running here (process 4711)" in refused.stderr
 
 
 def test_refuses_stacks_that_are_being_changed(project: Project) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_cli._aws.cluster_targets import one_target
+from ultracluster_cli._aws.cluster_targets import single_target
 from ultracluster_cli._aws.targets import Target
 from ultracluster_cli._cdk.toolchain import Toolchain
 from ultracluster_cli.jobs.submit import Submitted
@@ -66,7 +66,7 @@ def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
         rollouts=tmp_path,
         needs={},
         skip=(),
-        targets=one_target(Target(name="local", local=True, environment={}, client=lambda *_: batch)),
+        targets=single_target(Target(name="local", local=True, environment={}, client=lambda *_: batch)),
         toolchain=Toolchain(cdk=Path("cdk"), version="2", path=""),
         directory=tmp_path,
         state=tmp_path,
@@ -151,7 +151,7 @@ def test_what_a_step_cannot_reach_fails_it_and_a_mistake_of_ours_is_raised() -> 
         def take(_: Task) -> Result:
             raise error
 
-        one = ThreadedExecutor(take, told=lambda *_: None, stopping=threading.Event())
+        one = ThreadedExecutor(take, report=lambda *_: None, stopping=threading.Event())
         one.begin(GATE)
         return one
 

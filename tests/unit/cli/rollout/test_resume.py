@@ -25,7 +25,7 @@ def test_an_unfinished_rollout_is_resumed_or_given_up(project: Project) -> None:
     assert (refused.code, restarted.code, nothing_left.code) == (2, 0, 2)
     assert "UC9603" in refused.stderr
     assert "UC9604: " in nothing_left.stderr
-    assert "the last rollout is over" in nothing_left.stderr
+    assert "the last rollout has finished" in nothing_left.stderr
 
 
 def test_resuming_needs_a_rollout(project: Project) -> None:
@@ -33,7 +33,7 @@ def test_resuming_needs_a_rollout(project: Project) -> None:
 
     assert outcome.code == 2
     assert "UC9604" in outcome.stderr
-    assert "there was none" in outcome.stderr
+    assert "no rollout was started" in outcome.stderr
 
 
 def test_resuming_refuses_a_file_that_says_something_else_now(project: Project) -> None:
@@ -136,7 +136,8 @@ def test_a_wave_goes_back_to_what_was_really_there_and_not_to_the_latest_rollout
 
 
 @pytest.mark.parametrize(
-    ("before", "said"), [(None, "was not there before"), ("by hand", "no rollout that is kept here has made")]
+    ("before", "said"),
+    [(None, "did not exist before"), ("by hand", "no stored rollout has the earlier deployment")],
 )
 def test_a_wave_cannot_go_back_to_what_is_not_kept(project: Project, before: str | None, said: str) -> None:
     if before:

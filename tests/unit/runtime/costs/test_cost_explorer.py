@@ -1,4 +1,4 @@
-"""Answers are made by hand after botocore's model of Cost Explorer; none is recorded."""
+"""Responses are written by hand after botocore's model of Cost Explorer, not recorded."""
 
 from datetime import date
 from decimal import Decimal
@@ -81,7 +81,7 @@ def test_groups_by_a_tag_and_keeps_what_has_none(stub: Any) -> None:
     assert ask(stub, by="team").amounts == {"models": Decimal(5), "": Decimal(2)}
 
 
-def test_nothing_is_nothing(stub: Any) -> None:
+def test_no_costs_are_zero(stub: Any) -> None:
     stub.add_response("get_cost_and_usage", {"ResultsByTime": []})
 
     assert ask(stub) == ActualCosts(amounts={}, currency="USD", estimated=False)

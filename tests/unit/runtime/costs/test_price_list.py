@@ -1,4 +1,4 @@
-"""Answers are made by hand after botocore's model of the API and AWS's documented format of a price list; none is recorded."""
+"""Responses are written by hand after botocore's model and AWS's documented format of a price list, not recorded."""
 
 import json
 from datetime import date
@@ -9,14 +9,14 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_catalog.prices.billable_items import PricedThing
+from ultracluster_catalog.prices.billable_items import BillableItem
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 
-TRN1 = PricedThing(kind="on-demand", name="trn1.32xlarge")
-BLOCK = PricedThing(kind="capacity-block", name="trn2.48xlarge")
-NAT = PricedThing(kind="service", name="NAT gateway")
-LUSTRE = PricedThing(kind="lustre", name="PERSISTENT_2", tier=250)
+TRN1 = BillableItem(kind="on-demand", name="trn1.32xlarge")
+BLOCK = BillableItem(kind="capacity-block", name="trn2.48xlarge")
+NAT = BillableItem(kind="service", name="NAT gateway")
+LUSTRE = BillableItem(kind="lustre", name="PERSISTENT_2", tier=250)
 NODE = {"tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used", "usagetype": "USE2-BoxUsage:x"}
 
 
@@ -117,9 +117,7 @@ def test_a_service_is_told_by_its_usage_type_on_all_pages_and_its_first_tier(stu
         ),
     ],
 )
-def test_what_is_not_unambiguous_keeps_the_price_of_the_catalogue(
-    stub: Any, products: list[str], said: str
-) -> None:
+def test_ambiguous_prices_keep_the_price_of_the_catalog(stub: Any, products: list[str], said: str) -> None:
     says(stub, *products, productFamily="NAT Gateway", regionCode="us-east-2")
 
     found, findings = listed_prices([(NAT, "us-east-2")], client=stub.client)
@@ -129,7 +127,7 @@ def test_what_is_not_unambiguous_keeps_the_price_of_the_catalogue(
     assert said in findings[0].problem
 
 
-def test_what_cannot_be_told_apart_is_not_asked_for(stub: Any) -> None:
+def test_items_without_known_attributes_are_not_queried(stub: Any) -> None:
     assert listed_prices([(LUSTRE, "us-east-2")], client=stub.client) == ({}, [])
 
 

@@ -46,7 +46,7 @@ def close() -> Any:
     return close_queues.handler({}, None)
 
 
-def test_tags_each_queue_before_it_closes_it_and_then_tells_people(aws: FakeAws) -> None:
+def test_tags_and_closes_each_queue_and_then_notifies(aws: FakeAws) -> None:
     close()
 
     first, second = QUEUES
@@ -59,7 +59,7 @@ def test_tags_each_queue_before_it_closes_it_and_then_tells_people(aws: FakeAws)
     ]
 
 
-def test_closing_twice_is_closing_once(aws: FakeAws) -> None:
+def test_closing_is_idempotent(aws: FakeAws) -> None:
     close()
     once = list(aws.asked)
     close()
@@ -67,7 +67,7 @@ def test_closing_twice_is_closing_once(aws: FakeAws) -> None:
     assert aws.asked == once * 2
 
 
-def test_fails_loudly_and_closes_all_when_it_is_tried_again(aws: FakeAws) -> None:
+def test_fails_if_a_queue_stays_open_and_closes_it_on_retry(aws: FakeAws) -> None:
     aws.fails = QUEUES[1]
     with pytest.raises(RuntimeError):
         close()
@@ -79,7 +79,7 @@ def test_fails_loudly_and_closes_all_when_it_is_tried_again(aws: FakeAws) -> Non
     assert aws.asked[-1] == ("told", "topic")
 
 
-def test_its_code_fits_into_a_template() -> None:
+def test_source_fits_into_a_template() -> None:
     text = open(close_queues.__file__, encoding="utf-8").read()  # noqa: PTH123, SIM115 - the module's own file
 
     assert len(text) < 4096  # of inline code, CloudFormation guide, AWS::Lambda::Function Code, read 2026-11

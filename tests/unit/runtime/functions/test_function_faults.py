@@ -1,4 +1,4 @@
-"""Every Lambda function of ours, and every call that it makes, failing in every way.
+"""Every Lambda function, with every AWS call failing in every way.
 
 Whatever fails, a function raises, so that Lambda's retry or the next wake-up tries again, or it goes on. In the end
 everything is as if nothing had failed, nothing else was touched, and nothing secret was said.
@@ -20,7 +20,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS, QUEUE, RESERVATIO
 
 from ultracluster_runtime.functions import close_queues
 from ultracluster_runtime.lifecycle import handler as life_cycle
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.state import LifecycleState
 from ultracluster_runtime.watch import handler as watch
 from ultracluster_runtime.watch.describe import Clients as WatchClients
 
@@ -103,7 +103,9 @@ def _ending() -> FakeAws:
     start = datetime.now(UTC) - timedelta(days=1)
     end = datetime.now(UTC) + timedelta(minutes=30)
     aws.reservations[RESERVATION] |= {"StartDate": start, "EndDate": end}
-    aws.parameter = Memory(reservation_id=RESERVATION).about(start=start, end=end, instances=2).to_json()
+    aws.parameter = (
+        LifecycleState(reservation_id=RESERVATION).with_block(start=start, end=end, instances=2).to_json()
+    )
     return aws
 
 
@@ -132,7 +134,7 @@ FUNCTIONS = {
             "UC_COMPUTE_ENVIRONMENT": _CLUSTER.compute_environment,
             "UC_JOB_QUEUE": _CLUSTER.job_queue,
             "UC_TOPIC": _CLUSTER.topic,
-            "UC_MEMORY": _CLUSTER.memory,
+            "UC_MEMORY": _CLUSTER.state_parameter,
             "UC_CHECKPOINT_LEAD_SECONDS": "1200",
         },
         result=lambda aws: (
@@ -191,7 +193,7 @@ def _functions_of_templates() -> Iterator[dict[str, Any]]:
                 assert resource["Type"] != "AWS::CloudFormation::CustomResource"
 
 
-def test_every_function_of_our_templates_is_tried() -> None:
+def test_every_function_in_the_templates_is_tested() -> None:
     found = list(_functions_of_templates())
 
     assert {each["Handler"] for each in found} == set(FUNCTIONS)
@@ -210,9 +212,9 @@ def test_no_other_construct_makes_a_function() -> None:
         name
         for name, tree in trees.items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in {"Function", "CfnFunction", "SingletonFunction", "DockerImageFunction"}
+        for used in ([node.func] if isinstance(node, ast.Call) else getattr(node, "bases", []))
+        if isinstance(used, ast.Attribute)  # called, or the base of a construct
+        and used.attr in {"Function", "CfnFunction", "SingletonFunction", "DockerImageFunction"}
     }
     uses = {
         name
@@ -220,7 +222,7 @@ def test_no_other_construct_makes_a_function() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module == "ultracluster._foundation.scheduled_function"
     }
-    assert (makes, uses) == ({"small_function"}, {"block_lifecycle", "cluster_budget", "cluster_watch"})
+    assert (makes, uses) == ({"scheduled_function"}, {"block_lifecycle", "cluster_budget", "cluster_watch"})
 
 
 @pytest.fixture(params=FUNCTIONS)
@@ -232,7 +234,7 @@ def function(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     return chosen
 
 
-def test_any_call_may_fail_in_any_way(
+def test_any_call_can_fail_in_any_way(
     function: Function,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -265,7 +267,7 @@ def test_any_call_may_fail_in_any_way(
     assert SECRET not in "".join([*raised, caplog.text, *capsys.readouterr()])
 
 
-def test_one_queue_that_cannot_be_closed_keeps_no_other_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_to_close_a_queue_does_not_keep_others_open(monkeypatch: pytest.MonkeyPatch) -> None:
     function = FUNCTIONS["index.handler"]
     for name, value in function.variables.items():
         monkeypatch.setenv(name, value)

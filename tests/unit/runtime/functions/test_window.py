@@ -1,4 +1,4 @@
-"""The clock of a block, at both sides of each boundary."""
+"""The window of a block, at both sides of each boundary."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -24,15 +24,13 @@ def test_a_block_of_an_ultraserver_drains_seventy_minutes_before_its_end() -> No
     assert window.terminates_at == datetime(2026, 12, 15, 10, 30, tzinfo=UTC)
 
 
-def test_jobs_are_told_to_checkpoint_before_the_drain() -> None:
+def test_checkpoints_are_requested_before_the_drain() -> None:
     assert BlockWindow(start=START, end=END).checkpoint_at == datetime(2026, 12, 15, 10, 30, tzinfo=UTC)
     hour = BlockWindow(start=START, end=END, checkpoint_lead=timedelta(hours=1))
     assert hour.drain_at - hour.checkpoint_at == timedelta(hours=1)
 
 
-def test_people_are_told_when_an_extension_can_be_bought_and_a_week_a_day_and_two_hours_before_the_end() -> (
-    None
-):
+def test_notices_come_when_extensions_open_and_a_week_a_day_and_two_hours_before_the_end() -> None:
     long = BlockWindow(start=END - timedelta(days=60), end=END)
     assert [END - at for at in long.notices_at] == [
         timedelta(days=57),
@@ -74,12 +72,12 @@ def test_an_extension_is_sold_from_57_days_to_an_hour_before_the_end() -> None:
         (END, timedelta(0)),
     ],
 )
-def test_says_how_long_a_job_can_run(now: datetime, left: timedelta) -> None:
+def test_returns_how_long_a_job_can_run(now: datetime, left: timedelta) -> None:
     assert BlockWindow(start=START, end=END).remaining(now) == left
     assert BlockWindow(start=START, end=END).remaining(now.astimezone(ZoneInfo("Asia/Tokyo"))) == left
 
 
-def test_nothing_of_a_very_short_block_lies_before_its_start() -> None:
+def test_times_of_a_short_block_are_not_before_its_start() -> None:
     window = BlockWindow(start=END - timedelta(minutes=10), end=END)
     assert window.drain_at == window.checkpoint_at == window.terminates_at == window.start
     assert window.usable == timedelta(0)
@@ -94,6 +92,6 @@ def test_nothing_of_a_very_short_block_lies_before_its_start() -> None:
         (START, END, -1),
     ],
 )
-def test_refuses_times_that_are_no_block(start: datetime, end: datetime, lead: int) -> None:
+def test_refuses_invalid_times(start: datetime, end: datetime, lead: int) -> None:
     with pytest.raises(ValueError, match=r"."):
         BlockWindow(start=start, end=end, checkpoint_lead=timedelta(minutes=lead))

@@ -1,4 +1,4 @@
-"""AMIs are found or refused by Region; EC2 and SSM are stubs held to botocore's models."""
+"""Finding AMIs by Region, with stubbed EC2 and SSM clients."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -48,7 +48,7 @@ def test_a_parameter_leads_to_its_image_with_name_date_and_age(aws: Stubs, value
     aws.has(IMAGE)
     found = image_of_parameter(aws, region=REGION, parameter="/p")
 
-    assert (found.image_id, found.name, found.found_by) == (ID, NAME, "/p")
+    assert (found.image_id, found.name, found.resolved_from) == (ID, NAME, "/p")
     assert found.created == datetime(2026, 10, 31, 5, 43, tzinfo=UTC)
     assert found.age_days(datetime(2026, 11, 30, 5, 42, tzinfo=UTC)) == 29
 
@@ -60,7 +60,7 @@ def test_refuses_a_parameter_that_holds_no_id(aws: Stubs, value: str) -> None:
         image_of_parameter(aws, region=REGION, parameter="/p")
 
 
-def test_says_that_a_region_has_no_such_parameter_or_image(aws: Stubs) -> None:
+def test_reports_a_missing_parameter_or_image(aws: Stubs) -> None:
     aws.stubbers["ssm"].add_client_error("get_parameter", "ParameterNotFound")
     with pytest.raises(FindingsError, match="UC4055: us-east-2 has no parameter /p"):
         image_of_parameter(aws, region=REGION, parameter="/p")
@@ -71,14 +71,14 @@ def test_says_that_a_region_has_no_such_parameter_or_image(aws: Stubs) -> None:
 
 
 @pytest.mark.parametrize(("service", "call"), [("ssm", "get_parameter"), ("ec2", "describe_images")])
-def test_says_in_which_region_aws_refuses(aws: Stubs, service: str, call: str) -> None:
+def test_reports_the_region_that_refuses(aws: Stubs, service: str, call: str) -> None:
     aws.says(ID) if service == "ec2" else None
     aws.stubbers[service].add_client_error(call, "AccessDenied", "you may not")
     with pytest.raises(FindingsError, match=r"UC4056: us-east-2: .*you may not"):
         image_of_parameter(aws, region=REGION, parameter="/p")
 
 
-def test_says_that_aws_cannot_be_reached() -> None:
+def test_reports_that_aws_cannot_be_reached() -> None:
     def unreachable(_: str) -> Any:
         raise EndpointConnectionError(endpoint_url="https://ssm.us-east-2.amazonaws.com")
 
@@ -107,7 +107,7 @@ def test_the_newest_of_the_baked_images_is_taken_and_only_available_ones_are_ask
     assert newest_baked_image(aws, region=REGION, name="nodes").image_id == ID
 
 
-def test_says_that_nothing_was_baked_yet(aws: Stubs) -> None:
+def test_reports_that_no_image_was_built(aws: Stubs) -> None:
     aws.has()
-    with pytest.raises(FindingsError, match="UC4055: us-east-2 has no AMI of yours with the tag"):
+    with pytest.raises(FindingsError, match="UC4055: us-east-2 has no AMI in this account with the tag"):
         newest_baked_image(aws, region=REGION, name="nodes")

@@ -1,4 +1,4 @@
-"""What is submitted before a job, from what its cluster's definitions say."""
+"""The order in which a job and its dependencies are submitted."""
 
 from typing import Any
 
@@ -26,11 +26,11 @@ def order(job: dict[str, Any], *others: dict[str, Any]) -> list[str | None]:
     return [job_name(one) for one in submission_order(job, [*others, job])]
 
 
-def test_a_job_that_waits_for_nothing_is_submitted_alone() -> None:
+def test_job_without_dependencies_is_submitted_alone() -> None:
     assert order(definition("train"), definition("other")) == ["train"]
 
 
-def test_each_job_comes_after_what_it_waits_for_and_once() -> None:
+def test_jobs_are_submitted_once_and_after_their_dependencies() -> None:
     fetch, clean = definition("fetch"), definition("clean", "fetch")
     both = definition("train", "fetch", "clean")
     assert order(both, clean, fetch) == ["fetch", "clean", "train"]
@@ -42,19 +42,19 @@ def test_each_job_comes_after_what_it_waits_for_and_once() -> None:
     ]
 
 
-def test_an_older_revision_that_was_named_is_the_one_that_is_submitted() -> None:
+def test_named_older_revision_is_submitted() -> None:
     old, new = definition("train", "fetch"), definition("train")
     assert submission_order(old, [new, definition("fetch")])[-1] is old
 
 
-def test_refuses_a_job_that_waits_for_one_that_is_not_there() -> None:
-    with pytest.raises(FindingsError, match=r"UC6203: 'train' waits for 'fetch'.*--alone"):
+def test_refuses_an_unknown_dependency() -> None:
+    with pytest.raises(FindingsError, match=r"UC6203: 'train' depends on 'fetch'.*--alone"):
         order(definition("train", "fetch"))
 
 
 @pytest.mark.parametrize("after", [["train"], ["fetch"]])
-def test_refuses_a_circle(after: list[str]) -> None:
-    with pytest.raises(FindingsError, match="UC6113: 'train' waits for"):
+def test_refuses_circular_dependencies(after: list[str]) -> None:
+    with pytest.raises(FindingsError, match="UC6113: 'train' depends on"):
         order(definition("train", *after), definition("fetch", "train"))
 
 

@@ -1,4 +1,4 @@
-"""Why a job waits: every reason is given where it holds, and is not given where it just does not."""
+"""Each reason why a job waits is given where it applies, and not where it just does not."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ultracluster_runtime.jobs.diagnose import reasons
-from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, Other, Quota, Waiting
-from ultracluster_runtime.lifecycle.observations import OVER, TO_COME, Reservation
+from ultracluster_runtime.jobs.diagnose import diagnose
+from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
+from ultracluster_runtime.lifecycle.observations import ENDED, UPCOMING, Reservation
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -38,7 +38,7 @@ JOB = Job(
     memory_mib=2_013_265,
     share="default",
 )
-FREE = Waiting(
+FREE = PendingJob(
     now=NOW,
     job=JOB,
     queue="training",
@@ -51,7 +51,7 @@ FREE = Waiting(
     quota=None,
 )
 
-Change = Callable[[Waiting], Waiting]
+Change = Callable[[PendingJob], PendingJob]
 
 
 def job(**changes: object) -> Change:
@@ -74,12 +74,12 @@ def queue(**changes: object) -> Change:
     return lambda waiting: replace(waiting, **changes)  # type: ignore[arg-type]
 
 
-def names(waiting: Waiting) -> list[str]:
-    return [one.reason for one in reasons(waiting)]
+def names(waiting: PendingJob) -> list[str]:
+    return [one.reason for one in diagnose(waiting)]
 
 
-HEAD = (Other(id="head", nodes=4, share="default"),)
-OTHERS_HEAD = (Other(id="head", nodes=4, share="research"),)
+HEAD = (QueuedJob(id="head", nodes=4, share="default"),)
+OTHERS_HEAD = (QueuedJob(id="head", nodes=4, share="research"),)
 TRN_QUOTA = Quota(name="Running On-Demand Trn instances", vcpus=767, request="aws service-quotas ...")
 DRAINED = timedelta(minutes=40)  # before the end; docs/capacity-lifecycle.md
 SECOND = timedelta(seconds=1)
@@ -136,10 +136,10 @@ SECOND = timedelta(seconds=1)
         ("no-instances", environment(nodes_joined=0), environment(nodes_joined=None)),
         (
             "nodes-busy",
-            queue(running=(Other(id="other", nodes=1, share=None),)),
+            queue(running=(QueuedJob(id="other", nodes=1, share=None),)),
             queue(running=()),
         ),
-        ("nodes-busy", queue(running=(Other(id="other", nodes=1, share=None),)), queue(running=None)),
+        ("nodes-busy", queue(running=(QueuedJob(id="other", nodes=1, share=None),)), queue(running=None)),
         ("behind-the-head", queue(ahead=HEAD), queue(ahead=())),
         ("behind-the-head", queue(ahead=HEAD), queue(ahead=None)),
         ("share-behind", queue(ahead=OTHERS_HEAD), queue(ahead=HEAD)),
@@ -147,21 +147,19 @@ SECOND = timedelta(seconds=1)
         ("quota", queue(quota=TRN_QUOTA), queue(quota=None)),
     ],
 )
-def test_a_reason_is_given_where_it_holds_and_only_there(
-    reason: str, holds: Change, holds_not: Change
-) -> None:
+def test_each_reason_is_given_exactly_where_it_applies(reason: str, holds: Change, holds_not: Change) -> None:
     assert reason in names(holds(FREE))
     assert reason not in names(holds_not(FREE))
 
 
-def test_nothing_is_said_of_a_job_that_nothing_holds() -> None:
-    assert reasons(FREE) == []
+def test_unblocked_job_has_no_reasons() -> None:
+    assert diagnose(FREE) == []
 
 
-def test_several_reasons_are_given_at_once_each_with_evidence_and_remedy() -> None:
+def test_all_reasons_are_given_with_evidence_and_remedy() -> None:
     waiting = block(state="scheduled", instances=0)(queue(queue_enabled=False, ahead=OTHERS_HEAD)(FREE))
     waiting = replace(waiting, environments=(replace(waiting.environments[0], enabled=False),))
-    found = reasons(waiting)
+    found = diagnose(waiting)
 
     assert [one.reason for one in found] == [
         "queue-disabled",
@@ -174,15 +172,15 @@ def test_several_reasons_are_given_at_once_each_with_evidence_and_remedy() -> No
     assert "2026-11-30 12:00 to 2026-12-02 12:00 UTC" in found[2].evidence
 
 
-@pytest.mark.parametrize("state", sorted(TO_COME | OVER))
+@pytest.mark.parametrize("state", sorted(UPCOMING | ENDED))
 def test_every_state_of_a_reservation_without_capacity_is_a_reason(state: str) -> None:
-    (found,) = reasons(block(state=state)(FREE))
+    (found,) = diagnose(block(state=state)(FREE))
 
-    assert found.reason == ("block-not-started" if state in TO_COME else "reservation-over")
+    assert found.reason == ("block-not-started" if state in UPCOMING else "reservation-over")
     assert state in found.evidence
 
 
-def test_an_unknown_type_is_not_judged() -> None:
+def test_unknown_instance_type_is_not_evaluated() -> None:
     unknown = environment(instance_type="trn9.48xlarge")(job(vcpus=1_000, memory_mib=10**9, nodes=1)(FREE))
 
     assert names(unknown) == ["more-nodes-than-the-environment"]  # by the vCPUs that the job itself asks for
@@ -190,22 +188,22 @@ def test_an_unknown_type_is_not_judged() -> None:
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [("PENDING", "depends on"), ("RUNNING", "runs"), ("FAILED", "failed"), ("SUCCEEDED", "succeeded")],
+    [("PENDING", "depends on"), ("RUNNING", "is running"), ("FAILED", "failed"), ("SUCCEEDED", "succeeded")],
 )
-def test_a_job_in_another_state_is_told_as_such(status: str, words: str) -> None:
+def test_job_that_does_not_wait_is_reported_with_its_state(status: str, words: str) -> None:
     dependency = (("first", "FAILED"),) if status == "PENDING" else ()
-    (found,) = reasons(job(status=status, dependencies=dependency)(FREE))
+    (found,) = diagnose(job(status=status, dependencies=dependency)(FREE))
 
     assert found.reason == status.lower()
     assert words in found.evidence
-    assert ("without the job that failed" in found.remedy) == bool(dependency)
+    assert ("without the failed dependency" in found.remedy) == bool(dependency)
 
 
 SPILL = replace(ENVIRONMENT, name="spill", capacity=None)
 FULL = replace(ENVIRONMENT, capacity=replace(CAPACITY, available=0), nodes_joined=0, desired_vcpus=0)
 
 
-def sources(*environments: Environment, **changes: object) -> Waiting:
+def sources(*environments: Environment, **changes: object) -> PendingJob:
     return job(**changes)(replace(FREE, environments=environments))
 
 
@@ -224,20 +222,18 @@ def sources(*environments: Environment, **changes: object) -> Waiting:
         ),
     ],
 )
-def test_a_multi_node_job_is_held_by_the_first_source_that_could_take_it(
-    holds: Waiting, holds_not: Waiting
-) -> None:
+def test_first_suitable_source_holds_a_multi_node_job(holds: PendingJob, holds_not: PendingJob) -> None:
     assert "held-by-the-first-source" in names(holds)
     assert "held-by-the-first-source" not in names(holds_not)
 
 
-def test_spot_nodes_hold_a_multi_node_job_for_ever() -> None:
+def test_spot_nodes_block_a_multi_node_job() -> None:
     spot = replace(SPILL, spot=True)
     assert "spot-runs-no-multi-node-jobs" in names(sources(ENVIRONMENT, spot))
     assert "spot-runs-no-multi-node-jobs" not in names(sources(ENVIRONMENT, spot, multi_node=False))
 
 
-def test_a_source_that_is_too_small_is_no_reason_while_another_is_not() -> None:
+def test_small_source_is_no_reason_if_another_is_large_enough() -> None:
     small = replace(SPILL, max_vcpus=192)
     assert "more-nodes-than-the-environment" not in names(sources(ENVIRONMENT, small))
     assert "more-nodes-than-the-environment" in names(sources(small, small))

@@ -1,4 +1,4 @@
-"""What SubmitJob is asked, judged by botocore's model of it; and what is refused before anything is sent."""
+"""Arguments of SubmitJob, validated against botocore's model, and refused submissions."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def submit(definition: dict[str, Any] = DEFINITION, **options: Any) -> dict[str,
     return arguments
 
 
-def test_a_job_is_submitted_as_it_is_defined_with_the_share_that_the_queue_needs() -> None:
+def test_submission_uses_the_definition_and_the_required_share() -> None:
     assert submit() == {
         "jobName": "pretrain",
         "jobQueue": "training",
@@ -56,11 +56,11 @@ def test_a_job_is_submitted_as_it_is_defined_with_the_share_that_the_queue_needs
     }
 
 
-def test_a_queue_without_fair_share_gets_no_share() -> None:
+def test_queue_without_fair_share_policy_gets_no_share() -> None:
     assert "shareIdentifier" not in submit(fair_share=False)
 
 
-def test_the_number_of_nodes_alone_needs_no_override_of_their_containers() -> None:
+def test_node_count_alone_needs_no_container_overrides() -> None:
     assert submit(nodes=2)["nodeOverrides"] == {"numNodes": 2}
 
 
@@ -80,7 +80,7 @@ def test_overrides_name_the_range_of_the_definition_and_keep_the_launcher() -> N
     }
 
 
-def test_a_job_of_one_container_is_overridden_as_one() -> None:
+def test_single_container_job_gets_container_overrides() -> None:
     arguments = submit(ONE_CONTAINER, command=["other.py"])
 
     assert arguments["containerOverrides"] == {"command": ["other.py"]}
@@ -95,7 +95,7 @@ def test_priority_and_timeout_are_those_of_the_run() -> None:
     assert submit(priority=0)["schedulingPriorityOverride"] == 0
 
 
-def test_another_command_keeps_the_launcher_of_a_precompile_job_too() -> None:
+def test_command_override_keeps_the_launcher_of_a_precompile_job() -> None:
     precompile = {
         **ONE_CONTAINER,
         "containerProperties": {"command": ["neuron_parallel_compile", *LAUNCHER, "train.py"]},
@@ -105,7 +105,7 @@ def test_another_command_keeps_the_launcher_of_a_precompile_job_too() -> None:
     }
 
 
-def test_a_job_waits_for_those_that_are_named() -> None:
+def test_job_depends_on_the_named_jobs() -> None:
     assert submit(after=["a", "b"])["dependsOn"] == [{"jobId": "a"}, {"jobId": "b"}]
     assert len(submit(after=[str(number) for number in range(20)])["dependsOn"]) == 20
     assert "dependsOn" not in submit()
@@ -144,7 +144,7 @@ def test_an_array_has_the_size_of_its_definition_or_of_the_run() -> None:
         (DEFINITION, {"environment": {"NEURON_CC_FLAGS": "--cache_dir=/x"}}, "UC6010"),
     ],
 )
-def test_what_batch_would_refuse_or_never_start_is_refused(
+def test_refuses_submissions_that_batch_would_reject_or_never_start(
     definition: dict[str, Any], options: dict[str, Any], code: str
 ) -> None:
     with pytest.raises(FindingsError) as caught:
@@ -153,12 +153,12 @@ def test_what_batch_would_refuse_or_never_start_is_refused(
     assert [finding.code for finding in caught.value.findings] == [code]
 
 
-def test_what_is_just_allowed_passes() -> None:
+def test_accepts_boundary_values() -> None:
     submit(nodes=4, share="a" * 255, name="a" * 128, environment={"NEURON_CC_FLAGS": "--lnc=2"})
     submit(nodes=400, most_nodes=None)
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     with pytest.raises(FindingsError) as caught:
         submit(nodes=9, share="-", priority=-1, environment={"AWS_BATCH_X": "1"})
 

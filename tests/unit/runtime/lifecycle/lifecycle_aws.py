@@ -1,4 +1,4 @@
-"""A fake of the AWS calls that the life cycle makes, under real boto3 clients: botocore checks requests and answers.
+"""A fake of the AWS calls of the life cycle behind real boto3 clients: botocore validates requests and responses.
 
 It is a fake: it holds one cluster in a dictionary, and fails where a test wants it to.
 """
@@ -14,7 +14,7 @@ import boto3
 from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.validate import validate_parameters
 
-from ultracluster_runtime.lifecycle.reader import Clients, Cluster
+from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock
 
 __all__ = [
     "ENVIRONMENT",
@@ -44,16 +44,16 @@ FOREIGN = "i-0000000000000000f"
 FAULTS = ("throttled", "denied", "lost request", "lost answer", "internal error", "garbage", "more fields")
 
 
-def cluster(**changes: Any) -> Cluster:
+def cluster(**changes: Any) -> ManagedBlock:
     given: dict[str, Any] = {
         "reservation_id": RESERVATION,
         "compute_environment": ENVIRONMENT,
         "job_queue": QUEUE,
         "topic": TOPIC,
-        "memory": "memory",
+        "state_parameter": "memory",
         "checkpoint_lead": timedelta(minutes=20),
     }
-    return Cluster(**given | changes)
+    return ManagedBlock(**given | changes)
 
 
 _answering: list["FakeAws"] = []

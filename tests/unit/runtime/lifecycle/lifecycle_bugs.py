@@ -1,4 +1,4 @@
-"""Plausible mistakes in the life cycle, each as a change of its source. The lives must find every one."""
+"""Plausible bugs in the life cycle, each as a change of its source. The scenarios must detect every one."""
 
 import sys
 import types
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
 
-from tests.unit.runtime.lifecycle.lifecycle_simulation import Live
+from tests.unit.runtime.lifecycle.lifecycle_simulation import RunCycle
 
-__all__ = ["BUGS", "Bug", "live_with"]
+__all__ = ["BUGS", "Bug", "cycle_with_bug"]
 
 _PACKAGE = "ultracluster_runtime.lifecycle"
 
@@ -30,41 +30,58 @@ class Bug:
 
 
 BUGS = (
-    Bug("never-drains", "machine", "facts.now < window.drain_at else", "facts.now < window.end else"),
+    Bug(
+        "never-drains",
+        "machine",
+        "observations.now < window.drain_at else",
+        "observations.now < window.end else",
+    ),
     Bug(
         "drains-when-it-should-signal",
         "machine",
-        "facts.now < window.drain_at else",
-        "facts.now < window.checkpoint_at else",
+        "observations.now < window.drain_at else",
+        "observations.now < window.checkpoint_at else",
     ),
     Bug(
         "stays-open-before-the-start",
         "machine",
-        "wanted = phase is Phase.OPEN",
-        "wanted = phase in (Phase.OPEN, Phase.WAITING)",
+        "enabled = phase is Phase.OPEN",
+        "enabled = phase in (Phase.OPEN, Phase.WAITING)",
     ),
-    Bug("ends-jobs-without-a-word", "machine", "(last_call or all(", "(True or all(", found_by="outages"),
+    Bug(
+        "ends-jobs-without-a-word",
+        "machine",
+        "last_call\n            or all(",
+        "True\n            or all(",
+        found_by="outages",
+    ),
     Bug(
         "gives-no-grace",
         "machine",
-        "told[node] + grace <= facts.now",
-        "told[node] - grace <= facts.now",
+        "requested[node] + grace <= observations.now",
+        "requested[node] - grace <= observations.now",
         found_by="outages",
     ),
-    Bug("waits-for-ever-for-the-told", "machine", "(last_call or all(", "(all(", found_by="without_memory"),
+    Bug(
+        "waits-for-ever-for-the-told",
+        "machine",
+        "last_call\n            or all(",
+        "False\n            or all(",
+        found_by="without_state",
+    ),
     Bug(
         "ends-jobs-of-others",
         "machine",
-        "if (own := job.nodes & facts.nodes)",
+        "if (own := job.nodes & observations.nodes)",
         "if (own := job.nodes)",
-        found_by="neighbours",
+        found_by="adjacent_blocks",
     ),
     Bug(
         "tells-everybody",
         "machine",
-        "    nodes = facts.nodes or frozenset()\n",
-        "    nodes = frozenset(node for job in facts.jobs or () for node in job.nodes)\n",
-        found_by="neighbours",
+        "    nodes = observations.nodes or frozenset()\n",
+        "    nodes = frozenset(node for job in observations.jobs or () for node in job.nodes)\n",
+        found_by="adjacent_blocks",
     ),
     Bug(
         "tells-nobody",
@@ -75,22 +92,22 @@ BUGS = (
     Bug(
         "tells-at-the-drain-only",
         "machine",
-        "facts.now < window.checkpoint_at:",
-        "facts.now < window.drain_at:",
+        "observations.now < window.checkpoint_at:",
+        "observations.now < window.drain_at:",
     ),
     Bug(
         "closes-the-queue-of-others",
         "machine",
         "queue.others_serve is False else []",
         "True else []",
-        found_by="neighbours",
+        found_by="adjacent_blocks",
     ),
     Bug(
         "closes-a-queue-it-cannot-see",
         "machine",
         "queue.others_serve is False else []",
         "not queue.others_serve else []",
-        found_by="random_lives",
+        found_by="random_scenarios",
     ),
     Bug(
         "closes-the-queue-before-the-start",
@@ -102,7 +119,7 @@ BUGS = (
     Bug(
         "ignores-a-payment-on-its-way",
         "machine",
-        "if facts.extension_pending and not last_call:",
+        "if observations.extension_pending and not last_call:",
         "if False:",
         found_by="extensions",
     ),
@@ -111,32 +128,35 @@ BUGS = (
         "machine",
         "Phase.UNKNOWN if was_active else Phase.WAITING",
         "Phase.WAITING",
-        found_by="odd_states",
+        found_by="unexpected_states",
     ),
     Bug(
         "guesses-at-unknown-states",
         "machine",
         "    if reservation.state != ACTIVE:\n        return Phase.UNKNOWN\n",
         "",
-        found_by="odd_states",
+        found_by="unexpected_states",
     ),
     Bug(
         "stops-at-the-first-error",
         "machine",
         "            errors.append(error)\n            return False",
         "            raise",
-        found_by="without_memory",
+        found_by="without_state",
     ),
     Bug(
         "notifies-without-a-memory",
         "machine",
-        "    if not attempt(partial(save, memory)):\n        return tuple(errors)\n",
-        "    attempt(partial(save, memory))\n",
-        found_by="without_memory",
+        "    if not attempt(partial(save, state)):\n        return tuple(errors)\n",
+        "    attempt(partial(save, state))\n",
+        found_by="without_state",
     ),
-    Bug("forgets-its-notices", "machine", "memory = memory.having_sent(notice.notices)", "pass"),
+    Bug("forgets-its-notices", "machine", "state = state.with_notices(notice.notices)", "pass"),
     Bug(
-        "reports-never", "machine", "            notice = _ended(facts, memory)", "            notice = None"
+        "reports-never",
+        "machine",
+        "            notice = _end_report(observations, state)",
+        "            notice = None",
     ),
     Bug(
         "forgets-an-ended-block",
@@ -147,16 +167,22 @@ BUGS = (
     ),
     Bug(
         "one-end-for-ever",
-        "memory",
+        "state",
         "self if end == self.end else replace(",
         "self if True else replace(",
         found_by="extensions",
     ),
-    Bug("counts-what-it-did-not-see", "memory", "0 if passed > LONGEST_SAMPLE else ", "", found_by="outages"),
-    Bug("counts-twice", "memory", "sampled_at=now,", "sampled_at=self.sampled_at,"),
+    Bug(
+        "counts-what-it-did-not-see",
+        "state",
+        "0 if elapsed > LONGEST_SAMPLE else ",
+        "",
+        found_by="outages",
+    ),
+    Bug("counts-twice", "state", "sampled_at=now,", "sampled_at=self.sampled_at,"),
     Bug(
         "takes-idle-for-used",
-        "memory",
+        "state",
         "busy_seconds=self.busy_seconds + seconds * min(busy, self.instances)",
         "busy_seconds=self.busy_seconds + seconds * self.instances",
     ),
@@ -164,12 +190,12 @@ BUGS = (
 
 
 @contextmanager
-def live_with(bug: Bug) -> Iterator[Live]:
+def cycle_with_bug(bug: Bug) -> Iterator[RunCycle]:
     """The life cycle with a bug in it; the modules themselves stay as they are."""
-    kept = {name: sys.modules[f"{_PACKAGE}.{name}"] for name in ("machine", "memory")}
+    kept = {name: sys.modules[f"{_PACKAGE}.{name}"] for name in ("machine", "state")}
     try:
         broken: dict[str, types.ModuleType] = {}
-        for name in ("memory", "machine"):
+        for name in ("state", "machine"):
             full = f"{_PACKAGE}.{name}"
             spec = util.find_spec(full)
             assert spec is not None
@@ -181,6 +207,6 @@ def live_with(bug: Bug) -> Iterator[Live]:
             module = broken[name] = types.ModuleType(full)
             sys.modules[full] = module
             exec(compile(source, spec.origin, "exec"), module.__dict__)  # noqa: S102 - our own source
-        yield broken["machine"].live
+        yield broken["machine"].run_cycle
     finally:
         sys.modules.update({f"{_PACKAGE}.{name}": module for name, module in kept.items()})

@@ -1,4 +1,4 @@
-"""A queue with blocks on it, minute by minute: EC2 and AWS Batch as far as the life cycle of a block touches them.
+"""Simulation of a queue with blocks, minute by minute: the parts of EC2 and AWS Batch that the life cycle uses.
 
 The clock of the life cycle may be wrong, wake-ups may be lost, doubled or faulty. The world itself tells the truth, and
 counts what happens to jobs.
@@ -16,24 +16,24 @@ from ultracluster_runtime.lifecycle import machine
 from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
+    RequestCheckpoint,
     SetEnvironment,
     SetQueue,
-    TellNodes,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.observations import Facts, Job, Queue, Reservation
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.observations import Job, Observations, Queue, Reservation
+from ultracluster_runtime.lifecycle.state import LifecycleState
 
 __all__ = [
-    "CLEAN",
     "EPOCH",
     "MINUTE",
+    "NO_FAULTS",
     "Block",
     "Crash",
     "Faults",
-    "Live",
+    "RunCycle",
+    "Simulation",
     "Violation",
-    "World",
     "at",
     "reports",
 ]
@@ -44,7 +44,7 @@ LEAD = timedelta(minutes=20)
 NODES = 4
 SCALE_IN = 5  # minutes after which AWS Batch ends a node without a job
 
-Live = Callable[..., tuple[Exception, ...]]
+RunCycle = Callable[..., tuple[Exception, ...]]
 
 
 class Violation(BaseException):
@@ -72,12 +72,12 @@ class Faults:
     crash: int | None = None
     blind: frozenset[str] = frozenset()  # names of facts that cannot be seen
     others_unseen: bool = False
-    no_memory: bool = False
+    no_state: bool = False
     no_save: bool = False
     stale: int = 0  # minutes by which the reservation is shown too old
 
 
-CLEAN = Faults()
+NO_FAULTS = Faults()
 
 
 @dataclass(kw_only=True)
@@ -139,29 +139,29 @@ class Block:
     def pending_at(self, minute: int) -> bool:
         return any(bought <= minute < paid for bought, (paid, _) in self.extensions.items())
 
-    def seen(self, world: "World", faults: Faults) -> Facts:
+    def seen(self, simulation: "Simulation", faults: Faults) -> Observations:
         """What the function sees, by its own clock."""
-        minute = world.minute
-        facts = Facts(
+        minute = simulation.minute
+        facts = Observations(
             now=at(minute) + self.skew,
             reservation_id=self.name,
             checkpoint_lead=LEAD,
             reservation=self.reservation_at(minute - faults.stale),
             environment_enabled=self.enabled,
             queue=Queue(
-                enabled=world.queue_enabled,
-                others_serve=None if faults.others_unseen else world.others_serve(self),
+                enabled=simulation.queue_enabled,
+                others_serve=None if faults.others_unseen else simulation.others_serve(self),
             ),
             nodes=frozenset(self.nodes),
-            jobs=tuple(Job(job_id=job, nodes=nodes) for job, nodes in world.running.items()),
+            jobs=tuple(Job(job_id=job, nodes=nodes) for job, nodes in simulation.running.items()),
             extension_pending=self.pending_at(minute),
         )
         unseen: dict[str, Any] = dict.fromkeys(faults.blind)
         return replace(facts, **unseen) if unseen else facts
 
-    def wake(self, world: "World", faults: Faults) -> None:
+    def invoke(self, simulation: "Simulation", faults: Faults) -> None:
         """One run of the function, on what it can see, with what goes wrong."""
-        facts = self.seen(world, faults)
+        facts = self.seen(simulation, faults)
         count = iter(range(10_000))
 
         def perform(action: Action) -> None:
@@ -170,27 +170,29 @@ class Block:
                 raise Crash
             if number in faults.before:
                 raise ConnectionError("the request was lost")
-            world.do(action, self)
+            simulation.do(action, self)
             if number in faults.after:
                 raise ConnectionError("the answer was lost")
 
-        def save(memory: Memory) -> None:
+        def save(memory: LifecycleState) -> None:
             if faults.no_save:
                 raise ConnectionError("the memory was not written")
             self.memory = memory.to_json()
             if len(self.memory) > 4096:
                 raise Violation("the memory does not fit into its parameter")
 
-        memory = None if faults.no_memory else world.memory.from_json(self.memory, reservation_id=self.name)
+        memory = (
+            None if faults.no_state else simulation.memory.from_json(self.memory, reservation_id=self.name)
+        )
         try:
-            world.live(facts, memory, perform=perform, save=save)
+            simulation.run_cycle(facts, memory, perform=perform, save=save)
         except Crash:
             return
-        if faults == CLEAN:
-            world.check_after_clean_wake(self, facts)
+        if faults == NO_FAULTS:
+            simulation.check_after_clean_wake(self, facts)
 
 
-class World:
+class Simulation:
     """The queue, its compute environments, jobs and nodes."""
 
     def __init__(
@@ -198,15 +200,15 @@ class World:
         *blocks: Block,
         on_demand: bool = False,
         seed: int = 0,
-        live: Live | None = None,
+        run_cycle: RunCycle | None = None,
         tolerance: int = 2,
         never_works: type[Action] | None = None,
     ) -> None:
         self.blocks = blocks
         self.on_demand = on_demand
-        self.live = live or machine.live
+        self.run_cycle = run_cycle or machine.run_cycle
         # The class that this life cycle itself uses; in a test of a bug it is not the one imported above.
-        self.memory: type[Memory] = self.live.__globals__["Memory"]
+        self.memory: type[LifecycleState] = self.run_cycle.__globals__["LifecycleState"]
         self.tolerance = (
             tolerance  # minutes in which a deadline may be missed: skew, and wake-ups that are lost
         )
@@ -224,7 +226,7 @@ class World:
 
     # States
 
-    def copy(self) -> "World":
+    def copy(self) -> "Simulation":
         """The same state in a world of its own."""
         other = copy(self)
         other.blocks = tuple(
@@ -265,7 +267,7 @@ class World:
             case SetQueue(enabled=enabled):
                 self._check_closing_the_queue(block, enabled=enabled)
                 self.queue_enabled = enabled
-            case TellNodes(nodes=nodes):
+            case RequestCheckpoint(nodes=nodes):
                 self._check_telling(nodes, block)
                 for node in nodes:
                     block.told.setdefault(node, self.minute)
@@ -401,7 +403,7 @@ class World:
         if self._wrong[what] > self.tolerance:
             raise Violation(f"{self.minute}: {what} for more than {self.tolerance} minutes")
 
-    def check_after_clean_wake(self, block: Block, facts: Facts) -> None:
+    def check_after_clean_wake(self, block: Block, facts: Observations) -> None:
         """After one undisturbed wake-up everything is as its clock says, at once."""
         window = facts.window
         if window is None or facts.reservation is None or self.never_works is SetEnvironment:

@@ -1,4 +1,4 @@
-"""The life cycle on real boto3 clients: what it sees, what it does, and that any one call may fail."""
+"""The life cycle on real boto3 clients: what it reads, what it does, and any single call failing."""
 
 import json
 import logging
@@ -23,9 +23,9 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
 )
 
 from ultracluster_runtime.lifecycle import handler as function
-from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE, LifecycleError, look_after
-from ultracluster_runtime.lifecycle.reader import Cluster
-from ultracluster_runtime.lifecycle.state import Memory
+from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE, LifecycleError, manage_block
+from ultracluster_runtime.lifecycle.reader import ManagedBlock
+from ultracluster_runtime.lifecycle.state import LifecycleState
 
 pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients, and every call fails in every way
 
@@ -44,11 +44,11 @@ def aws() -> FakeAws:
 
 
 def wake(aws: FakeAws, now: datetime) -> None:
-    look_after(cluster(), aws.clients, now)
+    manage_block(cluster(), aws.clients, now)
 
 
-def memory(aws: FakeAws) -> Memory:
-    return Memory.from_json(aws.parameter, reservation_id=RESERVATION)
+def memory(aws: FakeAws) -> LifecycleState:
+    return LifecycleState.from_json(aws.parameter, reservation_id=RESERVATION)
 
 
 def state_of(aws: FakeAws) -> tuple[object, ...]:
@@ -81,13 +81,17 @@ def comes_near_its_end(_: FakeAws) -> datetime:
 def drains(aws: FakeAws) -> datetime:
     aws.add_environment("DISABLED", reservation=SECOND_BLOCK)
     aws.reservations[SECOND_BLOCK] = aws.reservations[RESERVATION] | {"State": "expired"}
-    before = Memory(reservation_id=RESERVATION).about(start=START, end=END, instances=2)
-    aws.parameter = before.having_told(frozenset(NODES), SIGNAL, present=frozenset(NODES)).to_json()
+    before = LifecycleState(reservation_id=RESERVATION).with_block(start=START, end=END, instances=2)
+    aws.parameter = before.with_checkpoint_requests(
+        frozenset(NODES), SIGNAL, present=frozenset(NODES)
+    ).to_json()
     return DRAIN
 
 
 def has_ended(aws: FakeAws) -> datetime:
-    aws.parameter = Memory(reservation_id=RESERVATION).about(start=START, end=END, instances=2).to_json()
+    aws.parameter = (
+        LifecycleState(reservation_id=RESERVATION).with_block(start=START, end=END, instances=2).to_json()
+    )
     aws.reservations[RESERVATION]["State"] = "expired"
     aws.instances.clear()
     aws.jobs.clear()
@@ -104,9 +108,7 @@ def test_opens_at_the_start(aws: FakeAws) -> None:
     assert aws.commands == []
 
 
-def test_tells_its_own_nodes_by_a_command_that_writes_the_file_that_jobs_watch(
-    aws: FakeAws, tmp_path: Path
-) -> None:
+def test_checkpoint_request_writes_the_file_on_the_nodes_of_the_block(aws: FakeAws, tmp_path: Path) -> None:
     wake(aws, SIGNAL)
     (command,) = aws.commands
     assert command["InstanceIds"] == list(NODES)
@@ -116,18 +118,18 @@ def test_tells_its_own_nodes_by_a_command_that_writes_the_file_that_jobs_watch(
     for _ in range(2):
         subprocess.run(["/bin/sh", "-ec", script], check=True)
     assert Path(f"{tmp_path}{CHECKPOINT_FILE}").read_text() == "2026-12-02T11:00:00Z\n"
-    assert set(memory(aws).told) == set(NODES)
+    assert set(memory(aws).checkpoint_requests) == set(NODES)
 
 
-def test_a_node_that_cannot_be_reached_keeps_nobody_else_from_being_told(aws: FakeAws) -> None:
+def test_unreachable_node_does_not_block_requests_to_other_nodes(aws: FakeAws) -> None:
     aws.unreachable = {NODES[0]}
-    with pytest.raises(LifecycleError, match=f"could not be told.*{NODES[0]}"):
+    with pytest.raises(LifecycleError, match=f"could not request a checkpoint.*{NODES[0]}"):
         wake(aws, SIGNAL)
     assert [command["InstanceIds"] for command in aws.commands] == [[NODES[1]]]
-    assert set(memory(aws).told) == {NODES[1]}
+    assert set(memory(aws).checkpoint_requests) == {NODES[1]}
 
 
-def test_more_nodes_than_a_command_takes_are_told_by_several(aws: FakeAws) -> None:
+def test_many_nodes_are_reached_by_several_commands(aws: FakeAws) -> None:
     aws.instances |= {f"i-{number:017x}": RESERVATION for number in range(100, 162)}
     wake(aws, SIGNAL)
     assert [len(command["InstanceIds"]) for command in aws.commands] == [50, 14]
@@ -163,7 +165,7 @@ def test_drains_its_own_nodes_and_nothing_else(aws: FakeAws) -> None:
         ),
     ],
 )
-def test_the_queue_stays_open_for_what_serves_it_or_will(
+def test_queue_stays_open_while_another_environment_serves_it(
     aws: FakeAws, state: str, status: str, other: dict[str, object] | None, closes: bool
 ) -> None:
     now = drains(aws)
@@ -175,16 +177,16 @@ def test_the_queue_stays_open_for_what_serves_it_or_will(
 
 
 @pytest.mark.parametrize("further", ["", FURTHER_QUEUE])
-def test_jobs_of_a_further_queue_are_ended_like_all_others(aws: FakeAws, further: str) -> None:
+def test_jobs_of_further_queues_are_terminated_too(aws: FakeAws, further: str) -> None:
     now = drains(aws)
     aws.further_jobs = {"multi"}
     given = cluster(further_job_queues=tuple(filter(None, [further])))
-    look_after(given, aws.clients, now)
+    manage_block(given, aws.clients, now)
     assert list(aws.terminated) == (["multi"] if further else [])
     assert aws.calls.count("UpdateJobQueue") == 1  # the further queue itself stays as it is
 
 
-def test_waits_for_the_payment_of_an_extension(aws: FakeAws) -> None:
+def test_termination_waits_for_the_payment_of_an_extension(aws: FakeAws) -> None:
     now = drains(aws)
     aws.extensions = [{"CapacityBlockExtensionStatus": "payment-pending"}]
     wake(aws, now)
@@ -194,7 +196,7 @@ def test_waits_for_the_payment_of_an_extension(aws: FakeAws) -> None:
     assert list(aws.terminated) == ["multi"]
 
 
-def test_the_notice_says_what_an_extension_costs(aws: FakeAws) -> None:
+def test_notice_contains_the_extension_price(aws: FakeAws) -> None:
     aws.offers = [
         {
             "CapacityBlockExtensionDurationHours": 24,
@@ -209,7 +211,7 @@ def test_the_notice_says_what_an_extension_costs(aws: FakeAws) -> None:
     assert "24 h for 1716.52 USD, until 2026-12-03 11:30 UTC" in notice["Message"]
 
 
-def test_the_notice_is_sent_when_the_price_cannot_be_had(aws: FakeAws) -> None:
+def test_notice_is_sent_without_an_extension_price(aws: FakeAws) -> None:
     aws.denied = {"DescribeCapacityBlockExtensionOfferings"}
     wake(aws, END - timedelta(hours=2))
     (notice,) = aws.published
@@ -235,7 +237,7 @@ def test_a_block_that_ec2_has_forgotten_is_reported_and_raises_no_alarm(aws: Fak
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
-def test_a_second_wake_up_adds_nothing(scene: Scene, aws: FakeAws) -> None:
+def test_second_run_changes_nothing(scene: Scene, aws: FakeAws) -> None:
     now = scene(aws)
     wake(aws, now)
     done, published = state_of(aws), len(aws.published)
@@ -252,7 +254,7 @@ def test_a_second_wake_up_adds_nothing(scene: Scene, aws: FakeAws) -> None:
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
-def test_any_call_may_fail_in_any_way_and_the_next_wake_up_finishes(scene: Scene) -> None:
+def test_any_call_can_fail_in_any_way_and_the_next_run_completes(scene: Scene) -> None:
     undisturbed = FakeAws()
     wake(undisturbed, scene(undisturbed))
     reach = len(undisturbed.calls)
@@ -275,7 +277,7 @@ def test_any_call_may_fail_in_any_way_and_the_next_wake_up_finishes(scene: Scene
 
 
 @pytest.mark.parametrize("fault", sorted({*FAULTS} - {"more fields"}))
-def test_without_the_reservation_nothing_is_touched(fault: str, aws: FakeAws) -> None:
+def test_nothing_changes_if_the_reservation_cannot_be_read(fault: str, aws: FakeAws) -> None:
     now = drains(aws)
     aws.faults = {0: fault}
     with pytest.raises(LifecycleError):
@@ -293,16 +295,16 @@ def test_the_function_takes_its_cluster_from_the_environment(
         "UC_COMPUTE_ENVIRONMENT": given.compute_environment,
         "UC_JOB_QUEUE": given.job_queue,
         "UC_TOPIC": given.topic,
-        "UC_MEMORY": given.memory,
+        "UC_MEMORY": given.state_parameter,
         "UC_CHECKPOINT_LEAD_SECONDS": "1200",
         "UC_FURTHER_JOB_QUEUES": FURTHER_QUEUE,
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(function, "_clients", lambda: aws.clients)
-    asked: list[Cluster] = []
-    looked = function.look_after
+    asked: list[ManagedBlock] = []
+    looked = function.manage_block
     monkeypatch.setattr(
-        function, "look_after", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))
+        function, "manage_block", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))
     )
     function.handler({"detail-type": "anything"}, None)
     assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"

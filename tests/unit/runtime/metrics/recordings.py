@@ -1,4 +1,4 @@
-"""A recording of a day, made up: a run on 16 nodes that compiles, trains, saves, and loses a node in the evening."""
+"""Synthetic recording of a day: a run on 16 nodes that compiles, trains, saves, and loses a node in the evening."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""The figures of a bake-off as CloudWatch answers them, by botocore's model of its calls."""
+"""Reading the metrics of a bake-off, with responses that follow botocore's model."""
 
 from datetime import UTC, date, datetime
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import boto3
 from botocore.stub import ANY, Stubber
 
-from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_reports
-from ultracluster_runtime.metrics.bake_off_report import Reports, weeks_until
+from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_samples
+from ultracluster_runtime.metrics.bake_off_report import Samples, weeks_until
 
 MONDAY = date(2026, 11, 16)
 
@@ -26,7 +26,7 @@ def result(number: int, *points: tuple[int, float]) -> dict[str, Any]:
     }
 
 
-def test_days_of_a_week_are_one_whatever_page_they_are_on() -> None:
+def test_sums_days_of_a_week_across_pages() -> None:
     cloudwatch = client()
     asked = {
         "MetricDataQueries": ANY,
@@ -40,21 +40,21 @@ def test_days_of_a_week_are_one_whatever_page_they_are_on() -> None:
         answers.add_response("get_metric_data", {"MetricDataResults": first, "NextToken": "more"}, asked)
         second = [result(0, (22, 9.0)), result(1, (22, 3.0)), result(2), result(3)]
         answers.add_response("get_metric_data", {"MetricDataResults": second}, {**asked, "NextToken": "more"})
-        found = read_reports(
+        found = read_samples(
             cloudwatch,
             bake_off="Stack/BakeOff",
-            contestants=["trn2", "p5"],
+            candidates=["trn2", "p5"],
             figures=["loss"],
             mondays=weeks_until(date(2026, 11, 22), 2),
         )
         answers.assert_no_pending_responses()
     assert found == {
-        (date(2026, 11, 9), "loss", "trn2"): Reports(total=8.0, count=2.0),
-        (MONDAY, "loss", "trn2"): Reports(total=12.0, count=4.0),
+        (date(2026, 11, 9), "loss", "trn2"): Samples(total=8.0, count=2.0),
+        (MONDAY, "loss", "trn2"): Samples(total=12.0, count=4.0),
     }
 
 
-def test_contestants_are_those_of_this_bake_off() -> None:
+def test_finds_the_candidates_of_this_bake_off() -> None:
     cloudwatch = client()
     with Stubber(cloudwatch) as answers:
         answers.add_response(

@@ -1,4 +1,4 @@
-"""What a run prints arrives in the recording, by way of log events and CloudWatch on the local AWS."""
+"""Metrics that a run prints arrive in a recording, through log events and CloudWatch on the local AWS."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -56,13 +56,13 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     ):
         monkeypatch.setenv("UC_CLUSTER", cluster)
         monkeypatch.setenv("UC_JOB", job)
-        metrics = TrainingMetrics(flops_per_token=6 * 70e9, least_seconds=0)
+        metrics = TrainingMetrics(flops_per_token=6 * 70e9, min_interval_seconds=0)
         metrics.step(seconds, tokens=16_384, loss=2.5, collective_seconds=seconds / 4)
         metrics.compiled(90, cache_hits=3, cache_misses=1)
     return capsys.readouterr().out.splitlines()
 
 
-def test_a_line_of_a_run_becomes_a_series_of_its_job(
+def test_metrics_of_a_run_become_series_of_its_job(
     local_aws: LocalAws, printed: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     logs = local_aws.client("logs", REGION)
@@ -92,7 +92,7 @@ def test_a_line_of_a_run_becomes_a_series_of_its_job(
     assert recorded.values("Mfu", "Average", job="train") == [pytest.approx(8192 * 420e9 / 10_672e12)]
 
 
-def test_a_cluster_without_metrics_is_said_to_have_none(
+def test_cluster_without_metrics_has_no_series(
     local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     for name, value in local_aws.environment(REGION).items():

@@ -1,4 +1,4 @@
-"""The file of a recording: written and read back, or refused with what is wrong in it."""
+"""Recordings are written and read back, or refused with the reason."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.metrics.recorded_metrics import read_recording, write_recording
 
 
-def test_what_is_written_is_read_and_written_alike(tmp_path: Path) -> None:
+def test_recording_survives_a_round_trip(tmp_path: Path) -> None:
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     write_recording(day(), first)
     recorded = read_recording(first)
@@ -21,7 +21,7 @@ def test_what_is_written_is_read_and_written_alike(tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_metrics_of_a_job_are_told_from_those_of_the_cluster() -> None:
+def test_distinguishes_metrics_of_a_job_from_those_of_the_cluster() -> None:
     recorded = recording(series("Loss", "Average", [1.0]), series("Loss", "Average", [2.0], job="train"))
     assert recorded.values("Loss", "Average") == [1]
     assert recorded.values("Loss", "Average", job="train") == [2]
@@ -46,20 +46,20 @@ def _with(value: Any, path: tuple[Any, ...]) -> Callable[[dict[str, Any]], None]
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (_with(2, ("version",)), "its version is 2"),
+        (_with(2, ("version",)), "version 2; this command reads"),
         (_without("cluster"), "'cluster' is missing"),
         (_with("2026-11-20T00:00:00", ("start",)), "has no time zone"),
-        (_with("2026-11-19T00:00:00Z", ("end",)), "ends before it begins"),
-        (_with(0, ("period_seconds",)), "its period is no time"),
-        (_with("much", ("series", 0, "points", 0, 1)), "'much' is no number"),
-        (_with(value=True, path=("series", 0, "points", 0, 1)), "True is no number"),
+        (_with("2026-11-19T00:00:00Z", ("end",)), "ends before it starts"),
+        (_with(0, ("period_seconds",)), "its period is not positive"),
+        (_with("much", ("series", 0, "points", 0, 1)), "'much' is not a number"),
+        (_with(value=True, path=("series", 0, "points", 0, 1)), "True is not a number"),
         (_with(float("nan"), ("series", 0, "points", 0, 1)), "NaN is no number"),
-        (_with("2026-11-20T23:00:00Z", ("series", 0, "points", 0, 0)), "not in the order of time"),
+        (_with("2026-11-20T23:00:00Z", ("series", 0, "points", 0, 0)), "not in chronological order"),
         (_with([[1, 2, 3]], ("series", 0, "points")), ""),
         (_with(None, ("series",)), ""),
     ],
 )
-def test_refuses_what_is_no_recording(
+def test_refuses_an_invalid_recording(
     tmp_path: Path, change: Callable[[dict[str, Any]], None], said: str
 ) -> None:
     path = tmp_path / "recording.json"

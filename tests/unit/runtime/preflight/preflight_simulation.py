@@ -1,4 +1,4 @@
-"""An account on the local AWS in which every check of preflight has something to look at, and passes."""
+"""An account on the local AWS on which every check of preflight applies and passes."""
 
 import json
 from dataclasses import dataclass, field, replace
@@ -13,12 +13,12 @@ from botocore.config import Config
 from moto.ec2.models import ec2_backends
 from moto.iam.models import iam_backends
 from moto.kms.models import kms_backends
-from tests.unit.runtime.purchasing.examples import block_order
-from tests.unit.runtime.purchasing.tables import TABLE, create_table
+from tests.unit.runtime.purchasing.example_orders import block_order
+from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 
 from ultracluster_catalog.neuron.neuron import ECS_NEURON_AMI_PARAMETER
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_cli.preflight.requirements import rollout_needs
+from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
@@ -27,12 +27,10 @@ from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.fsx.state import fsx_of
 from ultracluster_local.services.handlers import Request
 from ultracluster_local.services.service_quotas import set_quota
-from ultracluster_runtime.preflight.reads import Reads
-from ultracluster_runtime.preflight.requirements import ClusterNeeds, RolloutNeeds
-from ultracluster_runtime.purchasing.ledger_items import order_key, record_item
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import ClusterRequirements, RolloutRequirements
+from ultracluster_runtime.purchasing.ledger import order_key, record_item
+from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
 from ultracluster_stacks.config import load_rollout
 
 REGION, ZONE = "us-east-2", "use2-az3"
@@ -93,7 +91,7 @@ class World:
     """
 
     local: LocalAws
-    needs: RolloutNeeds
+    requirements: RolloutRequirements
     ids: dict[str, str]
     key: tuple[str, str]
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -115,9 +113,9 @@ class World:
 
         self.client = client
 
-    def reads(self, **changes: Any) -> Reads:
+    def reader(self, **changes: Any) -> AwsReader:
         """Questions to this account, with none answered yet."""
-        return Reads(self.client, **{"now": self.now, "seconds": 60.0, **changes})
+        return AwsReader(self.client, **{"now": self.now, "seconds": 60.0, **changes})
 
 
 @dataclass
@@ -126,7 +124,7 @@ class Account:
 
     world: World
     patch: pytest.MonkeyPatch
-    needs: RolloutNeeds
+    requirements: RolloutRequirements
     now_ahead: timedelta = timedelta(0)
     stacks: list[str] = field(default_factory=list)
     instances: list[str] = field(default_factory=list)
@@ -135,11 +133,13 @@ class Account:
 
     def change(self, name: str, /, **changes: Any) -> None:
         """Change what a cluster needs."""
-        clusters = tuple(replace(one, **changes) if one.name == name else one for one in self.needs.clusters)
-        self.needs = replace(self.needs, clusters=clusters)
+        clusters = tuple(
+            replace(one, **changes) if one.name == name else one for one in self.requirements.clusters
+        )
+        self.requirements = replace(self.requirements, clusters=clusters)
 
-    def cluster(self, name: str) -> ClusterNeeds:
-        return next(one for one in self.needs.clusters if one.name == name)
+    def cluster(self, name: str) -> ClusterRequirements:
+        return next(one for one in self.requirements.clusters if one.name == name)
 
     def change_part(self, name: str, part: str, /, **changes: Any) -> None:
         """Change one thing, or the first of several, that a cluster needs."""
@@ -202,7 +202,7 @@ class Account:
         self.stacks.append(name)
 
     def deploy_all(self) -> None:
-        for cluster in self.needs.clusters:
+        for cluster in self.requirements.clusters:
             self.local_stack(cluster.stacks[0])
 
     def run_instance(self, instance_type: str, **tags: str) -> None:
@@ -265,7 +265,7 @@ def build(local: LocalAws, directory: Path) -> World:
     clusters = loaded.config.clusters()
     return World(
         local=local,
-        needs=rollout_needs(clusters, qualifier="hnb659fds", ledger=(TABLE, REGION)),
+        requirements=rollout_requirements(clusters, qualifier="hnb659fds", ledger=(TABLE, REGION)),
         ids=ids,
         key=key,
     )

@@ -1,16 +1,14 @@
-"""What EC2 shows and the ledger holds of an order that was sent, to change one field at a time."""
+"""Objects in EC2 and the ledger after an order was sent, to vary one field at a time."""
 
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from tests.unit.runtime.purchasing.examples import block_order
-from tests.unit.runtime.purchasing.simulator import OWNED, OWNED_END, START
+from tests.unit.runtime.purchasing.example_orders import block_order
+from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, START
 
 from ultracluster_runtime.purchasing.ec2_objects import Block, Extension, Reservation
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import Order
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
 
 BEGIN, END = START + timedelta(days=10), START + timedelta(days=24)
 

@@ -1,4 +1,4 @@
-"""A fake EC2 (and STS) on a loopback port that counts purchase requests and fails them as told. It is not AWS."""
+"""Fake EC2 and STS server on a loopback port that counts purchase requests and fails them on demand. It is not AWS."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What can go wrong with each call of the purchase protocol, as the exceptions that boto3 raises."""
+"""Faults of each call of the purchase protocol, as the exceptions that boto3 raises."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from ultracluster_runtime.purchasing import effects
 
 READS = (
     effects.ReadRecord,
-    effects.Identify,
+    effects.GetCallerAccount,
     effects.DescribeOfferings,
     effects.DescribeReservations,
     effects.DescribeBlocks,

@@ -1,4 +1,4 @@
-"""What must hold in the simulated world: the invariants I1 to I8 of the purchase protocol."""
+"""Invariants I1 to I8 of the purchase protocol."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -10,38 +10,43 @@ from ultracluster_runtime.purchasing.ec2_objects import (
     PurchaseExtension,
     Request,
 )
-from ultracluster_runtime.purchasing.order_states import HOLDS_LOCK, OrderState
-from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import (
+    HOLDS_LOCK,
+    BlockOrder,
+    ExtensionOrder,
+    OnDemandOrder,
+    OrderState,
+    Record,
+)
 
 if TYPE_CHECKING:
-    from tests.unit.runtime.purchasing.simulator import Process, World
+    from tests.unit.runtime.purchasing.simulation import Process, Simulation
 
 
 class Violation(AssertionError):  # noqa: N818 - it is the name of the thing in the protocol's specification
     """An invariant does not hold."""
 
 
-def check_send(world: "World", request: Request, process: "Process") -> None:
+def check_send(simulation: "Simulation", request: Request, process: "Process") -> None:
     """I6 and I7, at the moment at which the request leaves."""
-    record = world.records.get(process.name)
+    record = simulation.records.get(process.name)
     if record is None or record.state is not OrderState.SENDING or record.sent_at is None:
         raise Violation(f"I6: sent while the ledger does not say SENDING: {record}")
-    if world.now - record.sent_at > timedelta(minutes=2):
+    if simulation.now - record.sent_at > timedelta(minutes=2):
         raise Violation("I6: sent long after SENDING was written, when others may have given it up")
-    if world.now >= record.order.expires_at + timedelta(seconds=2):
+    if simulation.now >= record.order.expires_at + timedelta(seconds=2):
         raise Violation("I6: sent after the approval expired")
     if process.unread is not None:
         raise Violation(f"I7: sent although {process.unread} was not answered")
     if not process.dry_run_passed:
         raise Violation("I6: sent without a dry run that passed")
-    _check_terms(world, record, request)
+    _check_terms(simulation, record, request)
 
 
-def _check_terms(world: "World", record: Record, request: Request) -> None:
+def _check_terms(simulation: "Simulation", record: Record, request: Request) -> None:
     order = record.order
     if isinstance(order, BlockOrder):
-        _check_block(world, order, request)
+        _check_block(simulation, order, request)
     elif isinstance(order, ExtensionOrder):
         if not isinstance(request, PurchaseExtension) or request.offering_id != "cbe-9000":
             raise Violation("I6: an extension that breaks the terms")
@@ -49,10 +54,10 @@ def _check_terms(world: "World", record: Record, request: Request) -> None:
         raise Violation("I6: not a reservation")
 
 
-def _check_block(world: "World", order: BlockOrder, request: Request) -> None:
+def _check_block(simulation: "Simulation", order: BlockOrder, request: Request) -> None:
     if not isinstance(request, PurchaseBlock) or request.order_name != order.name:
         raise Violation("I6: a purchase without the order's tag")
-    offer = next(item for item in world.offerings if item.offering_id == request.offering_id)
+    offer = next(item for item in simulation.offerings if item.offering_id == request.offering_id)
     size = offer.ultraserver_count if order.ultraserver_type else offer.instance_count
     kept = (
         offer.fee <= order.max_fee,
@@ -67,54 +72,54 @@ def _check_block(world: "World", order: BlockOrder, request: Request) -> None:
         raise Violation(f"I6: {offer.offering_id} breaks the terms: {kept}")
 
 
-def check(world: "World") -> None:
+def check(simulation: "Simulation") -> None:
     """What must hold at any time."""
-    _check_purchases(world)
-    _check_money(world)
-    _check_locks(world)
+    _check_purchases(simulation)
+    _check_money(simulation)
+    _check_locks(simulation)
 
 
-def _check_purchases(world: "World") -> None:
-    for name, sends in world.sends.items():
+def _check_purchases(simulation: "Simulation") -> None:
+    for name, sends in simulation.sends.items():
         if sends > 1:
             raise Violation(f"I1: {sends} purchase requests for order {name}")
-    for name in world.records:
-        if len(world.bought_for(name)) > 1:
-            raise Violation(f"I2: {len(world.bought_for(name))} purchases for order {name}")
-    if len([item for item in world.bought if isinstance(item.request, PurchaseExtension)]) > 1:
+    for name in simulation.records:
+        if len(simulation.bought_for(name)) > 1:
+            raise Violation(f"I2: {len(simulation.bought_for(name))} purchases for order {name}")
+    if len([item for item in simulation.bought if isinstance(item.request, PurchaseExtension)]) > 1:
         raise Violation("I2: several extensions of one block")
 
 
-def _check_money(world: "World") -> None:
-    for name, record in world.records.items():
-        if sum(item.fee for item in world.bought_for(name)) > record.order.max_fee:
+def _check_money(simulation: "Simulation") -> None:
+    for name, record in simulation.records.items():
+        if sum(item.fee for item in simulation.bought_for(name)) > record.order.max_fee:
             raise Violation("I3: above the cap of the order")
-    held = sum((record.held_fee for record in world.records.values()), Decimal(0))
-    if sum(world.months.values(), Decimal(0)) != held:
-        raise Violation(f"I3: the months hold {world.months}, the orders {held}")
-    caps = [record.order.month_cap for record in world.records.values()]
-    if caps and sum((item.fee for item in world.bought if item.pays), Decimal(0)) > max(caps):
+    held = sum((record.held_fee for record in simulation.records.values()), Decimal(0))
+    if sum(simulation.months.values(), Decimal(0)) != held:
+        raise Violation(f"I3: the months hold {simulation.months}, the orders {held}")
+    caps = [record.order.month_cap for record in simulation.records.values()]
+    if caps and sum((item.fee for item in simulation.bought if item.pays), Decimal(0)) > max(caps):
         raise Violation("I3: above the cap of the month")
 
 
-def _check_locks(world: "World") -> None:
-    owners = {record.order.lock: name for name, record in world.records.items() if record.holds_lock}
-    if owners != world.locks:
-        raise Violation(f"locks {world.locks} are not those of the orders {owners}")
-    for record in world.records.values():
+def _check_locks(simulation: "Simulation") -> None:
+    owners = {record.order.lock: name for name, record in simulation.records.items() if record.holds_lock}
+    if owners != simulation.locks:
+        raise Violation(f"locks {simulation.locks} are not those of the orders {owners}")
+    for record in simulation.records.values():
         if record.holds_lock and record.state not in HOLDS_LOCK:
             raise Violation(f"{record.state} holds a lock")
 
 
-def check_settled(world: "World") -> None:
+def check_settled(simulation: "Simulation") -> None:
     """I4: after one reconciliation past all lag and payment, the ledger lists exactly what was bought."""
-    check(world)
-    for name, record in world.records.items():
-        ids = {reservation_id for item in world.bought_for(name) for reservation_id in item.ids}
-        blocks = {block_id for item in world.bought_for(name) for block_id in item.block_ids}
+    check(simulation)
+    for name, record in simulation.records.items():
+        ids = {reservation_id for item in simulation.bought_for(name) for reservation_id in item.ids}
+        blocks = {block_id for item in simulation.bought_for(name) for block_id in item.block_ids}
         if (set(record.reservation_ids), set(record.block_ids)) != (ids, blocks):
             raise Violation(f"I4: {name} lists {record.reservation_ids}, bought is {sorted(ids)}")
-        fails = world.payment_fails and not isinstance(record.order, OnDemandOrder)
+        fails = simulation.payment_fails and not isinstance(record.order, OnDemandOrder)
         expected = OrderState.FAILED if fails else OrderState.PAID
         if ids and record.state is not expected:
             raise Violation(f"I4: {name} is {record.state} and should be {expected}")

@@ -1,4 +1,4 @@
-"""Plausible mistakes in the purchase protocol, each as a change of its source. The sweeps must find every one."""
+"""Plausible bugs in the purchase protocol, each as a change of its source. Fault exploration must detect every one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
 
-__all__ = ["BUGS", "Bug", "made"]
+__all__ = ["BUGS", "Bug", "with_bug"]
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,14 @@ BUGS = (
     Bug(
         "takes-a-normal-answer-for-a-dry-run",
         "purchase",
-        "    if isinstance(reply, AnsweredNormally):\n",
-        "    if isinstance(reply, AnsweredNormally):\n        return\n    if isinstance(reply, AnsweredNormally):\n",
+        "    if isinstance(reply, DryRunExecuted):\n",
+        "    if isinstance(reply, DryRunExecuted):\n        return\n    if isinstance(reply, DryRunExecuted):\n",
     ),
     Bug(
         "takes-a-refused-dry-run-for-permission",
         "purchase",
-        "    if not isinstance(reply, Allowed):\n",
-        "    if not isinstance(reply, Allowed):\n        return\n    if not isinstance(reply, Allowed):\n",
+        "    if not isinstance(reply, DryRunPassed):\n",
+        "    if not isinstance(reply, DryRunPassed):\n        return\n    if not isinstance(reply, DryRunPassed):\n",
     ),
     Bug("forgets-to-look-before-buying", "purchase", "if earlier.verdict is not None:", "if False:"),
     Bug("buys-in-any-account", "purchase", "if account != record.order.account:", "if False:"),
@@ -105,23 +105,23 @@ BUGS = (
     Bug(
         "takes-a-time-out-for-a-no",
         "aws_errors",
-        "    return Unclear(_message(error))\n\n\ndef after_dry_run",
-        '    return Refused("Timeout", _message(error))\n\n\ndef after_dry_run',
+        "    return OutcomeUnknown(_message(error))\n\n\ndef classify_dry_run_error",
+        '    return Refused("Timeout", _message(error))\n\n\ndef classify_dry_run_error',
     ),
     Bug(
         "takes-an-empty-page-for-the-end",
-        "listing",
+        "pagination",
         "        if not token:",
         "        if not token or not page.items:",
     ),
     Bug(
         "takes-a-failed-read-for-nothing",
-        "listing",
-        "    if isinstance(reply, Unanswered):\n",
-        "    if isinstance(reply, Unanswered) and not isinstance(effect, ReadRecord):\n        return Page(items=())\n"
-        "    if isinstance(reply, Unanswered):\n",
+        "pagination",
+        "    if isinstance(reply, ReadFailed):\n",
+        "    if isinstance(reply, ReadFailed) and not isinstance(effect, ReadRecord):\n        return Page(items=())\n"
+        "    if isinstance(reply, ReadFailed):\n",
     ),
-    Bug("accepts-edited-terms", "listing", "if order_token(record.order) != record.token:", "if False:"),
+    Bug("accepts-edited-terms", "pagination", "if order_token(record.order) != record.token:", "if False:"),
     Bug(
         "overlooks-a-pending-payment",
         "evidence",
@@ -161,7 +161,7 @@ BUGS = (
     Bug(
         "extends-whatever-the-end",
         "quotes",
-        "    if found.end != order.expected_end or",
+        "    if reservation.end != order.expected_end or",
         "    if",
         also=(("quotes", "        if offer.start != order.expected_end:\n", "        if False:\n"),),
     ),
@@ -170,12 +170,12 @@ BUGS = (
 
 
 @contextmanager
-def made(bug: Bug) -> Iterator[None]:
+def with_bug(bug: Bug) -> Iterator[None]:
     """The protocol with a bug in it: the functions that everybody has imported run the code of the changed source."""
     kept = []
     try:
         for name in dict.fromkeys(module for module, _, _ in bug.changes):
-            module = import_module(f"ultracluster_runtime.{name}")
+            module = import_module(f"ultracluster_runtime.purchasing.{name}")
             for function, changed in _changed(module, bug):
                 kept.append((function, function.__code__))
                 function.__code__ = changed.__code__

@@ -1,71 +1,448 @@
-"""Simulated worlds to start from, and what every test does in them."""
+"""Simulation of EC2, the ledger table and a clock, in which every call can fail.
 
-from collections.abc import Callable
+It replaces boto3 and AWS; it is not AWS. Faults are raised as the exceptions that boto3 raises and go through the
+product's own reading of them (`ultracluster_runtime.purchasing.aws_errors`), so that a wrong reading shows here.
+"""
+
+from collections.abc import Callable, Generator, Hashable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from tests.unit.runtime.purchasing.examples import (
-    block_order,
-    extension_order,
-    offerings_with_traps,
-    on_demand_order,
-    ultraserver_offering,
-)
-from tests.unit.runtime.purchasing.invariants import Violation
-from tests.unit.runtime.purchasing.simulator import CLEAR, Process, World
+from tests.unit.runtime.purchasing.faults import EXCEPTIONS, READS, client_error, faults_of
+from tests.unit.runtime.purchasing.invariants import check_send
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.orders import Order
-from ultracluster_runtime.purchasing.purchase import buy
-from ultracluster_runtime.purchasing.reconcile import reconcile
+from ultracluster_runtime.purchasing import aws_errors, effects
+from ultracluster_runtime.purchasing.ec2_objects import (
+    Block,
+    CreateReservation,
+    Extension,
+    ExtensionOffering,
+    PurchaseBlock,
+    PurchaseExtension,
+    Request,
+    Reservation,
+)
+from ultracluster_runtime.purchasing.offerings import Offering
+from ultracluster_runtime.purchasing.orders import Order, OrderState, Record, order_token
+
+START = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
+REGION = "us-east-2"
+ACCOUNT = "123456789012"
+OWNED = "cr-0000000000000000f"
+OWNED_END = START + timedelta(days=10)
+LAG = timedelta(minutes=90)
+PAYMENT = timedelta(hours=1)
+_A_CALL = timedelta(seconds=1)
+CLEAR = timedelta(hours=3)  # longer than any lag, delay and payment
 
 
-def world_of(orders: list[Order], **settings: Any) -> World:
-    world = World(**{"offerings": offerings_with_traps(), **settings})
-    for order in orders:
-        world.approve(order)
-    return world
+class ProcessDiedError(Exception):
+    """The process that runs the protocol is gone."""
 
 
-_ULTRASERVERS = block_order(instance_type=None, ultraserver_type="u-trn2x64", count=2)
+@dataclass(frozen=True)
+class Bought:
+    """One purchase that EC2 executed."""
 
-SCENARIOS: dict[str, Callable[[], World]] = {
-    "block": lambda: world_of([block_order()]),
-    "segmented": lambda: world_of([block_order()], segments=3),
-    "payment-fails": lambda: world_of([block_order()], payment_fails=True),
-    "extension": lambda: world_of([extension_order()]),
-    "on-demand": lambda: world_of([on_demand_order()]),
-    "ultraserver": lambda: world_of([_ULTRASERVERS], segments=2, offerings=(ultraserver_offering(),)),
-}
-
-
-def start(world: World, name: str, nonce: str) -> Process:
-    """A process that buys."""
-    return Process(world, name, buy(name, nonce=nonce))
-
-
-def reconcile_all(world: World) -> None:
-    """Reconcile every order, after all lag and without faults."""
-    world.pass_time(CLEAR)
-    world.faults, world.choose_fault = {}, None
-    for name in world.records:
-        result = Process(world, name, reconcile(name)).run()
-        if isinstance(result, FindingsError):
-            raise Violation(f"reconcile refused: {result}")
+    order_name: str
+    request: Request
+    at: datetime
+    visible_at: datetime
+    fee: Decimal
+    ids: tuple[str, ...]
+    block_ids: tuple[str, ...]
+    end: datetime
+    start: datetime
+    pays: bool
 
 
-def two_orders_of_one_cluster() -> World:
-    """Two orders that must not be under way together."""
-    return world_of(
-        [block_order(month_cap=Decimal(500000)), block_order(name="january", month_cap=Decimal(500000))]
-    )
+@dataclass
+class Simulation:
+    """EC2, the ledger and the time.
+
+    Attributes:
+        faults: Which fault strikes which call, by the number of the call.
+        choose_fault: Chooses a fault for an effect instead.
+        late: What is under way: when it arrives, the method that it calls then, and with what.
+    """
+
+    faults: dict[int, str] = field(default_factory=dict)
+    now: datetime = START
+    records: dict[str, Record] = field(default_factory=dict)
+    locks: dict[str, str] = field(default_factory=dict)
+    months: dict[str, Decimal] = field(default_factory=dict)
+    offerings: tuple[Offering, ...] = ()
+    extension_end: datetime = OWNED_END
+    bought: list[Bought] = field(default_factory=list)
+    sends: dict[str, int] = field(default_factory=dict)
+    late: list[tuple[datetime, Callable[..., Any], tuple[Any, ...]]] = field(default_factory=list)
+    calls: list[Any] = field(default_factory=list)
+    payment_fails: bool = False
+    segments: int = 1
+    clock_ahead: timedelta = timedelta(0)
+    choose_fault: Callable[[Any], str] | None = None
+    confirmed: bool = True
+
+    # States
+
+    def copy(self) -> "Simulation":
+        """The same state in a world of its own, where no call was made yet and nothing is planned to fail."""
+        return replace(
+            self,
+            faults={},
+            records=self.records.copy(),
+            locks=self.locks.copy(),
+            months=self.months.copy(),
+            bought=self.bought.copy(),
+            sends=self.sends.copy(),
+            late=self.late.copy(),
+            calls=[],
+        )
+
+    @property
+    def state(self) -> Hashable:
+        """All that can make a difference to what happens from here on, when no process runs."""
+        return (
+            self.now,
+            self.extension_end,
+            *map(tuple, (self.bought, self.late)),
+            *(frozenset(kept.items()) for kept in (self.records, self.locks, self.months, self.sends)),
+        )
+
+    # Time
+
+    def pass_time(self, duration: timedelta) -> None:
+        """Let time pass; what was under way arrives on its way."""
+        until = self.now + duration
+        if self.late:
+            for arrival in sorted(self.late, key=lambda item: item[0]):
+                due, act, arguments = arrival
+                if due <= until:
+                    self.now = max(self.now, due)
+                    self.late.remove(arrival)
+                    act(self, *arguments)
+        self.now = max(self.now, until)
+
+    # Calls
+
+    def perform(self, effect: Any, process: "Process") -> Any:
+        """Perform an effect, or fail it as planned."""
+        if isinstance(effect, effects.Now):
+            return self.now + self.clock_ahead
+        if isinstance(effect, effects.Sleep):
+            self.pass_time(timedelta(seconds=effect.seconds))
+            return None
+        if isinstance(effect, effects.Confirm):
+            return self.confirmed
+        self.pass_time(_A_CALL)
+        fault = self.faults.get(len(self.calls), "")
+        if self.choose_fault:
+            fault = self.choose_fault(effect)
+        self.calls.append(effect)
+        if fault and fault not in faults_of(effect):
+            fault = ""
+        if fault == "die-before":
+            raise ProcessDiedError
+        if isinstance(effect, effects.Send):
+            if self.now + self.clock_ahead > effect.not_after:
+                return effects.Refused("TooLate", "not sent")
+            name = process.name
+            check_send(self, effect.request, process)
+            self.sends[name] = self.sends.get(name, 0) + 1
+        reply = self._reply(effect, fault, process.name)
+        if fault == "die-after":
+            raise ProcessDiedError
+        return reply
+
+    def _reply(self, effect: Any, fault: str, name: str) -> Any:
+        if isinstance(effect, effects.Send):
+            return self._send(effect.request, fault, name)
+        if isinstance(effect, effects.DryRun):
+            return self._dry_run(fault)
+        if isinstance(effect, effects.Advance):
+            return self._advance(effect, fault)
+        if fault in EXCEPTIONS:
+            return aws_errors.classify_read_error(EXCEPTIONS[fault]())
+        return self._read(effect, fault)
+
+    def _dry_run(self, fault: str) -> Any:
+        if fault == "answers-normally":
+            return effects.DryRunExecuted()
+        if fault in EXCEPTIONS:
+            return aws_errors.classify_dry_run_error(EXCEPTIONS[fault]())
+        dry = client_error("DryRunOperation", 412)
+        dry.response["ResponseMetadata"]["HTTPHeaders"] = {
+            "date": self.now.strftime("%a, %d %b %Y %H:%M:%S GMT")
+        }
+        return aws_errors.classify_dry_run_error(dry)
+
+    # The ledger
+
+    def approve(self, order: Order) -> None:
+        """Approve an order, as the ledger does."""
+        if order.name not in self.records:
+            self.records[order.name] = Record(
+                order=order, token=order_token(order), state=OrderState.APPROVED, changed_at=self.now
+            )
+
+    def _advance(self, effect: effects.Advance, fault: str) -> Any:
+        transaction = (effect.before, effect.after)
+        if fault == "late-after":
+            self.late.append((self.now + timedelta(minutes=10), Simulation.advance, transaction))
+        elif fault in {"lost-reply-after", "500-after", "parse-error-after"}:
+            self.advance(*transaction)
+        if fault in EXCEPTIONS:
+            return aws_errors.classify_transaction_error(EXCEPTIONS[fault](), ("state",))
+        if fault == "duplicate":  # delivered twice, and the second answer arrives
+            self.advance(*transaction)
+        return self.advance(*transaction)
+
+    def advance(self, before: Record, after: Record) -> Any:
+        """The transaction of `ultracluster_runtime.purchasing.ledger`; a test holds the two against each other."""
+        name = after.order.name
+        held = self.records.get(name)
+        reasons = set()
+        if held is None or (held.version, held.state, held.nonce) != (
+            before.version,
+            before.state,
+            before.nonce,
+        ):
+            reasons.add("state")
+        lock, month = after.order.lock, after.month or ""
+        fee = after.held_fee - before.held_fee
+        if after.state is OrderState.SENDING:
+            if lock in self.locks:
+                reasons.add("lock")
+            if self.months.get(month, Decimal(0)) + fee > after.order.month_cap:
+                reasons.add("month")
+        if reasons:
+            return effects.ConditionFailed(frozenset(reasons))
+        self.records[name] = after
+        if fee:
+            self.months[month] = self.months.get(month, Decimal(0)) + fee
+        if after.holds_lock and not before.holds_lock:
+            self.locks[lock] = name
+        elif before.holds_lock and not after.holds_lock:
+            del self.locks[lock]
+        return effects.Committed()
+
+    # EC2
+
+    def _send(self, request: Request, fault: str, name: str) -> Any:
+        if fault == "late-after":
+            arrives = self.now + timedelta(minutes=10)
+            self.late.append((arrives, Simulation.execute, (request, timedelta(0), name)))
+            return aws_errors.classify_send_error(EXCEPTIONS[fault]())
+        if fault.endswith("-after") and fault != "die-after":
+            self.execute(request, timedelta(0), name)
+        if fault in EXCEPTIONS:
+            return aws_errors.classify_send_error(EXCEPTIONS[fault]())
+        lag = LAG if fault in {"lag", "die-after"} else timedelta(seconds=2)
+        answer = self.execute(request, lag, name)
+        if not isinstance(answer, effects.Bought) or fault != "double-ids":
+            return answer
+        return replace(answer, reservation_ids=answer.reservation_ids * 2)
+
+    def execute(self, request: Request, lag: timedelta, name: str) -> Any:
+        """Do what EC2 does with a request that arrived."""
+        if isinstance(request, PurchaseBlock):
+            offer = next(item for item in self.offerings if item.offering_id == request.offering_id)
+            fee, start, end = offer.fee, offer.start, offer.end
+        elif isinstance(request, PurchaseExtension):
+            fee, start, end = Decimal(9000), self.extension_end, self.extension_end + timedelta(days=1)
+            self.extension_end = end
+        else:
+            for earlier in self.bought:
+                if isinstance(earlier.request, CreateReservation) and (
+                    earlier.request.client_token == request.client_token
+                ):
+                    return effects.Bought(reservation_ids=earlier.ids)
+            fee, start, end = Decimal(0), self.now, request.end
+        number = len(self.bought)
+        ids = tuple(f"cr-{number:08x}{part:09x}" for part in range(self.segments))
+        blocks: tuple[str, ...] = ()
+        if isinstance(request, PurchaseExtension):
+            ids = (request.reservation_id,)
+        elif isinstance(request, PurchaseBlock) and request.ultraserver:
+            blocks = (f"cb-{number:08x}",)
+        self.bought.append(
+            Bought(
+                order_name=name,
+                request=request,
+                at=self.now,
+                visible_at=self.now + lag,
+                fee=fee,
+                ids=ids,
+                block_ids=blocks,
+                start=start,
+                end=end,
+                pays=not self.payment_fails,
+            )
+        )
+        return effects.Bought(reservation_ids=ids, block_ids=blocks)
+
+    def _state(self, item: Bought, *, pending: str, good: str, bad: str) -> str:
+        if self.now < item.at + PAYMENT:
+            return pending
+        return good if item.pays else bad
+
+    def _reservations(self, *, stale: bool) -> list[Reservation]:
+        def shown(item: Bought, reservation_id: str) -> Reservation:
+            request = item.request
+            if isinstance(request, CreateReservation):
+                state, kind = "active", "default"
+            else:
+                state, kind = (
+                    self._state(item, pending="payment-pending", good="scheduled", bad="payment-failed"),
+                    "capacity-block",
+                )
+            return Reservation(
+                reservation_id=reservation_id,
+                state=state,
+                reservation_type=kind,
+                instance_type="trn2.48xlarge",
+                instance_count=16,
+                zone_id="use2-az3",
+                start=item.start,
+                end=item.end,
+                created=item.at,
+                order_name=getattr(request, "order_name", None),
+            )
+
+        return [
+            Reservation(
+                reservation_id=OWNED,
+                state="active",
+                reservation_type="capacity-block",
+                instance_type="trn2.48xlarge",
+                instance_count=16,
+                zone_id="use2-az3",
+                start=START - timedelta(days=4),
+                end=self.extension_end,
+                created=START - timedelta(days=30),
+                order_name="an-old-order",
+            ),
+            *(
+                shown(item, reservation_id)
+                for item in self.bought
+                if not isinstance(item.request, PurchaseExtension) and self._visible(item, stale=stale)
+                for reservation_id in item.ids
+            ),
+        ]
+
+    def _visible(self, item: Bought, *, stale: bool) -> bool:
+        return item.visible_at + (LAG if stale else timedelta(0)) <= self.now
+
+    def _read(self, effect: Any, fault: str) -> Any:
+        if isinstance(effect, effects.ReadRecord):
+            return self.records.get(effect.name)
+        if isinstance(effect, effects.GetCallerAccount):
+            return ACCOUNT
+        if fault == "empty-page":
+            return effects.Page(items=(), next_token="more")
+        items = self._listing(effect, stale=fault == "stale")
+        if fault == "duplicate-items":
+            items = [*items, *items]
+        return effects.Page(items=tuple(items))
+
+    def _listing(self, effect: Any, *, stale: bool) -> list[Any]:
+        if isinstance(effect, effects.DescribeReservations):
+            return self._reservations(stale=stale)
+        if isinstance(effect, effects.DescribeOfferings):
+            return list(self.offerings)
+        if isinstance(effect, effects.DescribeExtensionOfferings):
+            end = self.extension_end
+            return [
+                ExtensionOffering(
+                    offering_id=f"cbe-{fee}",
+                    reservation_id=effect.reservation_id,
+                    start=end,
+                    end=end + timedelta(days=1),
+                    hours=24,
+                    fee=Decimal(fee),
+                    currency="USD",
+                )
+                for fee in (9000, 99000)
+            ]
+        visible = [item for item in self.bought if self._visible(item, stale=stale)]
+        if isinstance(effect, effects.DescribeBlocks):
+            return [
+                Block(
+                    block_id=block_id,
+                    state=self._state(
+                        item, pending="payment-pending", good="scheduled", bad="payment-failed"
+                    ),
+                    reservation_ids=item.ids,
+                    order_name=item.request.order_name if isinstance(item.request, PurchaseBlock) else None,
+                )
+                for item in visible
+                for block_id in item.block_ids
+            ]
+        return [
+            Extension(
+                offering_id=item.request.offering_id,
+                reservation_id=item.request.reservation_id,
+                status=self._state(
+                    item, pending="payment-pending", good="payment-succeeded", bad="payment-failed"
+                ),
+                purchased_at=item.at,
+                start=item.start,
+            )
+            for item in visible
+            if isinstance(item.request, PurchaseExtension)
+        ]
+
+    def bought_for(self, name: str) -> list[Bought]:
+        """The purchases that were executed for an order."""
+        return [item for item in self.bought if item.order_name == name]
 
 
-def two_orders_over_the_month() -> World:
-    """Two orders of two clusters whose sum is above the cap of the month."""
-    return world_of([block_order(), block_order(name="january", cluster="oregon")])
+class Process:
+    """One process that runs a protocol, one effect at a time."""
 
+    def __init__(self, simulation: Simulation, name: str, steps: Generator[Any, Any, Any]) -> None:
+        self.simulation, self.name, self.steps = simulation, name, steps
+        self.done = False
+        self.result: Any = None
+        self.unread: Any = None
+        self.dry_run_passed = False
+        self._reply: Any = None
 
-def two_extensions_of_one_block() -> World:
-    """Two orders that would extend the same block."""
-    return world_of([extension_order(), extension_order(name="longer-too")])
+    def step(self) -> bool:
+        """Perform one effect.
+
+        Returns:
+            Whether the process goes on.
+        """
+        try:
+            effect = self.steps.send(self._reply)
+        except StopIteration as stop:
+            self.done, self.result = True, stop.value
+            return False
+        except FindingsError as error:
+            self.done, self.result = True, error
+            return False
+        try:
+            self._reply = self.simulation.perform(effect, self)
+        except ProcessDiedError:
+            self.done = True
+            self.steps.close()
+            return False
+        if isinstance(effect, READS):
+            self.unread = effect if isinstance(self._reply, effects.ReadFailed) else None
+        if isinstance(effect, effects.DryRun):
+            self.dry_run_passed = isinstance(self._reply, effects.DryRunPassed)
+        return True
+
+    def run(self) -> Any:
+        """Run to the end.
+
+        Returns:
+            The result, the `FindingsError` that ended it, or None if it died.
+        """
+        while self.step():
+            pass
+        return self.result

@@ -1,4 +1,4 @@
-"""Lives that no single fault leads to; each must end without a (second) purchase."""
+"""Scenarios that no single fault leads to; each must end without a (second) purchase."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,33 +6,33 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from tests.unit.runtime.purchasing.examples import block_order, extension_order
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order
 from tests.unit.runtime.purchasing.faults import LISTINGS
 from tests.unit.runtime.purchasing.invariants import Violation, check, check_settled
-from tests.unit.runtime.purchasing.simulation import SCENARIOS, reconcile_all, start, world_of
-from tests.unit.runtime.purchasing.simulator import CLEAR, OWNED_END, START, Process, World
+from tests.unit.runtime.purchasing.scenarios import SCENARIOS, reconcile_all, simulate, start
+from tests.unit.runtime.purchasing.simulation import CLEAR, OWNED_END, START, Process, Simulation
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import Send
 from ultracluster_runtime.purchasing.operator_actions import close
-from ultracluster_runtime.purchasing.order_states import OrderState
+from ultracluster_runtime.purchasing.orders import OrderState
 from ultracluster_runtime.purchasing.reconcile import reconcile
 
 
-def _nothing_may_be_sent(world: World, why: str) -> None:
-    for name in sorted(world.records):
-        start(world, name, "nonce").run()
-    if world.sends:
+def _nothing_may_be_sent(simulation: Simulation, why: str) -> None:
+    for name in sorted(simulation.records):
+        start(simulation, name, "nonce").run()
+    if simulation.sends:
         raise Violation(f"I6: sent although {why}")
-    reconcile_all(world)
-    check_settled(world)
+    reconcile_all(simulation)
+    check_settled(simulation)
 
 
 def _first_pages_empty(effect: Any) -> str:
     return "empty-page" if isinstance(effect, LISTINGS) and effect.page is None else ""
 
 
-def special_lives() -> None:
+def run_special_scenarios() -> None:
     """Lives that no single fault leads to: each must end without a (second) purchase, also when pages are empty."""
     _lives_that_must_not_buy()
     for choose_fault in (None, _first_pages_empty):
@@ -46,18 +46,18 @@ def special_lives() -> None:
 
 
 def _lives_that_must_not_buy() -> None:
-    expired = world_of([block_order(expires_at=START + timedelta(seconds=1))])
+    expired = simulate([block_order(expires_at=START + timedelta(seconds=1))])
     _nothing_may_be_sent(expired, "the approval expired")
     for ahead in (timedelta(minutes=6), timedelta(minutes=-6)):
-        _nothing_may_be_sent(world_of([block_order()], clock_ahead=ahead), f"the clock is {ahead} off")
-    _nothing_may_be_sent(world_of([block_order()], confirmed=False), "nobody confirmed")
-    _nothing_may_be_sent(world_of([block_order(account="999999999999")]), "the account is another one")
-    _nothing_may_be_sent(world_of([block_order(max_fee=Decimal(99))]), "every offer is above the cap")
+        _nothing_may_be_sent(simulate([block_order()], clock_ahead=ahead), f"the clock is {ahead} off")
+    _nothing_may_be_sent(simulate([block_order()], confirmed=False), "nobody confirmed")
+    _nothing_may_be_sent(simulate([block_order(account="999999999999")]), "the account is another one")
+    _nothing_may_be_sent(simulate([block_order(max_fee=Decimal(99))]), "every offer is above the cap")
     _nothing_may_be_sent(
-        world_of([extension_order(expected_end=OWNED_END - timedelta(days=1))]),
+        simulate([extension_order(expected_end=OWNED_END - timedelta(days=1))]),
         "the block ends at another time",
     )
-    edited = world_of([block_order()])
+    edited = simulate([block_order()])
     record = edited.records["december"]
     edited.records["december"] = replace(record, order=replace(block_order(), max_fee=Decimal(240000)))
     start(edited, "december", "nonce").run()
@@ -69,7 +69,7 @@ ChooseFault = Callable[[Any], str] | None
 
 
 def _life_with_a_lost_ledger(choose_fault: ChooseFault) -> None:
-    lost = world_of([block_order()])
+    lost = simulate([block_order()])
     start(lost, "december", "nonce").run()
     lost.pass_time(CLEAR)
     lost.choose_fault = choose_fault
@@ -85,7 +85,7 @@ def _life_with_a_lost_ledger(choose_fault: ChooseFault) -> None:
 
 
 def _life_with_a_pending_extension(choose_fault: ChooseFault) -> None:
-    pending = world_of([extension_order(name="first"), extension_order(name="second", cluster="other")])
+    pending = simulate([extension_order(name="first"), extension_order(name="second", cluster="other")])
     start(pending, "first", "nonce").run()
     pending.extension_end = OWNED_END  # as EC2 shows it until the payment has cleared
     pending.records["first"] = replace(pending.records["first"], holds_lock=False)
@@ -97,17 +97,19 @@ def _life_with_a_pending_extension(choose_fault: ChooseFault) -> None:
 
 
 def _life_that_is_closed_too_early(choose_fault: ChooseFault) -> None:
-    world = world_of([block_order()])
-    world.choose_fault = lambda effect: "late-after" if isinstance(effect, Send) else ""
-    start(world, "december", "nonce").run()
-    world.pass_time(timedelta(minutes=5))
-    world.choose_fault = lambda effect: "stale" if isinstance(effect, LISTINGS) else ""
-    world.pass_time(timedelta(minutes=40))
-    Process(world, "december", reconcile("december")).run()
-    if world.records["december"].state is not OrderState.UNKNOWN:
-        raise Violation(f"without a trace for 45 minutes and {world.records['december'].state}")
-    world.pass_time(CLEAR)
-    world.choose_fault = choose_fault
-    Process(world, "december", close("december", evidence="a look at CloudTrail that came too early")).run()
-    reconcile_all(world)
-    check_settled(world)
+    simulation = simulate([block_order()])
+    simulation.choose_fault = lambda effect: "late-after" if isinstance(effect, Send) else ""
+    start(simulation, "december", "nonce").run()
+    simulation.pass_time(timedelta(minutes=5))
+    simulation.choose_fault = lambda effect: "stale" if isinstance(effect, LISTINGS) else ""
+    simulation.pass_time(timedelta(minutes=40))
+    Process(simulation, "december", reconcile("december")).run()
+    if simulation.records["december"].state is not OrderState.UNKNOWN:
+        raise Violation(f"without a trace for 45 minutes and {simulation.records['december'].state}")
+    simulation.pass_time(CLEAR)
+    simulation.choose_fault = choose_fault
+    Process(
+        simulation, "december", close("december", evidence="a look at CloudTrail that came too early")
+    ).run()
+    reconcile_all(simulation)
+    check_settled(simulation)

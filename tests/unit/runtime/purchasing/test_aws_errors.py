@@ -1,4 +1,4 @@
-"""What an exception means: only a listed 4xx answer says that nothing was bought."""
+"""Classification of exceptions: only a listed 4xx error means that nothing was bought."""
 
 from datetime import UTC, datetime
 
@@ -17,26 +17,32 @@ from tests.unit.runtime.purchasing.faults import client_error
 from ultracluster_runtime.purchasing.aws_errors import (
     CAPACITY_BLOCK_LIMIT,
     REFUSED_BEFORE_EXECUTION,
-    after_dry_run,
-    after_read,
-    after_sending,
-    after_transaction,
+    classify_dry_run_error,
+    classify_read_error,
+    classify_send_error,
+    classify_transaction_error,
     server_time,
 )
-from ultracluster_runtime.purchasing.effects import Allowed, ConditionFailed, Refused, Unanswered, Unclear
+from ultracluster_runtime.purchasing.effects import (
+    ConditionFailed,
+    DryRunPassed,
+    OutcomeUnknown,
+    ReadFailed,
+    Refused,
+)
 
 URL = "https://ec2.us-east-2.amazonaws.com"
 
 
 @pytest.mark.parametrize("code", sorted(REFUSED_BEFORE_EXECUTION))
-def test_a_listed_4xx_says_that_nothing_was_bought(code: str) -> None:
-    assert isinstance(after_sending(client_error(code, 400)), Refused)
+def test_listed_4xx_errors_mean_nothing_was_bought(code: str) -> None:
+    assert isinstance(classify_send_error(client_error(code, 400)), Refused)
 
 
 @pytest.mark.parametrize("code", sorted(REFUSED_BEFORE_EXECUTION))
-def test_the_same_code_with_another_status_says_nothing(code: str) -> None:
-    assert isinstance(after_sending(client_error(code, 500)), Unclear)
-    assert isinstance(after_sending(client_error(code, 200)), Unclear)
+def test_same_code_with_another_status_is_unknown(code: str) -> None:
+    assert isinstance(classify_send_error(client_error(code, 500)), OutcomeUnknown)
+    assert isinstance(classify_send_error(client_error(code, 200)), OutcomeUnknown)
 
 
 @pytest.mark.parametrize(
@@ -52,38 +58,38 @@ def test_the_same_code_with_another_status_says_nothing(code: str) -> None:
         EndpointConnectionError(endpoint_url=URL),
         ReadTimeoutError(endpoint_url=URL),
         KeyError("CapacityReservation"),
-        ValueError("the answer names no reservation"),
+        ValueError("the answer contains no reservation"),
         RuntimeError("whatever"),
     ],
     ids=repr,
 )
-def test_everything_else_leaves_the_outcome_open(error: Exception) -> None:
-    assert isinstance(after_sending(error), Unclear)
+def test_all_other_errors_leave_the_outcome_unknown(error: Exception) -> None:
+    assert isinstance(classify_send_error(error), OutcomeUnknown)
 
 
 @pytest.mark.parametrize("error", [NoCredentialsError(), ParamValidationError(report="x")], ids=repr)
-def test_what_never_left_this_process_bought_nothing(error: Exception) -> None:
-    assert isinstance(after_sending(error), Refused)
+def test_requests_that_were_never_sent_bought_nothing(error: Exception) -> None:
+    assert isinstance(classify_send_error(error), Refused)
 
 
-def test_only_dry_run_operation_is_permission() -> None:
-    assert isinstance(after_dry_run(client_error("DryRunOperation", 412)), Allowed)
+def test_only_dry_run_operation_means_permission() -> None:
+    assert isinstance(classify_dry_run_error(client_error("DryRunOperation", 412)), DryRunPassed)
     for error in (
         client_error("UnauthorizedOperation", 403),
         client_error("InternalError", 500),
         ValueError("x"),
     ):
-        assert isinstance(after_dry_run(error), Refused)
+        assert isinstance(classify_dry_run_error(error), Refused)
 
 
-def test_reads_awss_clock_from_the_dry_run() -> None:
+def test_reads_the_clock_of_aws_from_the_dry_run() -> None:
     error = client_error("DryRunOperation", 412)
     error.response["ResponseMetadata"]["HTTPHeaders"] = {"date": "Fri, 20 Nov 2026 09:00:00 GMT"}
-    assert after_dry_run(error) == Allowed(datetime(2026, 11, 20, 9, 0, tzinfo=UTC))
+    assert classify_dry_run_error(error) == DryRunPassed(datetime(2026, 11, 20, 9, 0, tzinfo=UTC))
 
 
 @pytest.mark.parametrize("header", [None, "", "yesterday"])
-def test_knows_no_clock_without_a_date_header(header: str | None) -> None:
+def test_server_time_is_unknown_without_a_date_header(header: str | None) -> None:
     assert server_time({"ResponseMetadata": {"HTTPHeaders": {"date": header}}}) is None
     assert server_time({}) is None
 
@@ -101,13 +107,13 @@ def test_knows_no_clock_without_a_date_header(header: str | None) -> None:
     ],
     ids=repr,
 )
-def test_asks_again_only_where_that_may_help(error: Exception, *, transient: bool) -> None:
-    answer = after_read(error)
-    assert isinstance(answer, Unanswered)
+def test_retries_only_transient_errors(error: Exception, *, transient: bool) -> None:
+    answer = classify_read_error(error)
+    assert isinstance(answer, ReadFailed)
     assert answer.transient is transient
 
 
-def test_a_missing_quota_does_not_pass_by_waiting() -> None:
+def test_missing_quota_is_not_transient() -> None:
     error = ClientError(
         {
             "Error": {
@@ -118,17 +124,17 @@ def test_a_missing_quota_does_not_pass_by_waiting() -> None:
         },
         "DescribeCapacityBlockOfferings",
     )
-    assert not after_read(error).transient
+    assert not classify_read_error(error).transient
 
 
-def test_a_cancelled_transaction_says_which_condition_failed() -> None:
+def test_cancelled_transaction_reports_the_failed_condition() -> None:
     error = client_error("TransactionCanceledException", 400)
     error.response["CancellationReasons"] = [{"Code": "None"}, {"Code": "ConditionalCheckFailed"}]
-    assert after_transaction(error, ("state", "lock")) == ConditionFailed(frozenset({"lock"}))
+    assert classify_transaction_error(error, ("state", "lock")) == ConditionFailed(frozenset({"lock"}))
 
 
 @pytest.mark.parametrize("reason", ["TransactionConflict", "ThrottlingError", "None"])
-def test_a_transaction_cancelled_for_another_reason_is_open(reason: str) -> None:
+def test_transaction_cancelled_for_another_reason_is_unknown(reason: str) -> None:
     error = client_error("TransactionCanceledException", 400)
     error.response["CancellationReasons"] = [{"Code": reason}, {"Code": "None"}]
-    assert isinstance(after_transaction(error, ("state", "lock")), Unclear)
+    assert isinstance(classify_transaction_error(error, ("state", "lock")), OutcomeUnknown)

@@ -1,4 +1,4 @@
-"""Buying, effect by effect: what is sent, what is written, and what a person is told."""
+"""Buying, effect by effect: what is sent, what is recorded, and what the user is told."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -7,33 +7,31 @@ from typing import Any
 
 import pytest
 from tests.unit.runtime.purchasing.ec2_fixtures import reservation
-from tests.unit.runtime.purchasing.examples import block_order, offering
-from tests.unit.runtime.purchasing.scripted import pages, play
-from tests.unit.runtime.purchasing.simulator import START
+from tests.unit.runtime.purchasing.example_orders import block_order, offering
+from tests.unit.runtime.purchasing.protocol_player import pages, play
+from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_runtime.purchasing.effects import (
     Advance,
-    Allowed,
-    AnsweredNormally,
     Bought,
     Committed,
     ConditionFailed,
     Confirm,
     DescribeOfferings,
     DryRun,
+    DryRunExecuted,
+    DryRunPassed,
     Effect,
+    OutcomeUnknown,
     Page,
+    ReadFailed,
     ReadRecord,
     Refused,
     Send,
-    Unanswered,
-    Unclear,
 )
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import order_token
+from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome
-from ultracluster_runtime.purchasing.records import Record
 
 GROUND = "AWS confirmed"
 APPROVED = Record(
@@ -42,18 +40,18 @@ APPROVED = Record(
     state=OrderState.APPROVED,
     changed_at=START,
 )
-LOST = Unclear("no reply")
-DENIED = Unanswered(code="Denied", message="no", transient=False)
+LOST = OutcomeUnknown("no reply")
+DENIED = ReadFailed(code="Denied", message="no", transient=False)
 
 
 def buying(record: Record = APPROVED, **answers: Any) -> tuple[list[Any], Any]:
     """Buy in a world where all goes well; `answers` by the name of the effect, a list for one after the other."""
     given: dict[str, Any] = {
         "ReadRecord": record,
-        "Identify": record.order.account,
+        "GetCallerAccount": record.order.account,
         "Now": START,
         "Confirm": True,
-        "DryRun": Allowed(START),
+        "DryRun": DryRunPassed(START),
         "Advance": Committed(),
         "Send": Bought(reservation_ids=("cr-2", "cr-1", "cr-1"), block_ids=("cb-1",)),
         "Sleep": None,
@@ -70,7 +68,7 @@ def buying(record: Record = APPROVED, **answers: Any) -> tuple[list[Any], Any]:
     return play(buy("december", nonce="mine"), answer)
 
 
-def test_sends_once_what_was_confirmed_and_tried_dry_and_written() -> None:
+def test_sends_once_after_confirmation_dry_run_and_ledger_write() -> None:
     asked, outcome = buying()
     (confirm,) = [effect for effect in asked if isinstance(effect, Confirm)]
     (send,) = [effect for effect in asked if isinstance(effect, Send)]
@@ -86,7 +84,7 @@ def test_sends_once_what_was_confirmed_and_tried_dry_and_written() -> None:
         state=OrderState.SENDING,
         changed_at=START,
         version=2,
-        reason="the request may have left",
+        reason="the request may have been sent",
         nonce="mine",
         sent_at=START,
         region="us-east-2",
@@ -104,7 +102,7 @@ def test_sends_once_what_was_confirmed_and_tried_dry_and_written() -> None:
     assert outcome.findings == ()
 
 
-def test_a_request_may_not_leave_after_the_approval_expires() -> None:
+def test_request_is_not_sent_after_the_approval_expires() -> None:
     order = block_order(expires_at=START + timedelta(seconds=30))
     asked, _ = buying(replace(APPROVED, order=order, token=order_token(order)))
 
@@ -112,7 +110,7 @@ def test_a_request_may_not_leave_after_the_approval_expires() -> None:
     assert send.not_after == START + timedelta(seconds=30)
 
 
-def test_what_is_found_before_buying_is_written_and_not_bought_again() -> None:
+def test_evidence_found_before_buying_is_recorded_and_prevents_a_purchase() -> None:
     asked, outcome = buying(DescribeReservations=Page(items=(reservation(1),)))
 
     assert not [effect for effect in asked if isinstance(effect, Send)]
@@ -127,11 +125,11 @@ FAILED_WRITE = ConditionFailed(frozenset({"lock", "month"}))
 @pytest.mark.parametrize(
     ("answers", "line"),
     [
-        ({"Identify": DENIED}, "UC7035: the credentials could not be identified: Denied: no."),
+        ({"GetCallerAccount": DENIED}, "UC7035: the credentials could not be identified: Denied: no."),
         (
-            {"Identify": "999999999999"},
+            {"GetCallerAccount": "999999999999"},
             (
-                "UC7026: the credentials are of account '999999999999', the order of 123456789012. "
+                "UC7026: the credentials belong to account '999999999999', the order to 123456789012. "
                 "Use credentials of the order's account."
             ),
         ),
@@ -141,24 +139,24 @@ FAILED_WRITE = ConditionFailed(frozenset({"lock", "month"}))
             "UC7031: the dry run was refused: Denied: no. Nothing was bought.",
         ),
         (
-            {"DryRun": AnsweredNormally()},
+            {"DryRun": DryRunExecuted()},
             (
-                "UC7047: the dry run of order december was answered like a real request, which it may have been. "
-                "Nothing more was sent; reconcile the order and look in CloudTrail."
+                "UC7047: the dry run of order december succeeded like a real request, and may have bought. "
+                "Nothing else was sent; reconcile the order and check CloudTrail."
             ),
         ),
         (
-            {"DryRun": Allowed(None)},
+            {"DryRun": DryRunPassed(None)},
             (
-                "UC7030: this machine's clock says 2026-11-20T09:00:00+00:00 and AWS says nothing. "
-                "Allowed: 5 minutes of difference at most. Set the clock; nothing was bought."
+                "UC7030: the clock of this machine says 2026-11-20T09:00:00+00:00, AWS says nothing. "
+                "Allowed: a difference of at most 5 minutes. Synchronize the clock; nothing was bought."
             ),
         ),
         (
-            {"DryRun": Allowed(START + timedelta(minutes=5, seconds=1))},
+            {"DryRun": DryRunPassed(START + timedelta(minutes=5, seconds=1))},
             (
-                "UC7030: this machine's clock says 2026-11-20T09:00:00+00:00 and AWS says 2026-11-20T09:05:01+00:00. "
-                "Allowed: 5 minutes of difference at most. Set the clock; nothing was bought."
+                "UC7030: the clock of this machine says 2026-11-20T09:00:00+00:00, AWS says 2026-11-20T09:05:01+00:00. "
+                "Allowed: a difference of at most 5 minutes. Synchronize the clock; nothing was bought."
             ),
         ),
         (
@@ -175,14 +173,14 @@ FAILED_WRITE = ConditionFailed(frozenset({"lock", "month"}))
         (
             {"Advance": ConditionFailed(frozenset({"month"}))},
             (
-                "UC7033: 192241.66 more USD would pass the month's cap of 250000. "
+                "UC7033: 192241.66 USD more would exceed the monthly cap of 250000. "
                 "Nothing was sent; approve a new order with a higher cap."
             ),
         ),
         ({"Advance": [LOST, Committed()]}, "UC7035: the ledger did not confirm: no reply. Nothing was sent."),
     ],
 )
-def test_says_why_it_does_not_buy(answers: dict[str, Any], line: str) -> None:
+def test_explains_why_it_does_not_buy(answers: dict[str, Any], line: str) -> None:
     asked, said = buying(**answers)
 
     assert said == line
@@ -190,17 +188,17 @@ def test_says_why_it_does_not_buy(answers: dict[str, Any], line: str) -> None:
 
 
 @pytest.mark.parametrize("difference", [timedelta(minutes=5), -timedelta(minutes=5)])
-def test_a_clock_that_is_five_minutes_off_is_right_enough(difference: timedelta) -> None:
-    assert isinstance(buying(DryRun=Allowed(START + difference))[1], Outcome)
+def test_accepts_a_clock_skew_of_five_minutes(difference: timedelta) -> None:
+    assert isinstance(buying(DryRun=DryRunPassed(START + difference))[1], Outcome)
 
 
 @pytest.mark.parametrize(
     ("answers", "state", "reason"),
     [
         (
-            {"DryRun": AnsweredNormally()},
+            {"DryRun": DryRunExecuted()},
             OrderState.UNKNOWN,
-            "the dry run was answered like a real request",
+            "the dry run succeeded like a real request",
         ),
         (
             {"Advance": [LOST, Committed()]},
@@ -209,7 +207,7 @@ def test_a_clock_that_is_five_minutes_off_is_right_enough(difference: timedelta)
         ),
     ],
 )
-def test_writes_down_what_may_have_happened_although_nothing_was_sent(
+def test_records_possible_outcomes_although_nothing_was_sent(
     answers: dict[str, Any], state: OrderState, reason: str
 ) -> None:
     asked, _ = buying(**answers)
@@ -218,7 +216,7 @@ def test_writes_down_what_may_have_happened_although_nothing_was_sent(
     assert (last.after.state, last.after.reason) == (state, reason)
 
 
-def test_a_refusal_by_aws_is_written_and_told() -> None:
+def test_refusal_by_aws_is_recorded_and_reported() -> None:
     _, outcome = buying(Send=Refused("Unavailable", "gone"))
 
     assert (outcome.record.state, outcome.record.reason) == (
@@ -229,21 +227,21 @@ def test_a_refusal_by_aws_is_written_and_told() -> None:
     assert outcome.quote.offering_id == "cb-good"
 
 
-def test_a_purchase_that_the_ledger_did_not_confirm_is_told_with_its_ids() -> None:
+def test_unconfirmed_purchase_is_reported_with_its_ids() -> None:
     _, outcome = buying(Advance=[Committed(), LOST, LOST, LOST])
 
     assert outcome.record.state is OrderState.SENDING
     assert [str(finding) for finding in outcome.findings] == [
         (
-            "UC7036: order december bought cr-1, cr-2, and the ledger did not confirm that. "
+            "UC7036: order december bought cr-1, cr-2, and the ledger did not confirm it. "
             "Do not buy again; run `ultracluster capacity reconcile december`."
         )
     ]
     assert outcome.quote is not None
 
 
-def test_when_nobody_knows_and_nothing_can_be_read_the_order_stays_sending() -> None:
-    asked, outcome = buying(ReadRecord=[APPROVED, DENIED], Send=Unclear("time-out"))
+def test_order_stays_sending_if_nothing_can_be_read() -> None:
+    asked, outcome = buying(ReadRecord=[APPROVED, DENIED], Send=OutcomeUnknown("time-out"))
 
     assert asked[-1] == ReadRecord("december")
     assert outcome.record.state is OrderState.SENDING
@@ -251,13 +249,13 @@ def test_when_nobody_knows_and_nothing_can_be_read_the_order_stays_sending() -> 
     assert outcome.quote.offering_id == "cb-good"
 
 
-def test_what_reading_finds_after_a_lost_answer_is_told_with_the_quote() -> None:
+def test_evidence_after_a_lost_reply_is_reported_with_the_quote() -> None:
     nothing: Page[Any] = Page(items=())
     under_way = replace(APPROVED, state=OrderState.SENDING, sent_at=START, region="us-east-2", nonce="mine")
 
     _, outcome = buying(
         ReadRecord=[APPROVED, under_way],
-        Send=Unclear("time-out"),
+        Send=OutcomeUnknown("time-out"),
         DescribeReservations=[nothing, Page(items=(reservation(1),))],
     )
 
@@ -266,11 +264,11 @@ def test_what_reading_finds_after_a_lost_answer_is_told_with_the_quote() -> None
 
 
 @pytest.mark.parametrize("state", [OrderState.REVOKED, OrderState.CLOSED, OrderState.CANCELLED])
-def test_an_order_that_is_over_is_not_bought(state: OrderState) -> None:
+def test_final_order_is_not_bought(state: OrderState) -> None:
     asked, line = buying(replace(APPROVED, state=state, reason="a person said so"))
 
     assert line == (
-        f"UC7023: order december is {state}: a person said so. Allowed: an order that is APPROVED. "
-        "Nothing was sent; a new purchase is a new order."
+        f"UC7023: order december is {state}: a person said so. Allowed: APPROVED. "
+        "Nothing was sent; create a new order for a new purchase."
     )
     assert not [effect for effect in asked if isinstance(effect, Send)]

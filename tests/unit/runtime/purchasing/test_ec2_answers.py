@@ -1,4 +1,4 @@
-"""What EC2 answers about capacity, whole and with everything left out that may be missing."""
+"""Parsing EC2's responses, complete and with all optional members missing."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -44,7 +44,7 @@ def test_reads_a_reservation() -> None:
     )
 
 
-def test_reads_a_reservation_of_which_nothing_is_said() -> None:
+def test_reads_a_reservation_with_missing_members() -> None:
     assert ec2_answers.reservation({"CapacityReservationId": "cr-1"}) == Reservation(
         reservation_id="cr-1",
         state="unknown",
@@ -75,7 +75,7 @@ def test_reads_a_block() -> None:
     )
 
 
-def test_reads_an_offer_to_extend() -> None:
+def test_reads_an_extension_offering() -> None:
     answer = {
         "CapacityBlockExtensionOfferingId": "cbe-1",
         "CapacityBlockExtensionStartDate": START,
@@ -155,10 +155,10 @@ def test_finds_every_reservation_and_block_that_a_purchase_names(
     assert ec2_answers.bought(answer) == Bought(reservation_ids=reservations, block_ids=blocks)
 
 
-def test_an_answer_that_names_nothing_is_no_purchase() -> None:
-    with pytest.raises(ValueError, match=r"^the answer names no reservation$"):
+def test_response_without_ids_is_no_purchase() -> None:
+    with pytest.raises(ValueError, match=r"^the response contains no reservation$"):
         ec2_answers.bought({"CapacityBlocks": [{"CapacityBlockId": "cb-1"}]})
-    with pytest.raises(ValueError, match=r"^the answer names no extension$"):
+    with pytest.raises(ValueError, match=r"^the response contains no extension$"):
         ec2_answers.bought_extension({})
 
 

@@ -1,4 +1,4 @@
-"""What each effect of the protocol asks of boto3, and what it makes of the answer; test_sweep_wire counts what leaves."""
+"""Calls of each effect of the protocol, and its reply; test_wire counts the requests sent."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, ReadTimeoutError
-from tests.unit.runtime.purchasing.examples import block_order
+from tests.unit.runtime.purchasing.example_orders import block_order
 
 from ultracluster_runtime.purchasing import effects
 from ultracluster_runtime.purchasing.ec2_driver import PURCHASING, Ec2Driver
@@ -158,39 +158,39 @@ def test_sends_exactly_what_the_request_says(
 
 
 @pytest.mark.parametrize(("request_", "operation", "arguments", "answer"), REQUESTS)
-def test_a_dry_run_is_the_same_request_marked_as_one(
+def test_dry_run_sends_the_same_request_with_the_dry_run_flag(
     request_: Request, operation: str, arguments: dict[str, Any], answer: dict[str, Any]
 ) -> None:
     boto3 = Boto3(refusal("DryRunOperation"))
 
-    assert driver(boto3).perform(effects.DryRun(request_)) == effects.Allowed(None)
+    assert driver(boto3).perform(effects.DryRun(request_)) == effects.DryRunPassed(None)
     assert boto3.calls == [(operation, arguments | {"DryRun": True})]
-    assert driver(Boto3(answer)).perform(effects.DryRun(request_)) == effects.AnsweredNormally()
+    assert driver(Boto3(answer)).perform(effects.DryRun(request_)) == effects.DryRunExecuted()
     assert driver(Boto3(refusal("UnauthorizedOperation"))).perform(
         effects.DryRun(request_)
     ) == effects.Refused("UnauthorizedOperation", "said")
 
 
-def test_a_purchase_is_tried_once_whatever_the_environment_says() -> None:
+def test_purchase_is_attempted_once_whatever_the_environment_configures() -> None:
     assert PURCHASING.retries == {"total_max_attempts": 1, "mode": "standard"}
     assert (PURCHASING.connect_timeout, PURCHASING.read_timeout) == (10, 60)
 
 
-def test_a_request_that_is_ready_too_late_does_not_leave() -> None:
+def test_request_that_is_ready_too_late_is_not_sent() -> None:
     answer = {"CapacityReservation": {"CapacityReservationId": "cr-1"}}
     late = Boto3(answer)
 
     assert sent(late, not_after=NOW - timedelta(seconds=1)) == effects.Refused(
-        "TooLate", "not sent: it is after 2026-11-20T08:59:59+00:00"
+        "TooLate", "not sent: the limit 2026-11-20T08:59:59+00:00 has passed"
     )
     assert late.calls == []
     assert isinstance(sent(Boto3(answer), not_after=NOW), effects.Bought)
 
 
-def test_a_request_does_not_leave_a_second_time() -> None:
+def test_request_is_not_sent_twice() -> None:
     twice = Boto3({"CapacityReservation": {"CapacityReservationId": "cr-1"}}, leaves=2)
 
-    assert isinstance(sent(twice), effects.Unclear)  # the first one may have arrived
+    assert isinstance(sent(twice), effects.OutcomeUnknown)  # the first one may have arrived
     assert twice.calls == []
 
 
@@ -198,16 +198,16 @@ def test_a_request_does_not_leave_a_second_time() -> None:
     ("answer", "reply"),
     [
         (refusal("InvalidParameterValue"), effects.Refused),
-        (ReadTimeoutError(endpoint_url="https://ec2"), effects.Unclear),
-        ({"CapacityReservation": {}}, effects.Unclear),
-        (ValueError("unreadable"), effects.Unclear),
+        (ReadTimeoutError(endpoint_url="https://ec2"), effects.OutcomeUnknown),
+        ({"CapacityReservation": {}}, effects.OutcomeUnknown),
+        (ValueError("unreadable"), effects.OutcomeUnknown),
     ],
 )
-def test_only_a_refusal_says_that_nothing_was_bought(answer: Any, reply: type) -> None:
+def test_only_a_refusal_means_nothing_was_bought(answer: Any, reply: type) -> None:
     assert isinstance(sent(Boto3(answer)), reply)
 
 
-def test_gives_a_reservation_back() -> None:
+def test_cancels_a_reservation() -> None:
     boto3 = Boto3({})
     effect = effects.CancelReservation(region="us-west-2", reservation_id="cr-1")
 
@@ -217,18 +217,18 @@ def test_gives_a_reservation_back() -> None:
     assert isinstance(driver(Boto3(refusal("InvalidParameterValue"))).perform(effect), effects.Refused)
 
 
-def test_says_whose_credentials_these_are() -> None:
+def test_returns_the_account_of_the_credentials() -> None:
     boto3 = Boto3({"Account": 123456789012})
 
-    assert driver(boto3).perform(effects.Identify()) == "123456789012"
+    assert driver(boto3).perform(effects.GetCallerAccount()) == "123456789012"
     assert boto3.calls == [("get_caller_identity", {})]
     assert [made[:2] for made in boto3.made] == [("sts", "us-east-1")]
-    assert driver(Boto3(refusal("ExpiredToken"))).perform(effects.Identify()) == effects.Unanswered(
+    assert driver(Boto3(refusal("ExpiredToken"))).perform(effects.GetCallerAccount()) == effects.ReadFailed(
         code="ExpiredToken", message="said", transient=False
     )
 
 
-def test_asks_the_person_the_clock_and_the_ledger() -> None:
+def test_uses_the_confirmation_the_clock_and_the_ledger() -> None:
     order, quote, slept = block_order(), object(), []
     ledger = SimpleNamespace(
         read=lambda name: ("read", name), advance=lambda before, after: ("wrote", before, after)
@@ -248,7 +248,7 @@ def test_asks_the_person_the_clock_and_the_ledger() -> None:
     assert asked(effects.Confirm(order=order, quote=given)) == (order, quote)
 
 
-def test_reads_listings_with_clients_of_their_own() -> None:
+def test_reads_listings_with_separate_clients() -> None:
     boto3 = Boto3({"CapacityReservations": [{"CapacityReservationId": "cr-1"}], "NextToken": "more"})
 
     page = driver(boto3).perform(effects.DescribeReservations(region="us-west-2", page=None))

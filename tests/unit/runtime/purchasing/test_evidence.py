@@ -1,4 +1,4 @@
-"""What of EC2's listings is evidence of an order's purchase, and what only looks like it."""
+"""Evidence of a purchase in EC2's listings, and what only resembles it."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,25 +6,23 @@ from typing import Any
 
 import pytest
 from tests.unit.runtime.purchasing.ec2_fixtures import BEGIN, END, block, extension, reservation, sent
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
-from tests.unit.runtime.purchasing.scripted import pages, play
-from tests.unit.runtime.purchasing.simulator import OWNED, OWNED_END, START
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
+from tests.unit.runtime.purchasing.protocol_player import pages, play
+from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, START
 
 from ultracluster_runtime.purchasing.effects import (
     DescribeBlocks,
     DescribeExtensionHistory,
     DescribeReservations,
-    Unanswered,
+    ReadFailed,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import Order
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
 
 MINUTES_5 = timedelta(minutes=5)
 
 
-def found(record: Record, reservations: Any = (), blocks: Any = (), extensions: Any = ()) -> Evidence:
+def find(record: Record, reservations: Any = (), blocks: Any = (), extensions: Any = ()) -> Evidence:
     listings = pages(
         (DescribeReservations, list(reservations)),
         (DescribeBlocks, list(blocks)),
@@ -81,8 +79,8 @@ def test_collects_the_reservations_and_blocks_of_all_regions() -> None:
 def test_a_tag_on_either_the_block_or_a_reservation_is_enough() -> None:
     whole = [reservation(1), reservation(2, order_name=None)]
 
-    by_reservation = found(sent(), whole, [block(1, "cr-1", "cr-2"), block(2, "cr-3")])
-    by_block = found(
+    by_reservation = find(sent(), whole, [block(1, "cr-1", "cr-2"), block(2, "cr-3")])
+    by_block = find(
         sent(),
         [replace(each, order_name=None) for each in whole],
         [block(1, "cr-1", "cr-2", order_name="december"), block(2, "cr-3", order_name="january")],
@@ -92,10 +90,10 @@ def test_a_tag_on_either_the_block_or_a_reservation_is_enough() -> None:
     assert by_reservation.block_ids == by_block.block_ids == ("cb-1",)
 
 
-def test_a_block_may_be_seen_before_its_reservations() -> None:
+def test_a_block_can_be_visible_before_its_reservations() -> None:
     mine = block(1, "cr-1", "cr-2", order_name="december", state="payment-pending")
 
-    assert found(sent(), [reservation(1, order_name=None)], [mine]) == Evidence(
+    assert find(sent(), [reservation(1, order_name=None)], [mine]) == Evidence(
         reservation_ids=("cr-1", "cr-2"),
         block_ids=("cb-1",),
         states=("cr-1=scheduled", "cr-2=payment-pending"),
@@ -103,8 +101,8 @@ def test_a_block_may_be_seen_before_its_reservations() -> None:
         end=END,
         zone_ids=("use2-az3",),
     )
-    assert found(sent(), [], [mine]).end is None
-    assert found(sent(), [], [mine]).zone_ids == ()
+    assert find(sent(), [], [mine]).end is None
+    assert find(sent(), [], [mine]).zone_ids == ()
 
 
 @pytest.mark.parametrize(
@@ -124,10 +122,10 @@ def test_a_block_may_be_seen_before_its_reservations() -> None:
         (["payment-failed", "scheduled"], OrderState.PURCHASED),
     ],
 )
-def test_the_states_of_all_reservations_say_how_it_stands(states: list[str], verdict: OrderState) -> None:
+def test_verdict_depends_on_the_states_of_all_reservations(states: list[str], verdict: OrderState) -> None:
     listed = [reservation(number, state=state) for number, state in enumerate(states)]
 
-    assert found(sent(), listed).verdict is verdict
+    assert find(sent(), listed).verdict is verdict
 
 
 @pytest.mark.parametrize(
@@ -150,8 +148,8 @@ def test_an_untagged_reservation_of_the_same_time_made_after_sending_resembles_i
         reservation(1, **{"order_name": None, **changes}),
     ]
 
-    assert found(sent(), listed) == Evidence(lookalikes=("cr-1",) if resembles else ())
-    assert found(sent(sent_at=None), listed) == Evidence()
+    assert find(sent(), listed) == Evidence(lookalikes=("cr-1",) if resembles else ())
+    assert find(sent(sent_at=None), listed) == Evidence()
 
 
 def test_lookalikes_of_all_regions_are_named() -> None:
@@ -164,7 +162,7 @@ def test_lookalikes_of_all_regions_are_named() -> None:
     assert play(find_evidence(sent(order, region=None)), answer)[1].lookalikes == ("cr-1", "cr-2")
 
 
-def test_the_history_of_an_extension_is_asked_of_its_block() -> None:
+def test_extension_history_is_read_for_the_block() -> None:
     asked, _ = play(find_evidence(sent(extension_order())), pages())
 
     assert asked == [
@@ -184,10 +182,10 @@ def test_the_history_of_an_extension_is_asked_of_its_block() -> None:
         ({"purchased_at": START - MINUTES_5 - timedelta(seconds=1)}, False),
     ],
 )
-def test_an_extension_is_known_by_offering_block_beginning_and_time(
+def test_extension_is_identified_by_offering_block_start_and_time(
     changes: dict[str, Any], *, mine: bool
 ) -> None:
-    evidence = found(sent(extension_order()), extensions=[extension(**changes)])
+    evidence = find(sent(extension_order()), extensions=[extension(**changes)])
 
     assert evidence == (
         Evidence(reservation_ids=(OWNED,), states=(f"{OWNED}=payment-pending",), verdict=OrderState.PURCHASED)
@@ -196,10 +194,10 @@ def test_an_extension_is_known_by_offering_block_beginning_and_time(
     )
 
 
-def test_every_state_of_an_extension_is_told() -> None:
+def test_every_state_of_an_extension_has_a_verdict() -> None:
     listed = [extension(status="payment-succeeded"), extension(status="payment-failed")]
 
-    evidence = found(sent(extension_order()), extensions=listed)
+    evidence = find(sent(extension_order()), extensions=listed)
 
     assert evidence.states == (f"{OWNED}=payment-failed", f"{OWNED}=payment-succeeded")
     assert evidence.verdict is OrderState.PURCHASED
@@ -226,10 +224,10 @@ def test_an_extension_that_was_not_sent_has_no_evidence(changes: dict[str, Any])
         (extension_order(), DescribeExtensionHistory, "the history of extensions"),
     ],
 )
-def test_a_listing_that_cannot_be_read_is_named(order: Order, listing: type, what: str) -> None:
+def test_unreadable_listing_is_named(order: Order, listing: type, what: str) -> None:
     def answer(effect: Any) -> Any:
         if isinstance(effect, listing):
-            return Unanswered(code="Denied", message="no", transient=False)
+            return ReadFailed(code="Denied", message="no", transient=False)
         return pages()(effect)
 
     _, lines = play(find_evidence(sent(order)), answer)

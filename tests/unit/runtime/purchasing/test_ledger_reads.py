@@ -1,4 +1,4 @@
-"""The ledger is read strongly consistent: an older state could lead to a second purchase."""
+"""The ledger is read with strong consistency: a stale state could lead to a second purchase."""
 
 from typing import Any
 

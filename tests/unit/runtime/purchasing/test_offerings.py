@@ -1,15 +1,15 @@
-"""Reading offerings with care, and comparing them by their exact hours."""
+"""Parsing offerings, and ranking them by their exact duration."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.examples import block_order, offering, ultraserver_offering
+from tests.unit.runtime.purchasing.example_orders import block_order, offering, ultraserver_offering
 
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, parse_offering, rank_offerings
-from ultracluster_runtime.purchasing.quotes import broken_terms
+from ultracluster_runtime.purchasing.quotes import violated_terms
 
 START = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 ZONES = {"us-east-2a": "use2-az1", "us-east-2c": "use2-az3"}
@@ -66,20 +66,20 @@ def test_leaves_the_drain_out_of_the_usable_hours() -> None:
     assert round(drained, 9) == round(ultraserver.instance_count * Decimal(70) / 60, 9)
 
 
-def test_reads_the_parts_of_an_offering() -> None:
+def test_reads_the_segments_of_an_offering() -> None:
     read = parse(CapacityBlockOfferingSegments=[SEGMENT, {**SEGMENT, "AvailabilityZone": "us-east-2c"}])
     assert read.zone_ids == ("use2-az1", "use2-az3")
     assert [segment.instance_count for segment in read.segments] == [8, 8]
-    assert broken_terms(block_order(), read)
+    assert violated_terms(block_order(), read)
 
 
-def test_a_part_in_an_unknown_zone_makes_the_zones_unknown() -> None:
+def test_segment_in_an_unknown_zone_makes_all_zones_unknown() -> None:
     read = parse(CapacityBlockOfferingSegments=[SEGMENT, {**SEGMENT, "AvailabilityZone": "us-east-2z"}])
     assert read.zone_ids == ()
-    assert any("zone" in reason for reason in broken_terms(block_order(), read))
+    assert any("zone" in reason for reason in violated_terms(block_order(), read))
 
 
-def test_a_mixed_offering_has_no_price_of_a_chip() -> None:
+def test_mixed_offering_has_no_price_per_chip() -> None:
     other = {**SEGMENT, "InstanceType": "trn1.32xlarge"}
     assert parse(CapacityBlockOfferingSegments=[SEGMENT, other]).fee_per_chip_hour is None
 
@@ -111,7 +111,7 @@ def test_counts_the_instances_of_ultraservers() -> None:
         {"CapacityBlockDurationHours": None},
     ],
 )
-def test_refuses_to_read_what_nobody_should_buy(changes: dict[str, Any]) -> None:
+def test_refuses_invalid_offerings(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse(**changes)
 
@@ -119,7 +119,7 @@ def test_refuses_to_read_what_nobody_should_buy(changes: dict[str, Any]) -> None
 @pytest.mark.parametrize(
     "missing", ["CapacityBlockOfferingId", "StartDate", "EndDate", "UpfrontFee", "CurrencyCode"]
 )
-def test_refuses_an_offering_without(missing: str) -> None:
+def test_refuses_an_offering_with_a_missing_member(missing: str) -> None:
     answer = {name: value for name, value in ANSWER.items() if name != missing}
     with pytest.raises(ValueError, match="cannot be read"):
         parse_offering(answer, region="us-east-2", zone_ids=ZONES)
@@ -162,7 +162,7 @@ def test_ranks_by(ranking: str, best: str) -> None:
     assert len(ranked) == 3
 
 
-def test_what_cannot_be_compared_ranks_last() -> None:
+def test_unknown_figures_rank_last() -> None:
     unknown = offering(offering_id="unknown", instance_type="trn9.huge", fee=Decimal(1))
     assert rank_offerings([unknown, DEAR_SOON], by="chip-hour")[-1].offering_id == "unknown"
 
@@ -188,8 +188,8 @@ def test_every_ranking_is_tested_here() -> None:
         ({"ultraserver_type": "u-trn2x64", "ultraserver_count": 4}, "instances"),
     ],
 )
-def test_names_the_term_that_an_offering_breaks(changes: dict[str, Any], reason: str) -> None:
-    broken = broken_terms(block_order(), offering(**changes))
+def test_reports_the_violated_term(changes: dict[str, Any], reason: str) -> None:
+    broken = violated_terms(block_order(), offering(**changes))
     assert any(reason in text for text in broken), broken
 
 
@@ -204,8 +204,8 @@ def test_names_the_term_that_an_offering_breaks(changes: dict[str, Any], reason:
         {"duration": timedelta(hours=360)},
     ],
 )
-def test_an_offering_that_keeps_every_term_breaks_none(changes: dict[str, Any]) -> None:
-    assert broken_terms(block_order(), offering(**changes)) == []
+def test_offering_that_meets_all_terms_violates_none(changes: dict[str, Any]) -> None:
+    assert violated_terms(block_order(), offering(**changes)) == []
 
 
 def test_compares_with_dated_list_prices() -> None:

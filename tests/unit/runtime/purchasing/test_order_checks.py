@@ -1,4 +1,4 @@
-"""Which terms are refused: each with its code, all at once, both sides of each boundary."""
+"""Invalid terms: each with its code, all at once, at both sides of each boundary."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -6,8 +6,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
-from tests.unit.runtime.purchasing.simulator import OWNED_END, START
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
+from tests.unit.runtime.purchasing.simulation import OWNED_END, START
 
 from ultracluster_runtime.purchasing.order_checks import check_order
 from ultracluster_runtime.purchasing.orders import Order
@@ -17,47 +17,53 @@ def codes(order: Order, now: datetime = START) -> list[str]:
     return sorted(finding.code for finding in check_order(order, now=now))
 
 
-def said(order: Order) -> str:
+def findings_text(order: Order) -> str:
     return "\n".join(str(finding) for finding in check_order(order, now=START))
 
 
 @pytest.mark.parametrize(
     "order", [block_order(), extension_order(), on_demand_order()], ids=lambda order: order.kind
 )
-def test_accepts_a_sound_order(order: Order) -> None:
+def test_accepts_a_valid_order(order: Order) -> None:
     assert codes(order) == []
 
 
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"name": "a"}, "UC7001: name: got 'a'. Allowed: 2 to 48 of a-z, 0-9 and -, a letter first."),
-        ({"name": "Dec"}, "UC7001: name: got 'Dec'. Allowed: 2 to 48 of a-z, 0-9 and -, a letter first."),
+        (
+            {"name": "a"},
+            "UC7001: name: got 'a'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
+        ),
+        (
+            {"name": "Dec"},
+            "UC7001: name: got 'Dec'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
+        ),
         (
             {"name": "d" * 49},
-            "UC7001: name: got 'ddddddddddddddddddddddddddddddddddddddddddddddddd'. Allowed: 2 to 48 of a-z, 0-9 and -, a letter first.",
+            "UC7001: name: got 'ddddddddddddddddddddddddddddddddddddddddddddddddd'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
         ),
         (
             {"name": "d\u0435c"},
-            "UC7001: name: got 'd\\u0435c'. Allowed: 2 to 48 of a-z, 0-9 and -, a letter first.",
+            "UC7001: name: got 'd\\u0435c'. Allowed: 2 to 48 characters of a-z, 0-9 and -, starting with a letter.",
         ),
         (
             {"cluster": "a/b"},
-            "UC7001: cluster: got 'a/b'. Allowed: 2 to 32 of a-z, 0-9 and -, a letter first.",
+            "UC7001: cluster: got 'a/b'. Allowed: 2 to 32 characters of a-z, 0-9 and -, starting with a letter.",
         ),
         (
             {"cluster": "c" * 33},
-            "UC7001: cluster: got 'ccccccccccccccccccccccccccccccccc'. Allowed: 2 to 32 of a-z, 0-9 and -, a letter first.",
+            "UC7001: cluster: got 'ccccccccccccccccccccccccccccccccc'. Allowed: 2 to 32 characters of a-z, 0-9 and -, starting with a letter.",
         ),
         ({"account": "12345678901"}, "UC7002: account: got '12345678901'. Allowed: 12 digits."),
         ({"account": 123456789012}, "UC7002: account: got 123456789012. Allowed: 12 digits."),
         (
             {"zone_ids": (), "regions": ()},
-            "UC7003: regions: no Region is given. Allowed: one Region or more.",
+            "UC7003: regions: no Region is specified. Allowed: one or more Regions.",
         ),
         (
             {"zone_ids": (), "regions": ("us-east-2; rm -rf",)},
-            "UC7003: regions: got 'us-east-2; rm -rf'. Allowed: a Region's name such as us-east-2.",
+            "UC7003: regions: got 'us-east-2; rm -rf'. Allowed: the name of a Region, such as us-east-2.",
         ),
         (
             {"zone_ids": ("usw2-az1",)},
@@ -70,44 +76,44 @@ def test_accepts_a_sound_order(order: Order) -> None:
         ({"currency": "usd"}, "UC7005: currency: got 'usd'. Allowed: three letters such as USD."),
         (
             {"max_fee": None},
-            'UC7006: max_fee: got None. Allowed: a Decimal above zero with at most two decimals, such as "190000.00".',
+            'UC7006: max_fee: got None. Allowed: a positive Decimal with at most two decimals, such as "190000.00".',
         ),
         (
             {"max_fee": Decimal(0)},
-            "UC7006: max_fee: got Decimal('0'). Allowed: a Decimal above zero with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got Decimal('0'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
         ),
         (
             {"max_fee": Decimal(-1)},
-            "UC7006: max_fee: got Decimal('-1'). Allowed: a Decimal above zero with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got Decimal('-1'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
         ),
         (
             {"max_fee": Decimal("NaN")},
-            "UC7006: max_fee: got Decimal('NaN'). Allowed: a Decimal above zero with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got Decimal('NaN'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
         ),
         (
             {"max_fee": Decimal("Infinity")},
-            "UC7006: max_fee: got Decimal('Infinity'). Allowed: a Decimal above zero with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got Decimal('Infinity'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
         ),
         (
             {"max_fee": Decimal("1.001")},
-            "UC7006: max_fee: got Decimal('1.001'). Allowed: a Decimal above zero with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got Decimal('1.001'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
         ),
         (
             {"max_fee": 1000.0},
-            'UC7006: max_fee: got 1000.0. Allowed: a Decimal above zero with at most two decimals, such as "190000.00".',
+            'UC7006: max_fee: got 1000.0. Allowed: a positive Decimal with at most two decimals, such as "190000.00".',
         ),
         (
             {"max_fee": "50k"},
-            "UC7006: max_fee: got '50k'. Allowed: a Decimal above zero with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got '50k'. Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
         ),
         (
             {"max_fee": Decimal("250000.01")},
-            "UC7006: max_fee: 250000.01 is above month_cap 250000. Allowed: at most the month's cap.",
+            "UC7006: max_fee: 250000.01 is above month_cap 250000. Allowed: at most month_cap.",
         ),
-        ({"approver": "  "}, "UC7007: approver: got '  '. Allowed: the name of the person who approves."),
+        ({"approver": "  "}, "UC7007: approver: got '  '. Allowed: name of the person who approves."),
         (
             {"approver": "a\nb"},
-            "UC7007: approver: got 'a\\nb'. Allowed: the name of the person who approves.",
+            "UC7007: approver: got 'a\\nb'. Allowed: name of the person who approves.",
         ),
         (
             {"expires_at": datetime(2026, 12, 1)},  # noqa: DTZ001 - that is the mistake
@@ -119,15 +125,15 @@ def test_accepts_a_sound_order(order: Order) -> None:
         ),
         (
             {"expires_at": START},
-            "UC7009: expires_at: 2026-11-20T09:00:00+00:00 has passed: it is 2026-11-20T09:00:00+00:00. Allowed: a time in the future.",
+            "UC7009: expires_at: 2026-11-20T09:00:00+00:00 is in the past; now is 2026-11-20T09:00:00+00:00. Allowed: a time in the future.",
         ),
         (
             {"instance_type": None},
-            "UC7010: instance_type: got instance type None and UltraServer type None. Allowed: exactly one of the two.",
+            "UC7010: instance_type: got instance type None and UltraServer type None. Allowed: exactly one of them.",
         ),
         (
             {"ultraserver_type": "u-trn2x64"},
-            "UC7010: instance_type: got instance type 'trn2.48xlarge' and UltraServer type 'u-trn2x64'. Allowed: exactly one of the two.",
+            "UC7010: instance_type: got instance type 'trn2.48xlarge' and UltraServer type 'u-trn2x64'. Allowed: exactly one of them.",
         ),
         (
             {"instance_type": "trn1n.32xlarge", "regions": ("us-east-2",)},
@@ -137,31 +143,31 @@ def test_accepts_a_sound_order(order: Order) -> None:
             {"instance_type": "trn2.96xlarge"},
             "UC4001: 'trn2.96xlarge' is not an instance type of the catalogue",
         ),
-        ({"count": 0}, "UC7011: count: got 0. Allowed: a whole number from 1 to 64."),
-        ({"count": 65}, "UC7011: count: got 65. Allowed: a whole number from 1 to 64."),
-        ({"count": True}, "UC7011: count: got True. Allowed: a whole number from 1 to 64."),
-        ({"count": 3.5}, "UC7011: count: got 3.5. Allowed: a whole number from 1 to 64."),
+        ({"count": 0}, "UC7011: count: got 0. Allowed: an integer from 1 to 64."),
+        ({"count": 65}, "UC7011: count: got 65. Allowed: an integer from 1 to 64."),
+        ({"count": True}, "UC7011: count: got True. Allowed: an integer from 1 to 64."),
+        ({"count": 3.5}, "UC7011: count: got 3.5. Allowed: an integer from 1 to 64."),
         (
             {"platform": "Windows"},
-            "UC7012: platform: got 'Windows'. Allowed: Linux/UNIX, Red Hat Enterprise Linux, RHEL with HA, SUSE Linux, Ubuntu Pro. It must be the platform of the AMI.",
+            "UC7012: platform: got 'Windows'. Allowed: Linux/UNIX, Red Hat Enterprise Linux, RHEL with HA, SUSE Linux, Ubuntu Pro. Use the platform of the AMI.",
         ),
-        ({"request_hours": ()}, "UC7013: request_hours: no duration is given."),
+        ({"request_hours": ()}, "UC7013: request_hours: no duration is specified."),
         (
             {"request_hours": (25,)},
-            "UC7101: request_hours: got 25 hours. Allowed: 1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks. The nearest: 24 hours and 48 hours.",
+            "UC7101: request_hours: got 25 hours. Allowed: 1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks. Nearest valid durations: 24 hours and 48 hours.",
         ),
-        ({"request_hours": ("24",)}, "UC7013: request_hours: got '24'. Allowed: a whole number of hours."),
+        ({"request_hours": ("24",)}, "UC7013: request_hours: got '24'. Allowed: an integer number of hours."),
         (
             {"min_hours": 0},
-            "UC7013: min_hours: got 0 to 360 hours. Allowed: whole numbers above zero, the smaller first.",
+            "UC7013: min_hours: got 0 to 360 hours. Allowed: positive integers, min_hours not above max_hours.",
         ),
         (
             {"min_hours": 361},
-            "UC7013: min_hours: got 361 to 360 hours. Allowed: whole numbers above zero, the smaller first.",
+            "UC7013: min_hours: got 361 to 360 hours. Allowed: positive integers, min_hours not above max_hours.",
         ),
         (
             {"start_before": START - timedelta(seconds=1)},
-            "UC7014: start_before: no start lies between 2026-11-20T09:00:00+00:00 and 2026-11-20T08:59:59+00:00. Allowed: a window that begins before it ends, and ends in the future.",
+            "UC7014: start_before: no start lies between 2026-11-20T09:00:00+00:00 and 2026-11-20T08:59:59+00:00. Allowed: a window whose start is before its end, and whose end is in the future.",
         ),
         (
             {
@@ -185,7 +191,7 @@ def test_accepts_a_sound_order(order: Order) -> None:
     ],
 )
 def test_refuses_a_block_order(changes: dict[str, Any], line: str) -> None:
-    assert line in said(block_order(**changes))
+    assert line in findings_text(block_order(**changes))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +213,7 @@ def test_refuses_a_block_order(changes: dict[str, Any], line: str) -> None:
         {"instance_type": None, "ultraserver_type": "u-trn2x64"},
     ],
 )
-def test_accepts_the_last_value_that_is_right(changes: dict[str, Any]) -> None:
+def test_accepts_the_last_valid_value(changes: dict[str, Any]) -> None:
     assert codes(block_order(**changes)) == []
 
 
@@ -220,13 +226,16 @@ def test_accepts_the_last_value_that_is_right(changes: dict[str, Any]) -> None:
         ),
         (
             {"reservation_id": "cb-0123456789abcdef0"},
-            "UC7015: reservation_id: got 'cb-0123456789abcdef0'. Allowed: cr- and 17 hexadecimal digits. That is an offering or a block; give the id of its Capacity Reservation.",
+            "UC7015: reservation_id: got 'cb-0123456789abcdef0'. Allowed: cr- and 17 hexadecimal digits. This is an offering or a block; specify the ID of its Capacity Reservation.",
         ),
         (
             {"extension_hours": 15 * 24},
-            "UC7101: extension_hours: got 360 hours. Allowed: 1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks. The nearest: 336 hours and 504 hours.",
+            "UC7101: extension_hours: got 360 hours. Allowed: 1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks. Nearest valid durations: 336 hours and 504 hours.",
         ),
-        ({"extension_hours": True}, "UC7013: extension_hours: got True. Allowed: a whole number of hours."),
+        (
+            {"extension_hours": True},
+            "UC7013: extension_hours: got True. Allowed: an integer number of hours.",
+        ),
         (
             {"expected_end": START + timedelta(minutes=59)},
             "UC7014: expected_end: the block ends at 2026-11-20T09:59:00+00:00. Allowed: an extension can be bought from 57 days to 1 hour before the end.",
@@ -238,15 +247,15 @@ def test_accepts_the_last_value_that_is_right(changes: dict[str, Any]) -> None:
     ],
 )
 def test_refuses_an_extension_order(changes: dict[str, Any], line: str) -> None:
-    assert line in said(extension_order(**changes))
+    assert line in findings_text(extension_order(**changes))
 
 
 @pytest.mark.parametrize("end", [START + timedelta(hours=1), START + timedelta(days=57)])
-def test_accepts_an_extension_on_the_first_and_the_last_moment(end: datetime) -> None:
+def test_accepts_an_extension_at_the_first_and_last_possible_time(end: datetime) -> None:
     assert codes(extension_order(expected_end=end)) == []
 
 
-def test_says_that_an_offering_is_no_reservation() -> None:
+def test_explains_that_an_offering_is_not_a_reservation() -> None:
     (finding,) = check_order(extension_order(reservation_id="cb-0123456789abcdef0"), now=START)
     assert "offering" in str(finding)
 
@@ -254,27 +263,27 @@ def test_says_that_an_offering_is_no_reservation() -> None:
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"end": START}, "UC7014: end: 2026-11-20T09:00:00+00:00 has passed. Allowed: a later time."),
+        ({"end": START}, "UC7014: end: 2026-11-20T09:00:00+00:00 is in the past. Allowed: a later time."),
         (
             {"hourly_price": Decimal(0)},
-            "UC7006: hourly_price: got Decimal('0'). Allowed: a Decimal above zero with at most two decimals, such as \"190000.00\".",
+            "UC7006: hourly_price: got Decimal('0'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
         ),
-        ({"count": 1001}, "UC7011: count: got 1001. Allowed: a whole number from 1 to 1000."),
+        ({"count": 1001}, "UC7011: count: got 1001. Allowed: an integer from 1 to 1000."),
         ({"zone_id": "usw2-az1"}, "UC7004: zone_id: usw2-az1 is in us-west-2. Allowed: zones of us-east-2."),
         (
             {"max_fee": Decimal("10405.99")},
-            "UC7006: max_fee: the reservation can cost 10406.00 until its end and max_fee is 10405.99. Allowed: a cap that covers the price until the end. Raise the cap or set an earlier end.",
+            "UC7006: max_fee: the reservation can cost 10406.00 until its end; max_fee is 10405.99. Allowed: a cap that covers the cost until the end. Raise max_fee, or set an earlier end.",
         ),
     ],
 )
 def test_refuses_an_on_demand_order(changes: dict[str, Any], line: str) -> None:
-    assert line in said(on_demand_order(**changes))
+    assert line in findings_text(on_demand_order(**changes))
 
 
-def test_an_on_demand_order_costs_until_an_hour_after_its_end_at_most() -> None:
+def test_on_demand_order_costs_at_most_until_one_hour_after_its_end() -> None:
     # 4 instances, 5 days and EC2's hour, $21.50 each hour.
     order = on_demand_order(max_fee=Decimal("10406.00"))
-    assert order.bound(START) == Decimal(4) * 121 * Decimal("21.50") == Decimal("10406.00")
+    assert order.max_cost(START) == Decimal(4) * 121 * Decimal("21.50") == Decimal("10406.00")
     assert codes(order) == []
 
 
@@ -283,12 +292,12 @@ def test_shows_all_problems_at_once() -> None:
     assert {"UC7001", "UC7002", "UC7006", "UC7011", "UC7101"} <= set(codes(order))
 
 
-def test_another_zone_of_utc_is_no_utc() -> None:
+def test_time_zones_other_than_utc_are_refused() -> None:
     assert "UC7008" in codes(extension_order(expected_end=OWNED_END.astimezone(ZoneInfo("Europe/Berlin"))))
 
 
 TIME = "got '2026-12-01'. Allowed: a time in UTC, such as 2026-12-01T11:30:00Z."
-REGION_NAME = "got 'Ohio'. Allowed: a Region's name such as us-east-2."
+REGION_NAME = "got 'Ohio'. Allowed: the name of a Region, such as us-east-2."
 
 
 @pytest.mark.parametrize(
@@ -300,7 +309,7 @@ REGION_NAME = "got 'Ohio'. Allowed: a Region's name such as us-east-2."
         (extension_order(region="Ohio"), f"UC7003: region: {REGION_NAME}"),
         (
             block_order(month_cap=Decimal(0)),
-            "UC7006: month_cap: got Decimal('0'). Allowed: a Decimal above zero with at most two decimals",
+            "UC7006: month_cap: got Decimal('0'). Allowed: a positive Decimal with at most two decimals",
         ),
         (
             block_order(instance_type=None, ultraserver_type="trn2"),
@@ -308,10 +317,10 @@ REGION_NAME = "got 'Ohio'. Allowed: a Region's name such as us-east-2."
         ),
     ],
 )
-def test_names_the_term_that_is_wrong(order: Order, line: str) -> None:
-    assert line in said(order)
+def test_reports_the_invalid_term(order: Order, line: str) -> None:
+    assert line in findings_text(order)
 
 
-def test_judges_every_zone_and_takes_a_block_of_an_hour() -> None:
+def test_checks_every_zone_and_accepts_a_block_of_one_hour() -> None:
     assert codes(block_order(zone_ids=("us-east-2a", "usw2-az1"))) == ["UC3003", "UC7004"]
     assert codes(block_order(min_hours=1)) == []

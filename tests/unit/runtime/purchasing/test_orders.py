@@ -1,14 +1,22 @@
-"""The terms of an order, their one form and their token."""
+"""Terms of an order, their canonical form, their token, and the states of an order."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, on_demand_order
+from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
 
-from ultracluster_runtime.purchasing.order_states import EDGES, HOLDS_FEE, HOLDS_LOCK, OrderState
-from ultracluster_runtime.purchasing.orders import Order, order_token, parse_terms, terms_of
+from ultracluster_runtime.purchasing.orders import (
+    HOLDS_FEE,
+    HOLDS_LOCK,
+    TRANSITIONS,
+    Order,
+    OrderState,
+    order_token,
+    parse_terms,
+    terms_of,
+)
 
 ORDERS = [block_order(end_by=datetime(2026, 12, 31, tzinfo=UTC)), extension_order(), on_demand_order()]
 
@@ -45,7 +53,7 @@ def test_the_token_is_the_same_in_every_process_and_release() -> None:
     assert order_token(block_order()) == "b02bfb715d41316e"
 
 
-def test_the_order_of_zones_and_the_zone_of_a_time_are_no_terms() -> None:
+def test_token_ignores_the_order_of_zones_and_time_zones() -> None:
     east = timezone(timedelta(hours=-5))
     ours = block_order(zone_ids=("use2-az1", "use2-az3"))
     theirs = block_order(zone_ids=("use2-az3", "use2-az1"), expires_at=ours.expires_at.astimezone(east))
@@ -53,20 +61,20 @@ def test_the_order_of_zones_and_the_zone_of_a_time_are_no_terms() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"kind":"capacity-block"}', '{"kind":"spot"}'])
-def test_refuses_what_are_no_terms(text: str) -> None:
+def test_refuses_invalid_terms(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_terms(text)
 
 
 def test_no_state_leads_back_to_approved_and_only_approved_leads_to_sending() -> None:
-    assert not [state for state, targets in EDGES.items() if OrderState.APPROVED in targets]
-    assert [state for state, targets in EDGES.items() if OrderState.SENDING in targets] == [
+    assert not [state for state, targets in TRANSITIONS.items() if OrderState.APPROVED in targets]
+    assert [state for state, targets in TRANSITIONS.items() if OrderState.SENDING in targets] == [
         OrderState.APPROVED
     ]
 
 
-def test_every_state_has_its_edges() -> None:
-    assert set(EDGES) == set(OrderState)
+def test_every_state_has_transitions() -> None:
+    assert set(TRANSITIONS) == set(OrderState)
 
 
 def test_whatever_may_cost_money_counts_against_the_cap() -> None:

@@ -1,16 +1,16 @@
 from decimal import Decimal
 from typing import Any
 
-from tests.unit.runtime.purchasing.examples import offering
+from tests.unit.runtime.purchasing.example_orders import offering
 
 from ultracluster_runtime.purchasing.offerings import Offering, Segment
-from ultracluster_runtime.purchasing.placement import Need, PlacementRules, place
+from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules, place
 
 REGIONS = ("us-east-2", "ap-south-2", "eu-north-1")
 
 
-def need(cluster: str, nodes: int = 16, instance_type: str = "trn2.48xlarge") -> Need:
-    return Need(cluster=cluster, nodes=nodes, instance_type=instance_type)
+def need(cluster: str, nodes: int = 16, instance_type: str = "trn2.48xlarge") -> PlacementRequest:
+    return PlacementRequest(cluster=cluster, nodes=nodes, instance_type=instance_type)
 
 
 def offered(name: str, region: str, fee: int, **changes: Any) -> Offering:
@@ -32,27 +32,27 @@ OFFERED = [
 ]
 
 
-def test_each_cluster_gets_the_best_that_is_left_and_nothing_is_given_twice() -> None:
+def test_each_cluster_gets_the_best_remaining_offering() -> None:
     needs = [need(name) for name in ("a", "b", "c", "d")]
 
     assert chosen(*place(needs, OFFERED, rules=rules())) == ["cheap", "middle", "dear", None]
     assert chosen(*place(needs[:1], OFFERED, rules=rules(prefer="start"))) != [None]
 
 
-def test_data_stays_where_it_may_be() -> None:
+def test_data_stays_in_allowed_regions() -> None:
     assert chosen(*place([need("a")], OFFERED, rules=rules(regions=("us-east-2",)))) == ["middle"]
     assert chosen(*place([need("a")], OFFERED, rules=rules(regions=("eu-north-1",)))) == [None]
 
 
-def test_a_fee_is_accepted_up_to_the_highest() -> None:
+def test_fee_is_accepted_up_to_the_maximum() -> None:
     for most, expected in ((150_000, "cheap"), (149_999, None)):
         assert chosen(*place([need("a")], OFFERED, rules=rules(max_fee=Decimal(most)))) == [expected]
 
 
-def test_no_more_clusters_stand_in_a_region_than_may() -> None:
+def test_clusters_per_region_are_limited() -> None:
     needs = [need(name) for name in ("a", "b", "c")]
 
-    assert chosen(*place(needs, OFFERED, rules=rules(most_per_region=1))) == ["cheap", "middle", None]
+    assert chosen(*place(needs, OFFERED, rules=rules(max_per_region=1))) == ["cheap", "middle", None]
 
 
 def test_a_name_is_used_once_in_a_region() -> None:
@@ -61,7 +61,7 @@ def test_a_name_is_used_once_in_a_region() -> None:
     assert chosen(*found) == ["middle", None]
 
 
-def test_type_size_zone_and_currency_fit() -> None:
+def test_type_size_zone_and_currency_must_match() -> None:
     segment = Segment(
         instance_type="trn2.48xlarge",
         zone_id="use2-az3",

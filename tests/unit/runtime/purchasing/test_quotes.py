@@ -1,4 +1,4 @@
-"""What is asked of EC2 for a quote, and what the quote says, field by field."""
+"""Requests to EC2 for a quote, and the quote, field by field."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 from tests.unit.runtime.purchasing.ec2_fixtures import extension, owned
-from tests.unit.runtime.purchasing.examples import block_order, extension_order, offering, on_demand_order
-from tests.unit.runtime.purchasing.scripted import pages, play
-from tests.unit.runtime.purchasing.simulator import OWNED, OWNED_END, START
+from tests.unit.runtime.purchasing.example_orders import (
+    block_order,
+    extension_order,
+    offering,
+    on_demand_order,
+)
+from tests.unit.runtime.purchasing.protocol_player import pages, play
+from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, START
 
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_runtime.purchasing.ec2_objects import (
@@ -25,10 +30,10 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeReservations,
 )
 from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.quotes import broken_terms, choose_quote
+from ultracluster_runtime.purchasing.quotes import choose_quote, violated_terms
 
 ANOTHER = "cr-00000000000000001"
-LOOK = "Look at what there is with `ultracluster capacity find`, and approve an order with other terms."
+LOOK = "Search offerings with `ultracluster capacity find`, and approve an order with other terms."
 
 
 def longer(**changes: Any) -> ExtensionOffering:
@@ -113,7 +118,7 @@ def test_quotes_the_best_of_all_regions_and_durations() -> None:
     )
 
 
-def test_an_offer_of_a_region_is_not_forgotten_for_those_of_the_next() -> None:
+def test_offerings_of_all_regions_are_compared() -> None:
     def answer(effect: Any) -> Any:
         listed = [offering()] if effect.region == "us-east-2" else []
         return pages((DescribeOfferings, listed))(effect)
@@ -123,7 +128,7 @@ def test_an_offer_of_a_region_is_not_forgotten_for_those_of_the_next() -> None:
     assert quote.offering_id == "cb-good"
 
 
-def test_the_request_says_whether_ultraservers_are_bought() -> None:
+def test_request_states_whether_ultraservers_are_bought() -> None:
     order = block_order(instance_type=None, ultraserver_type="u-trn2x64", count=2)
     offered = offering(
         ultraserver_type="u-trn2x64", ultraserver_count=2, instance_count=8, instance_type=None
@@ -185,24 +190,24 @@ def test_the_request_says_whether_ultraservers_are_bought() -> None:
         ({}, {"duration": timedelta(hours=361)}, ["it lasts 15 days, 1:00:00"]),
     ],
 )
-def test_names_each_term_that_an_offer_breaks(
+def test_reports_each_term_that_an_offering_violates(
     order: dict[str, Any], offer: dict[str, Any], broken: list[str]
 ) -> None:
-    assert broken_terms(block_order(**order), offering(**offer)) == broken
+    assert violated_terms(block_order(**order), offering(**offer)) == broken
 
 
-def test_says_what_the_first_five_offers_break() -> None:
+def test_reports_the_violations_of_the_first_five_offerings() -> None:
     offers = [offering(offering_id=f"cb-{index}", currency="EUR", instance_count=8) for index in range(6)]
 
     _, lines = play(choose_quote(block_order(), now=START), pages((DescribeOfferings, offers)))
 
     shown = "; ".join(f"cb-{index}: the currency is EUR, not USD, it has 8 instances" for index in range(5))
-    assert lines == f"UC7027: no offering keeps the terms: {shown}. {LOOK}"
+    assert lines == f"UC7027: no offering meets the terms: {shown}. {LOOK}"
     _, nothing = play(choose_quote(block_order(), now=START), pages())
-    assert nothing == f"UC7027: no offering keeps the terms: AWS offered none. {LOOK}"
+    assert nothing == f"UC7027: no offering meets the terms: AWS offered none. {LOOK}"
 
 
-def test_an_extension_is_asked_for_after_the_block_and_its_history() -> None:
+def test_extension_offerings_are_read_after_the_block_and_its_history() -> None:
     asked, quote = extending(
         reservations=[owned(reservation_id=ANOTHER), owned()],
         history=[extension(reservation_id=ANOTHER), extension(status="payment-succeeded")],
@@ -233,10 +238,10 @@ def test_an_extension_of_a_block_without_a_zone_names_none() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        (None, "is not there"),
-        ({"reservation_type": "default"}, "is of type default; only Capacity Blocks are extended"),
-        ({"state": "expired"}, "is expired; only active and scheduled blocks are extended"),
-        ({"end": None}, "ends at no time, not 2026-11-30T09:00:00+00:00; it may have been extended already"),
+        (None, "does not exist"),
+        ({"reservation_type": "default"}, "is of type default; only Capacity Blocks can be extended"),
+        ({"state": "expired"}, "is expired; only active and scheduled blocks can be extended"),
+        ({"end": None}, "ends never, not 2026-11-30T09:00:00+00:00; it may have been extended already"),
         (
             {"end": OWNED_END + timedelta(days=1)},
             "ends 2026-12-01T09:00:00+00:00, not 2026-11-30T09:00:00+00:00; it may have been extended already",
@@ -251,7 +256,7 @@ def test_an_extension_of_a_block_without_a_zone_names_none() -> None:
         ),
     ],
 )
-def test_says_why_a_block_is_not_extended(changes: dict[str, Any] | None, problem: str) -> None:
+def test_explains_why_a_block_cannot_be_extended(changes: dict[str, Any] | None, problem: str) -> None:
     asked, lines = extending(reservations=[] if changes is None else [owned(**changes)], offered=[longer()])
 
     assert lines == f"UC7028: {OWNED} in us-east-2 {problem}. Nothing was bought."
@@ -275,22 +280,22 @@ def test_an_extension_is_sold_from_57_days_to_an_hour_before_the_end(now: Any, *
         assert "ends at 2026-11-30T09:00:00+00:00; extensions are sold from 57 days to 1 hour" in found
 
 
-def test_a_block_may_become_182_days_long() -> None:
+def test_a_block_can_be_extended_to_182_days() -> None:
     longest = owned(start=OWNED_END + timedelta(days=1) - LONGEST_BLOCK)
 
     assert isinstance(extending(reservations=[longest], offered=[longer()])[1], Quote)
 
 
-def test_an_extension_that_waits_for_its_payment_stops_the_next_one() -> None:
+def test_pending_extension_blocks_the_next_one() -> None:
     _, lines = extending(history=[extension()], offered=[longer()])
 
     assert lines == (
-        f"UC7029: an extension of {OWNED} waits for its payment. "
-        "Wait until it cleared or failed; AWS takes one extension at a time."
+        f"UC7029: the payment of an extension of {OWNED} is pending. "
+        "Wait until it is confirmed or fails; AWS allows one extension at a time."
     )
 
 
-def test_says_what_each_extension_breaks() -> None:
+def test_reports_the_terms_that_each_extension_violates() -> None:
     wrong = longer(
         currency="EUR",
         reservation_id=ANOTHER,
@@ -301,8 +306,8 @@ def test_says_what_each_extension_breaks() -> None:
     _, lines = extending(offered=[wrong])
 
     assert lines == (
-        "UC7027: no extension keeps the terms: cbe-b: the currency is EUR, not USD, "
-        f"it extends {ANOTHER}, it begins at 2026-11-30T10:00:00+00:00, it lasts 48 hours. {LOOK}"
+        "UC7027: no extension meets the terms: cbe-b: the currency is EUR, not USD, "
+        f"it extends {ANOTHER}, it starts at 2026-11-30T10:00:00+00:00, it lasts 48 hours. {LOOK}"
     )
 
 
@@ -338,10 +343,10 @@ def test_quotes_an_on_demand_reservation_by_what_it_can_cost() -> None:
     ("changes", "broken"),
     [
         ({"max_fee": Decimal(10405)}, "the fee 10406.00 is above the cap 10405"),
-        ({"end": START}, "its end 2026-11-20T09:00:00+00:00 has passed"),
+        ({"end": START}, "its end 2026-11-20T09:00:00+00:00 is in the past"),
     ],
 )
-def test_says_why_an_on_demand_reservation_is_not_made(changes: dict[str, Any], broken: str) -> None:
+def test_explains_why_an_on_demand_reservation_is_not_created(changes: dict[str, Any], broken: str) -> None:
     _, lines = play(choose_quote(on_demand_order(**changes), now=START), pages())
 
-    assert lines == f"UC7027: no reservation keeps the terms: {broken}. {LOOK}"
+    assert lines == f"UC7027: no reservation meets the terms: {broken}. {LOOK}"

@@ -1,4 +1,4 @@
-"""What is written of what happened, how often it is tried, and what a person is told of it."""
+"""Recording what happened: writes, retries, and findings for the user."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from tests.unit.runtime.purchasing.ec2_fixtures import reservation, sent
-from tests.unit.runtime.purchasing.examples import block_order
-from tests.unit.runtime.purchasing.scripted import pages, play
-from tests.unit.runtime.purchasing.simulator import START
+from tests.unit.runtime.purchasing.example_orders import block_order
+from tests.unit.runtime.purchasing.protocol_player import pages, play
+from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_runtime.purchasing.effects import (
     Advance,
@@ -17,16 +17,14 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeReservations,
     Effect,
     Now,
+    OutcomeUnknown,
+    ReadFailed,
     ReadRecord,
     Sleep,
-    Unanswered,
-    Unclear,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import order_token
-from ultracluster_runtime.purchasing.reconcile import Outcome, findings_of, reconcile, settle
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
+from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
 
 LATER = START + timedelta(hours=1)
 GROUND = "AWS confirmed"
@@ -40,8 +38,8 @@ APPROVED = Record(
     state=OrderState.APPROVED,
     changed_at=START,
 )
-LOST = Unclear("no reply")
-DENIED = Unanswered(code="Denied", message="no", transient=False)
+LOST = OutcomeUnknown("no reply")
+DENIED = ReadFailed(code="Denied", message="no", transient=False)
 
 
 def settling(replies: list[Any], record: Record = BOUGHT, read: Any = None) -> tuple[list[Any], Record]:
@@ -78,7 +76,7 @@ def test_writes_the_new_state_with_all_that_was_seen() -> None:
     assert asked == [Now(), Advance(before=held, after=result)]
 
 
-def test_what_was_known_stays_when_nothing_new_is_seen() -> None:
+def test_known_evidence_is_kept() -> None:
     held = replace(
         BOUGHT, ec2_states=("cr-1=active",), zone_ids=("use2-az3",), state=OrderState.PURCHASED, version=7
     )
@@ -93,14 +91,14 @@ def test_what_was_known_stays_when_nothing_new_is_seen() -> None:
     assert (asked, same) == ([Now()], held)
 
 
-def test_tries_three_times_and_then_leaves_it_to_the_next_reconciliation() -> None:
+def test_gives_up_after_three_attempts() -> None:
     asked, result = settling([LOST, LOST, LOST])
 
     assert result == BOUGHT
     assert [effect for effect in asked if isinstance(effect, Sleep)] == [Sleep(1.0), Sleep(2.0), Sleep(3.0)]
 
 
-def test_what_another_process_wrote_of_the_same_attempt_is_built_upon() -> None:
+def test_concurrent_write_of_the_same_attempt_is_merged() -> None:
     theirs = sent(nonce="mine", holds_lock=True, version=5, reservation_ids=("cr-1",))
     theirs = replace(theirs, token=order_token(theirs.order))
 
@@ -110,14 +108,14 @@ def test_what_another_process_wrote_of_the_same_attempt_is_built_upon() -> None:
     assert (result.version, result.reservation_ids) == (6, ("cr-1", "cr-2"))
 
 
-def test_the_attempt_of_another_process_is_left_alone() -> None:
+def test_attempt_of_another_process_is_left_alone() -> None:
     theirs = sent(nonce="theirs")
     theirs = replace(theirs, token=order_token(theirs.order))
 
     assert settling([ConditionFailed(frozenset({"state"}))], read=theirs)[1] == theirs
 
 
-def test_a_ledger_that_cannot_be_read_again_changes_nothing() -> None:
+def test_unreadable_ledger_changes_nothing() -> None:
     assert settling([ConditionFailed(frozenset({"state"}))], read=DENIED)[1] == BOUGHT
 
 
@@ -144,7 +142,7 @@ def reconciling(record: Record, *, now: Any, listed: Any = ()) -> Outcome:
     ("minutes", "state", "reason"),
     [
         (29, OrderState.SENDING, ""),
-        (30, OrderState.UNKNOWN, "nothing found in EC2 30 minutes after sending"),
+        (30, OrderState.UNKNOWN, "not found in EC2 30 minutes after sending"),
     ],
 )
 def test_an_order_without_a_trace_is_unknown_after_thirty_minutes(
@@ -155,7 +153,7 @@ def test_an_order_without_a_trace_is_unknown_after_thirty_minutes(
     assert (record.state, record.reason) == (state, reason)
 
 
-def test_what_ec2_shows_is_written_with_its_ground() -> None:
+def test_evidence_in_ec2_is_recorded_with_its_reason() -> None:
     record = reconciling(BOUGHT, now=LATER, listed=[reservation(1)]).record
 
     assert (record.state, record.reason) == (OrderState.PAID, "found in EC2")
@@ -171,22 +169,22 @@ def test_an_order_that_ended_without_evidence_stays_as_it_is() -> None:
     ("changes", "line"),
     [
         (
-            {"reason": "the request may have left"},
+            {"reason": "the request may have been sent"},
             (
-                "UC7036: order december was sent and its outcome is not known yet: the request may have left. "
+                "UC7036: order december was sent and its outcome is not known yet: the request may have been sent. "
                 "Do not buy again; run `ultracluster capacity reconcile december` in a few minutes."
             ),
         ),
         (
             {"state": OrderState.UNKNOWN},
             (
-                "UC7037: nobody knows whether order december was bought; these reservations carry no tag but resemble it: "
-                "cr-1, cr-2. Look in CloudTrail"
+                "UC7037: it is unknown whether order december was bought; these untagged reservations resemble it: "
+                "cr-1, cr-2. Search CloudTrail"
             ),
         ),
         (
             {"state": OrderState.FAILED, "ec2_states": ("cr-1=failed", "cr-2=failed")},
-            "UC7038: AWS released what order december bought: cr-1=failed, cr-2=failed. Nothing is owed",
+            "UC7038: AWS released the purchase of order december: cr-1=failed, cr-2=failed. It is not billed",
         ),
         (
             {"state": OrderState.REJECTED, "reason": "AWS refused: Code: text"},
@@ -194,7 +192,7 @@ def test_an_order_that_ended_without_evidence_stays_as_it_is() -> None:
         ),
     ],
 )
-def test_tells_a_person_what_to_do(changes: dict[str, Any], line: str) -> None:
-    (finding,) = findings_of(replace(BOUGHT, **changes), lookalikes=("cr-1", "cr-2"))
+def test_findings_explain_what_to_do(changes: dict[str, Any], line: str) -> None:
+    (finding,) = findings_for(replace(BOUGHT, **changes), lookalikes=("cr-1", "cr-2"))
 
     assert str(finding).startswith(line)

@@ -1,4 +1,4 @@
-"""Looking in many Regions: every page, every duration, patience where it helps, and a clear word where it does not."""
+"""Searching many Regions: every page, every duration, retries, and clear findings."""
 
 import time
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.examples import offering
-from tests.unit.runtime.purchasing.simulator import START
+from tests.unit.runtime.purchasing.example_orders import offering
+from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_catalog.limits.quotas import CAPACITY_BLOCK_QUOTAS
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_runtime.purchasing.aws_errors import CAPACITY_BLOCK_LIMIT
-from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, Unanswered
+from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, ReadFailed
 from ultracluster_runtime.purchasing.search import Search, SearchResult, search_offerings
 
 SEARCH = Search(
@@ -25,8 +25,8 @@ SEARCH = Search(
     start_before=START + timedelta(days=30),
     end_by=START + timedelta(days=45),
 )
-LIMITED = Unanswered(code=CAPACITY_BLOCK_LIMIT, message="Rate exceeded", transient=True)
-NO_QUOTA = Unanswered(
+LIMITED = ReadFailed(code=CAPACITY_BLOCK_LIMIT, message="Rate exceeded", transient=True)
+NO_QUOTA = ReadFailed(
     code=CAPACITY_BLOCK_LIMIT,
     message="Your existing service limits are not sufficient to use EC2 Capacity Blocks",
     transient=False,
@@ -87,14 +87,14 @@ def test_waits_longer_each_time_when_there_were_too_many_searches() -> None:
     assert len(slept) == 2
 
 
-def test_says_which_region_gave_no_answer_in_the_end() -> None:
+def test_reports_regions_without_an_answer() -> None:
     result = search(lambda effect: LIMITED if effect.region == "us-west-2" else one_each(effect))
     assert [item.region for item in result.offerings] == ["us-east-2"]
     (finding,) = result.findings
     assert (finding.code, finding.path) == ("UC7042", "us-west-2")
 
 
-def test_tells_a_missing_quota_from_a_rate_limit_and_gives_the_command() -> None:
+def test_distinguishes_a_missing_quota_from_throttling_and_prints_the_command() -> None:
     slept: list[float] = []
     result = search(lambda _: NO_QUOTA, slept, regions=("us-east-2",))
     (finding,) = result.findings
@@ -117,9 +117,9 @@ def test_asks_for_the_quota_of_whole_ultraservers() -> None:
     assert "u-trn2x64" in finding.problem
 
 
-def test_a_region_that_does_not_sell_it_is_no_problem() -> None:
+def test_region_that_does_not_sell_is_not_a_problem() -> None:
     said = "The instance type 'trn2.48xlarge' is not supported for Capacity Blocks in 'us-west-2'"
-    refusal = Unanswered(code="InvalidParameterValue", message=said, transient=False)
+    refusal = ReadFailed(code="InvalidParameterValue", message=said, transient=False)
     result = search(lambda effect: refusal if effect.region == "us-west-2" else one_each(effect))
     assert result.not_sold == ["us-west-2"]
     assert result.findings == []

@@ -1,15 +1,15 @@
-"""Proof of consumption: quiet when all is right, loud in every other case."""
+"""Verification of consumption: no findings if all is right, and findings in all other cases."""
 
 import pytest
 
-from ultracluster_runtime.purchasing.verify import LaunchedInstance, judge_consumption
+from ultracluster_runtime.purchasing.verify import LaunchedInstance, check_consumption
 
 OURS = {"cr-1": 2}
 RIGHT = LaunchedInstance(instance_id="i-1", lifecycle="capacity-block", reservation_id="cr-1")
 
 
-def test_is_quiet_when_all_instances_run_in_the_block() -> None:
-    proof = judge_consumption([RIGHT, RIGHT], reserved=OURS)
+def test_reports_nothing_if_all_instances_run_in_the_block() -> None:
+    proof = check_consumption([RIGHT, RIGHT], reserved=OURS)
     assert (proof.reserved, proof.inside, proof.outside, proof.findings) == (2, 2, 0, ())
 
 
@@ -23,21 +23,23 @@ def test_is_quiet_when_all_instances_run_in_the_block() -> None:
         ("", "cr-1", "on-demand"),
     ],
 )
-def test_is_loud_about_an_instance_elsewhere(lifecycle: str, reservation_id: str | None, said: str) -> None:
+def test_reports_an_instance_outside_the_reservation(
+    lifecycle: str, reservation_id: str | None, said: str
+) -> None:
     stray = LaunchedInstance(instance_id="i-2", lifecycle=lifecycle, reservation_id=reservation_id)
-    proof = judge_consumption([RIGHT, stray], reserved=OURS)
+    proof = check_consumption([RIGHT, stray], reserved=OURS)
     (finding,) = proof.findings
     assert (finding.code, finding.path) == ("UC7045", "i-2")
     assert said in finding.problem
     assert (proof.inside, proof.outside) == (1, 1)
 
 
-def test_is_loud_about_a_paid_block_that_nobody_uses() -> None:
-    (finding,) = judge_consumption([], reserved=OURS).findings
+def test_reports_an_unused_block() -> None:
+    (finding,) = check_consumption([], reserved=OURS).findings
     assert finding.code == "UC7046"
 
 
-def test_instances_of_an_on_demand_reservation_have_no_lifecycle_of_their_own() -> None:
+def test_instances_of_an_on_demand_reservation_have_no_lifecycle_value() -> None:
     plain = LaunchedInstance(instance_id="i-1", lifecycle="", reservation_id="cr-1")
-    assert judge_consumption([plain], reserved=OURS, is_block=False).findings == ()
-    assert judge_consumption([plain], reserved=OURS).findings != ()
+    assert check_consumption([plain], reserved=OURS, is_block=False).findings == ()
+    assert check_consumption([plain], reserved=OURS).findings != ()

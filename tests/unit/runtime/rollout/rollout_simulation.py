@@ -1,4 +1,4 @@
-"""A world for rollouts: stacks that count their changes, steps that end in any order, and death at any point."""
+"""Simulation of rollouts: stacks that count their changes, steps that end in any order, and crashes at any point."""
 
 import json
 import random
@@ -124,5 +124,5 @@ class Process:
             raise
         return task, result
 
-    def giving_up(self) -> bool:
+    def stop_requested(self) -> bool:
         return self.stop

@@ -24,7 +24,7 @@ def test_reads_back_what_was_appended(tmp_path: Path) -> None:
     assert again.entries[1:] == [BEGUN, PASSED]
 
 
-def test_a_torn_last_line_says_nothing_and_the_next_entry_stands_alone(tmp_path: Path) -> None:
+def test_truncated_last_line_is_removed(tmp_path: Path) -> None:
     journal = open_journal(tmp_path / "journal.jsonl", plan(), at="now")
     journal.append(BEGUN)
     whole = journal.path.read_bytes()
@@ -51,15 +51,15 @@ def test_a_torn_last_line_says_nothing_and_the_next_entry_stands_alone(tmp_path:
         b'{"kind": "unheard of"}\n',
     ],
 )
-def test_refuses_what_is_no_journal(tmp_path: Path, content: bytes) -> None:
+def test_refuses_a_file_that_is_not_a_journal(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_bytes(content)
 
-    with pytest.raises(FindingsError, match=r"UC9608: .*no journal of a rollout"):
+    with pytest.raises(FindingsError, match=r"UC9608: .*not a journal of a rollout"):
         read_journal(path)
 
 
-def test_refuses_a_line_in_the_middle_that_says_nothing(tmp_path: Path) -> None:
+def test_refuses_an_invalid_line_in_the_middle(tmp_path: Path) -> None:
     journal = open_journal(tmp_path / "journal.jsonl", plan(), at="now")
     journal.path.write_bytes(journal.path.read_bytes() + b'{"kind": "beg\n')
     journal.append(BEGUN)

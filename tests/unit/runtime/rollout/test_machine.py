@@ -1,4 +1,4 @@
-"""The rollout's machine in simulated lives: it dies at every point, goes on, and repeats nothing that was done."""
+"""The rollout's state machine in simulations: it crashes at every point, resumes, and repeats nothing."""
 
 from itertools import count
 
@@ -37,7 +37,7 @@ def check_order(done: list[tuple[str, str]]) -> None:
             assert {(name, one) for name in names for one in STEPS} <= before
 
 
-def test_takes_every_step_once_in_the_order_of_the_waves() -> None:
+def test_runs_every_step_once_in_the_order_of_the_waves() -> None:
     world = World()
 
     process = live(world, at_once=2)
@@ -48,7 +48,7 @@ def test_takes_every_step_once_in_the_order_of_the_waves() -> None:
     assert process.entries[-1].kind is Kind.FINISHED
 
 
-def test_dies_at_every_point_and_then_does_what_is_left_and_nothing_twice() -> None:
+def test_resumes_after_a_crash_at_any_point_and_repeats_nothing() -> None:
     points = live(World()).points
     assert points > 100
 
@@ -68,7 +68,7 @@ def test_dies_at_every_point_and_then_does_what_is_left_and_nothing_twice() -> N
             assert set(world.changes.values()) == {1}
 
 
-def test_dies_again_and_again_and_still_comes_to_the_end() -> None:
+def test_completes_after_repeated_crashes() -> None:
     for seed in range(20):
         world = World()
         for life in count():
@@ -93,7 +93,7 @@ def test_a_failure_in_the_canary_leaves_the_later_waves_untouched(step: str) -> 
     assert world.done[-1] == ("a", step)
 
 
-def test_after_the_cause_is_repaired_the_rollout_goes_on_at_the_step_that_failed() -> None:
+def test_rollout_resumes_at_the_failed_step() -> None:
     world = World(failing={("a", STACKS)})
     live(world)
     taken = len(world.done)
@@ -107,7 +107,7 @@ def test_after_the_cause_is_repaired_the_rollout_goes_on_at_the_step_that_failed
     assert len(passed(world)) == len(ORDER) * len(STEPS)
 
 
-def test_what_is_under_way_comes_to_its_end_after_a_failure_and_nothing_new_begins() -> None:
+def test_running_steps_complete_after_a_failure_and_no_new_ones_begin() -> None:
     entries = [
         Entry(kind=Kind.STARTED),
         *(Entry(kind=Kind.PASSED, cluster="a", step=step) for step in STEPS),
@@ -125,7 +125,7 @@ def test_what_is_under_way_comes_to_its_end_after_a_failure_and_nothing_new_begi
     assert ends == Decision(stopped=True)
 
 
-def test_a_person_who_gives_up_waits_for_what_is_under_way_only() -> None:
+def test_stop_request_waits_only_for_running_steps() -> None:
     world = World()
     process = Process(world, seed=0)
     process.append(Entry(kind=Kind.STARTED))
@@ -143,7 +143,7 @@ def test_a_person_who_gives_up_waits_for_what_is_under_way_only() -> None:
     assert world.done == [("a", DEPLOY)]
 
 
-def test_a_step_that_a_dead_process_had_begun_is_taken_again_as_interrupted() -> None:
+def test_step_of_a_crashed_process_is_repeated_as_interrupted() -> None:
     entries = [
         Entry(kind=Kind.STARTED),
         Entry(kind=Kind.BEGUN, cluster="a", step=DEPLOY),
@@ -155,7 +155,7 @@ def test_a_step_that_a_dead_process_had_begun_is_taken_again_as_interrupted() ->
     assert task == Task(cluster="a", step=DEPLOY, interrupted=True, attempt=1)
 
 
-def test_attempts_count_failures_and_not_deaths() -> None:
+def test_attempts_count_failures_and_not_crashes() -> None:
     began = Entry(kind=Kind.BEGUN, cluster="a", step=DEPLOY)
     failed = Entry(kind=Kind.FAILED, cluster="a", step=DEPLOY)
     started = Entry(kind=Kind.STARTED)
@@ -165,12 +165,12 @@ def test_attempts_count_failures_and_not_deaths() -> None:
     assert (task.attempt, task.interrupted) == (2, False)
 
 
-def test_states_say_what_a_later_start_forgets() -> None:
+def test_later_start_clears_failures() -> None:
     failed = Entry(kind=Kind.FAILED, cluster="a", step=ALARMS)
 
     assert states_of([failed]) == {("a", ALARMS): State.FAILED}
     assert states_of([failed, Entry(kind=Kind.STARTED)]) == {}
 
 
-def test_a_plan_survives_being_written_down() -> None:
+def test_plan_survives_serialization() -> None:
     assert RolloutPlan.from_values(PLAN.as_values()) == PLAN

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
-from ultracluster_catalog.prices.billable_items import PricedThing
+from ultracluster_catalog.prices.billable_items import BillableItem
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.cost import (
@@ -137,7 +137,7 @@ def test_a_fallback_region_stands_in_and_says_so() -> None:
 
 
 def test_newer_prices_win_over_the_catalogue() -> None:
-    thing = PricedThing(kind="capacity-block", name="trn1.32xlarge")
+    thing = BillableItem(kind="capacity-block", name="trn1.32xlarge")
     prices = catalogue_prices(known={(thing, "us-east-1"): usd("10")})
 
     assert prices(thing, "us-east-1").amount == 10

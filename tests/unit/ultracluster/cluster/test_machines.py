@@ -11,8 +11,8 @@ from tests.unit.ultracluster.nodes.test_node_group import user_data
 
 import ultracluster as uc
 from ultracluster.nodes.user_data import boot_script
-from ultracluster_catalog.machines.instance_types import get_instance_type
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.machines import get_instance_type
 
 pytestmark = pytest.mark.synth
 

@@ -14,8 +14,8 @@ from ultracluster import (
     SingleNodeJob,
     TrainingImageRepository,
 )
-from ultracluster_catalog.machines.instance_types import get_instance_type
-from ultracluster_catalog.neuron.neuron_containers import neuron_container
+from ultracluster_rules.images import neuron_container
+from ultracluster_rules.machines import get_instance_type
 
 pytestmark = pytest.mark.synth
 

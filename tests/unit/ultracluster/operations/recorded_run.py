@@ -12,7 +12,7 @@ from random import Random
 from ultracluster_catalog.observability.metrics import METRICS, NAMESPACE
 from ultracluster_local.alarms.series import Metric, Series
 from ultracluster_runtime.lifecycle.observations import Reservation
-from ultracluster_runtime.watch.figures import Seen, Step, WaitingJob, figures
+from ultracluster_runtime.watch.metrics import ClusterObservations, Step, WaitingJob, compute_metrics
 
 START = datetime(2026, 11, 21, 11, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -107,8 +107,8 @@ def _watched(run: Run, minute: int, steps: list[Step]) -> Mapping[str, float]:
         waiting.append(
             WaitingJob(since=since, reason="MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - too large")
         )
-    return figures(
-        Seen(
+    return compute_metrics(
+        ClusterObservations(
             now=now,
             reservations=((block, NODES - gone),),
             without_reservation=False,

@@ -116,7 +116,9 @@ def alarms_of(template: Mapping[str, Any]) -> Alarms:
 def replay(template: Mapping[str, Any], run: Run) -> list[Transition]:
     alarms, series = alarms_of(template), record(run, file_system=FILE_SYSTEM)
     return [
-        change for minute in range(1, MINUTES + 1) for change in alarms.look(series, START + minute * MINUTE)
+        change
+        for minute in range(1, MINUTES + 1)
+        for change in alarms.evaluate(series, START + minute * MINUTE)
     ]
 
 
@@ -189,7 +191,7 @@ def test_a_watch_that_stops_is_missed(template: Mapping[str, Any]) -> None:
     went_off = [
         minute
         for minute in range(MINUTES - 3, MINUTES + 12)
-        for each in alarms.look(series, START + minute * MINUTE)
+        for each in alarms.evaluate(series, START + minute * MINUTE)
         if (each.name, each.state) == ("WatchSilent", "ALARM")
     ]
     # CloudWatch looks at two periods more than the five, so the last good one counts for seven minutes.

@@ -18,9 +18,7 @@ from tests.unit.ultracluster.iam_evaluation import Context, allows, as_list, ide
 from ultracluster import CapacityLedger
 from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed
 from ultracluster_runtime.purchasing.ledger import Ledger
-from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.orders import ExtensionOrder, Order
-from ultracluster_runtime.purchasing.records import Record
+from ultracluster_runtime.purchasing.orders import ExtensionOrder, Order, OrderState, Record
 
 pytestmark = pytest.mark.synth
 

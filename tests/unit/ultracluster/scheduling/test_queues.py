@@ -152,7 +152,7 @@ def test_rejects_parts_out_of_bounds(parts: int) -> None:
 
 
 def test_rejects_identifiers_that_overlap() -> None:
-    with pytest.raises(FindingsError, match=r"UC6303: parts: 'Team\*' stands for 'TeamB' too"):
+    with pytest.raises(FindingsError, match=r"UC6303: parts: 'Team\*' also matches 'TeamB'"):
         FairShare(parts={"TeamB": 1, "Team*": 2})
     assert FairShare(parts={"TeamB": 1, "TeamA*": 2})
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
-from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation, check_associations
+from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_local.services.fsx.validation import validate
 from ultracluster_local.services.handlers import ServiceError
-from ultracluster_rules.lustre_checks import check_file_system
+from ultracluster_rules.lustre import check_associations, check_file_system
 
 pytestmark = pytest.mark.deploy  # imports moto
 

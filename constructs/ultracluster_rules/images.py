@@ -1,0 +1,132 @@
+"""Rules for AMIs and container images."""
+
+import re
+from collections.abc import Iterable
+from typing import get_args
+
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.names.identifiers import IMAGE_ID
+from ultracluster_catalog.neuron.neuron_containers import (
+    NEURON_CONTAINERS,
+    PUBLIC_GALLERY,
+    Framework,
+    NeuronContainer,
+    container_of_reference,
+)
+from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS, NeuronImage
+from ultracluster_rules.findings import Finding, FindingsError, quote
+
+__all__ = ["check_container", "check_neuron_image", "container_uri", "neuron_container"]
+
+
+def neuron_container(framework: Framework, instance_type: InstanceType) -> NeuronContainer:
+    """Return the newest AWS Neuron image of a framework for an instance type.
+
+    Args:
+        framework: One of `Framework`.
+        instance_type: Type of the nodes.
+
+    Raises:
+        FindingsError: UC6333 for an unknown framework, UC6331 if no image of it runs on the type's chip.
+    """
+    frameworks = get_args(Framework)
+    if framework not in frameworks:
+        raise FindingsError(
+            [Finding(code="UC6333", problem=f"got {quote(framework)}", allowed=", ".join(frameworks))]
+        )
+    for row in NEURON_CONTAINERS:
+        if row.framework == framework and instance_type.accelerator in row.accelerators:
+            return row
+    others = _frameworks_for(instance_type)
+    raise FindingsError(
+        [
+            Finding(
+                code="UC6331",
+                problem=f"no image of {framework} runs on {instance_type.name} ({instance_type.accelerator})",
+                allowed=", ".join(others) or "none of AWS's Neuron images runs on it",
+            )
+        ]
+    )
+
+
+def check_container(image: str, instance_type: InstanceType) -> list[Finding]:
+    """Warn about an AWS Neuron image, or a copy of it, that does not support the chips of an instance type.
+
+    Args:
+        image: Reference of a container image.
+        instance_type: Type of the nodes.
+
+    Returns:
+        UC6330 if the image does not support them.
+    """
+    row = container_of_reference(image)
+    if row is None or instance_type.accelerator in row.accelerators:
+        return []
+    return [
+        Finding(
+            code="UC6330",
+            problem=f"{row.repository} with {row.framework} of SDK {row.sdk} is made for "
+            f"{', '.join(sorted(row.accelerators))}; {instance_type.name} has {instance_type.accelerator}",
+            remedy="Choose an image that docs/images.md lists for these chips",
+            path="image",
+        )
+    ]
+
+
+def _frameworks_for(instance_type: InstanceType) -> Iterable[str]:
+    frameworks = (row.framework for row in NEURON_CONTAINERS if instance_type.accelerator in row.accelerators)
+    return dict.fromkeys(frameworks)
+
+
+def container_uri(container: NeuronContainer, registry: str = PUBLIC_GALLERY) -> str:
+    """Return the reference of an AWS Neuron image.
+
+    Args:
+        container: Row of `NEURON_CONTAINERS`.
+        registry: Registry and prefix of a copy under the same repository and tag. Default: the public gallery.
+
+    Raises:
+        FindingsError: UC6332 if the tag is not known.
+    """
+    try:
+        return container.uri(registry)
+    except LookupError:
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC6332",
+                    problem=f"no source of record names the tag of {container.repository} with SDK {container.sdk}",
+                    remedy=f"Look it up in the gallery (https://gallery.{PUBLIC_GALLERY.replace('public.', '')}) "
+                    "and pass the full image reference",
+                )
+            ]
+        ) from None
+
+
+def check_neuron_image(image: NeuronImage) -> list[Finding]:
+    """Check the line and the ID of an AMI.
+
+    Args:
+        image: AMI of a known line.
+
+    Returns:
+        UC4050 if the line is unknown, UC4110 if the ID is not an AMI ID.
+    """
+    findings = []
+    if image.kind not in IMAGE_KINDS:
+        findings.append(
+            Finding(
+                code="UC4050", problem=f"got {quote(image.kind)}", allowed=", ".join(IMAGE_KINDS), path="kind"
+            )
+        )
+    if not re.fullmatch(IMAGE_ID, image.image_id):
+        findings.append(
+            Finding(
+                code="UC4110",
+                problem=f"got {quote(image.image_id)}",
+                allowed="ami- and 8 or 17 hexadecimal digits",
+                remedy="Pin the AMI by its id; `ultracluster ami resolve` finds it",
+                path="image_id",
+            )
+        )
+    return findings

@@ -1,0 +1,379 @@
+"""Rules for FSx for Lustre: what CreateFileSystem and CreateDataRepositoryAssociation would reject."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from math import ceil
+from typing import Final
+
+from ultracluster_catalog.lustre.lustre import (
+    BACKUP_RETENTION_DAYS,
+    FILE_SYSTEM_TYPE_VERSIONS,
+    INTELLIGENT_TIERING,
+    INTELLIGENT_TIERING_METADATA_IOPS,
+    METADATA_CONFIGURATION_VERSION,
+    METADATA_IOPS,
+    READ_CACHE_GIB_PER_STEP,
+    READ_CACHE_MODES,
+    THROUGHPUT_CAPACITIES,
+    LustreSettings,
+)
+from ultracluster_catalog.lustre.lustre_associations import (
+    ASSOCIATION_EVENTS,
+    DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
+    DataRepositoryAssociation,
+)
+from ultracluster_catalog.lustre.lustre_tiers import (
+    DEPLOYMENT_TYPES,
+    LUSTRE_TIERS,
+    LustreTier,
+    get_lustre_tier,
+)
+from ultracluster_rules.findings import Finding, quote
+
+__all__ = ["check_associations", "check_file_system"]
+
+_FOLDER: Final = r"/|(?:/[^/\x00\r\n\x85\u2028\u2029]+)+/?"
+_LONGEST_FOLDER: Final = 4096
+_S3_PATH: Final = r"s3://[^/\s]+(?:/[^\x00\r\n\x85\u2028\u2029]*)?"
+_LONGEST_S3_PATH: Final = 4357
+_TIME_OF_DAY: Final = r"(?:[01]\d|2[0-3]):[0-5]\d"
+
+
+def check_file_system(settings: LustreSettings) -> list[Finding]:
+    """Check a file system for what CreateFileSystem would reject.
+
+    Args:
+        settings: Settings of the file system.
+
+    Returns:
+        UC5001 to UC5006 and UC5010 to UC5015.
+    """
+    return [
+        *_check_storage(settings),
+        *_check_version(settings),
+        *_check_efa(settings),
+        *_check_metadata_iops(settings),
+        *_check_backups(settings),
+    ]
+
+
+def _check_storage(settings: LustreSettings) -> Iterator[Finding]:
+    if _is_intelligent_tiering(settings):
+        yield from _check_unused(settings, ("storage_capacity_gib", "per_unit_storage_throughput"))
+        yield from _check_throughput_capacity(settings)
+        yield from _check_read_cache(settings)
+        return
+    try:
+        tier = get_lustre_tier(settings.deployment_type, settings.per_unit_storage_throughput)
+    except ValueError:
+        yield _unknown_tier(settings.deployment_type, settings.per_unit_storage_throughput)
+    else:
+        if settings.storage_type != tier.storage_type:
+            yield Finding(
+                code="UC5010",
+                path="storage_type",
+                problem=f"got {quote(settings.storage_type)} with {settings.deployment_type}",
+                allowed=f"{tier.storage_type}"
+                + (f" or {INTELLIGENT_TIERING}" if settings.deployment_type == "PERSISTENT_2" else ""),
+            )
+        yield from _check_capacity(tier, settings)
+    yield from _check_unused(settings, ("throughput_capacity", "read_cache", "read_cache_gib"))
+
+
+def _unknown_tier(deployment_type: str, throughput: int | None) -> Finding:
+    throughputs = [
+        tier.per_unit_storage_throughput for tier in LUSTRE_TIERS if tier.deployment_type == deployment_type
+    ]
+    if not throughputs:
+        return Finding(
+            code="UC5001",
+            path="deployment_type",
+            problem=f"{quote(deployment_type)} is not a deployment type",
+            allowed=", ".join(DEPLOYMENT_TYPES),
+        )
+    return Finding(
+        code="UC5002",
+        path="per_unit_storage_throughput",
+        problem=f"got {quote(throughput)} for {deployment_type}",
+        allowed="none: the throughput of a scratch file system is fixed"
+        if None in throughputs
+        else f"{', '.join(map(str, throughputs))} MB/s per TiB",
+    )
+
+
+def _is_intelligent_tiering(settings: LustreSettings) -> bool:
+    return settings.storage_type == INTELLIGENT_TIERING and settings.deployment_type == "PERSISTENT_2"
+
+
+def _check_unused(settings: LustreSettings, names: Iterable[str]) -> Iterator[Finding]:
+    """Check that no setting of another storage type is used."""
+    for name in names:
+        value = getattr(settings, name)
+        if value is not None:
+            yield Finding(
+                code="UC5011",
+                path=name,
+                problem=f"got {quote(value)} with storage type {quote(settings.storage_type)}",
+                remedy="Leave it out",
+            )
+
+
+def _check_throughput_capacity(settings: LustreSettings) -> Iterator[Finding]:
+    if settings.throughput_capacity not in THROUGHPUT_CAPACITIES:
+        yield Finding(
+            code="UC5012",
+            path="throughput_capacity",
+            problem=f"got {quote(settings.throughput_capacity)}",
+            allowed="multiples of 4000 MB/s up to 2000000",
+        )
+
+
+def _check_read_cache(settings: LustreSettings) -> Iterator[Finding]:
+    if settings.read_cache not in READ_CACHE_MODES:
+        yield Finding(
+            code="UC5013",
+            path="read_cache",
+            problem=f"got {quote(settings.read_cache)}; Intelligent-Tiering requires a mode for its SSD read cache",
+            allowed=", ".join(READ_CACHE_MODES),
+            remedy="PROPORTIONAL_TO_THROUGHPUT_CAPACITY is billed for 20000 GiB of SSD per 4000 MB/s",
+        )
+        return
+    if settings.read_cache != "USER_PROVISIONED":
+        if settings.read_cache_gib is not None:
+            yield Finding(
+                code="UC5013",
+                path="read_cache_gib",
+                problem=f"got {quote(settings.read_cache_gib)} with {settings.read_cache}",
+                remedy="Leave it out, or set read_cache to USER_PROVISIONED",
+            )
+        return
+    steps = max((settings.throughput_capacity or 0) // THROUGHPUT_CAPACITIES.step, 1)
+    least, most = (bound * steps for bound in (READ_CACHE_GIB_PER_STEP[0], READ_CACHE_GIB_PER_STEP[-1]))
+    if settings.read_cache_gib is None or not least <= settings.read_cache_gib <= most:
+        yield Finding(
+            code="UC5013",
+            path="read_cache_gib",
+            problem=f"got {quote(settings.read_cache_gib)} for {quote(settings.throughput_capacity)} MB/s",
+            allowed=f"{least} to {most} GiB",
+        )
+
+
+def _check_capacity(tier: LustreTier, settings: LustreSettings) -> Iterator[Finding]:
+    capacity, efa = settings.storage_capacity_gib, settings.efa_enabled
+    if capacity is not None and tier.allows(capacity, efa_enabled=efa):
+        return
+    step = tier.efa_capacity_step_gib if efa and tier.efa_capacity_step_gib else tier.capacity_step_gib
+    small = () if step == tier.efa_capacity_step_gib else tier.small_capacities_gib
+    above = max(ceil((capacity or 0) / step), 1) * step
+    nearest = next((gib for gib in small if gib >= (capacity or 0)), above)
+    yield Finding(
+        code="UC5003",
+        path="storage_capacity_gib",
+        problem=f"got {quote(capacity)}",
+        allowed=f"{', '.join(map(str, (*small, f'multiples of {step}')))} GiB{' with EFA' if efa else ''}",
+        remedy=f"The next larger is {nearest} GiB.",
+    )
+
+
+def _check_version(settings: LustreSettings) -> Iterator[Finding]:
+    allowed = FILE_SYSTEM_TYPE_VERSIONS[1 if settings.deployment_type == "PERSISTENT_2" else 0 :]
+    if settings.file_system_type_version not in allowed:
+        yield Finding(
+            code="UC5004",
+            path="file_system_type_version",
+            problem=f"got {quote(settings.file_system_type_version)}",
+            allowed=", ".join(allowed),
+            remedy="Use 2.15 for new file systems.",
+        )
+
+
+def _check_efa(settings: LustreSettings) -> Iterator[Finding]:
+    if settings.efa_enabled:
+        yield from _check_metadata_configuration(settings, feature="EFA", path="efa_enabled")
+
+
+def _check_metadata_iops(settings: LustreSettings) -> Iterator[Finding]:
+    iops = settings.metadata_iops
+    tiered = _is_intelligent_tiering(settings)
+    if iops is not None:
+        yield from _check_metadata_configuration(
+            settings, feature="provisioned metadata IOPS", path="metadata_iops"
+        )
+    elif not tiered:
+        return
+    if iops not in (INTELLIGENT_TIERING_METADATA_IOPS if tiered else METADATA_IOPS):
+        yield Finding(
+            code="UC5006",
+            path="metadata_iops",
+            problem=f"got {quote(iops)}",
+            allowed="6000 or 12000 with Intelligent-Tiering"
+            if tiered
+            else "1500, 3000, 6000 or a multiple of 12000 up to 192000",
+        )
+
+
+def _check_metadata_configuration(settings: LustreSettings, *, feature: str, path: str) -> Iterator[Finding]:
+    """Check the deployment type and version that EFA and provisioned metadata IOPS require."""
+    deployment_type, version = settings.deployment_type, settings.file_system_type_version
+    if deployment_type != "PERSISTENT_2" or version != METADATA_CONFIGURATION_VERSION:
+        yield Finding(
+            code="UC5005",
+            path=path,
+            problem=f"{feature} with {quote(deployment_type)} and Lustre {quote(version)}",
+            allowed=f"PERSISTENT_2 with Lustre {METADATA_CONFIGURATION_VERSION}",
+        )
+
+
+def _check_backups(settings: LustreSettings) -> Iterator[Finding]:
+    days, start = settings.backup_retention_days, settings.backup_start_time
+    if days not in BACKUP_RETENTION_DAYS:
+        yield Finding(
+            code="UC5015", path="backup_retention_days", problem=f"got {quote(days)}", allowed="0 to 90 days"
+        )
+    elif days > 0 and settings.deployment_type.startswith("SCRATCH"):
+        yield Finding(
+            code="UC5014",
+            path="backup_retention_days",
+            problem=f"got {quote(days)} with {settings.deployment_type}, which FSx does not back up",
+            remedy="Leave it out, or use PERSISTENT_2",
+        )
+    if settings.copy_tags_to_backups and settings.deployment_type.startswith("SCRATCH"):
+        yield Finding(
+            code="UC5014",
+            path="copy_tags_to_backups",
+            problem=f"got true with {settings.deployment_type}, which FSx does not back up",
+            remedy="Leave it out, or use PERSISTENT_2",
+        )
+    if start is None:
+        return
+    if not re.fullmatch(_TIME_OF_DAY, start):
+        yield Finding(
+            code="UC5015",
+            path="backup_start_time",
+            problem=f"got {quote(start)}",
+            allowed='a time of day in UTC, such as "03:30"',
+        )
+    elif days == 0:
+        yield Finding(
+            code="UC5015",
+            path="backup_start_time",
+            problem=f"got {quote(start)}, but no backups are kept",
+            remedy="Set backup_retention_days, too",
+        )
+
+
+def check_associations(
+    associations: Sequence[DataRepositoryAssociation], *, settings: LustreSettings, path: str = "associations"
+) -> list[Finding]:
+    """Check associations for what CreateDataRepositoryAssociation would reject.
+
+    Args:
+        associations: All associations of one file system.
+        settings: Settings of the file system.
+        path: Name of the associations in the caller's input. Default: ``associations``.
+
+    Returns:
+        UC5014 and UC5020 to UC5026.
+    """
+    if not associations:
+        return []
+    findings = list(_check_file_system_links(associations, settings, path))
+    for index, association in enumerate(associations):
+        findings += _check_association(association, f"{path}[{index}]")
+    findings += _overlaps(
+        [_folder(association) for association in associations],
+        code="UC5023",
+        path=path,
+        name="file_system_path",
+    )
+    findings += _overlaps(
+        [_prefix(association) for association in associations],
+        code="UC5024",
+        path=path,
+        name="data_repository_path",
+    )
+    return findings
+
+
+def _check_file_system_links(
+    associations: Sequence[DataRepositoryAssociation], settings: LustreSettings, path: str
+) -> Iterator[Finding]:
+    for unsupported, what in (
+        (settings.deployment_type == "SCRATCH_1", "SCRATCH_1"),
+        (settings.storage_type == INTELLIGENT_TIERING, "Intelligent-Tiering"),
+        (settings.file_system_type_version == "2.10", "Lustre 2.10"),
+    ):
+        if unsupported:
+            yield Finding(
+                code="UC5020",
+                path=path,
+                problem=f"got {len(associations)} with {what}, which cannot be linked to S3",
+                remedy="Leave them out, or use PERSISTENT_2 or SCRATCH_2 on SSD",
+            )
+    for name, is_set in (
+        ("backup_retention_days", settings.backup_retention_days > 0),
+        ("copy_tags_to_backups", settings.copy_tags_to_backups),
+    ):
+        if is_set:
+            yield Finding(
+                code="UC5014",
+                path=name,
+                problem=f"got {quote(getattr(settings, name))} for a file system that is linked to S3, which FSx "
+                "does not back up",
+                remedy="Leave it out, because S3 holds the data, or remove the links",
+            )
+    if len(associations) > DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM:
+        yield Finding(
+            code="UC5021",
+            path=path,
+            problem=f"got {len(associations)} associations",
+            allowed=f"at most {DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM} on one file system",
+        )
+
+
+def _check_association(association: DataRepositoryAssociation, path: str) -> Iterator[Finding]:
+    folder, prefix = association.file_system_path, association.data_repository_path
+    parts = folder.split("/")
+    if not re.fullmatch(_FOLDER, folder) or {".", ".."} & {*parts} or len(folder) > _LONGEST_FOLDER:
+        yield Finding(
+            code="UC5022",
+            path=f"{path}.file_system_path",
+            problem=f"got {quote(folder)}",
+            allowed="a folder from the root of the file system, such as /datasets",
+        )
+    if not re.fullmatch(_S3_PATH, prefix) or len(prefix) > _LONGEST_S3_PATH:
+        yield Finding(
+            code="UC5025",
+            path=f"{path}.data_repository_path",
+            problem=f"got {quote(prefix)}",
+            allowed="s3://BUCKET or s3://BUCKET/PREFIX/",
+        )
+    for name in ("import_events", "export_events"):
+        events: tuple[str, ...] = getattr(association, name)
+        if not {*events} <= {*ASSOCIATION_EVENTS} or len({*events}) < len(events):
+            yield Finding(
+                code="UC5026",
+                path=f"{path}.{name}",
+                problem=f"got {quote(events)}",
+                allowed="NEW, CHANGED and DELETED, each at most once",
+            )
+
+
+def _folder(association: DataRepositoryAssociation) -> str:
+    return association.file_system_path.rstrip("/") + "/"
+
+
+def _prefix(association: DataRepositoryAssociation) -> str:
+    return association.data_repository_path.rstrip("/") + "/"
+
+
+def _overlaps(places: Sequence[str], *, code: str, path: str, name: str) -> Iterator[Finding]:
+    for (first, one), (second, other) in combinations(enumerate(places), 2):
+        if one.startswith(other) or other.startswith(one):
+            yield Finding(
+                code=code,
+                path=f"{path}[{second}].{name}",
+                problem=f"{quote(other)} and {quote(one)} of {path}[{first}] overlap",
+                remedy="Link paths that do not contain each other",
+            )

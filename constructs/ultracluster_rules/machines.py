@@ -1,0 +1,238 @@
+"""Rules for instance types, their scratch disks and UltraServers."""
+
+import difflib
+import posixpath
+import re
+from typing import Final
+
+from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND, SPOT, InstanceType
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.numbers import find_unsafe_numbers
+
+__all__ = [
+    "check_figures_are_sourced",
+    "check_instance_type",
+    "check_job_ultraservers",
+    "check_scratch",
+    "check_whole_ultraservers",
+    "get_instance_type",
+]
+
+
+_SIMILARITY: Final = 0.85  # suggests corrections of typos only, not p5.4xlarge for g5.xlarge
+
+
+_NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
+
+
+_SCRATCH_PATH: Final = r"(?:/[A-Za-z0-9._-]+)+"
+
+
+# A mount would hide what the operating system keeps here.
+_SYSTEM_PATHS: Final = (
+    *("/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root", "/run", "/sbin"),
+    *("/sys", "/tmp", "/usr", "/var"),  # noqa: S108 - refused, not used
+)
+
+
+_MOUNT_PARENTS: Final = ("/mnt", "/media", "/srv")
+
+
+_ULTRASERVER_PARTS: Final = (1, 2)
+
+
+def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
+    """Look up an instance type by name, or validate a custom description.
+
+    Args:
+        instance_type: API name, such as ``trn2.48xlarge``, or the result of `describe_instance_type` for a type that
+            the catalogue does not know or whose figures you know better.
+
+    Raises:
+        FindingsError: UC4001 if the catalogue has no such type. UC1030 or UC4025 if a custom description holds unsafe
+            numbers or contradicts itself.
+    """
+    if isinstance(instance_type, InstanceType):
+        if findings := check_instance_type(instance_type):
+            raise FindingsError(findings)
+        return instance_type
+    try:
+        return INSTANCE_TYPES[instance_type]
+    except KeyError:
+        close = difflib.get_close_matches(str(instance_type).lower(), INSTANCE_TYPES, n=1, cutoff=_SIMILARITY)
+        raise FindingsError(
+            [
+                Finding(
+                    code="UC4001",
+                    problem=f"{quote(instance_type)} is not an instance type of the catalogue",
+                    allowed=", ".join(INSTANCE_TYPES),
+                    remedy=f"The nearest name is {close[0]}." if close else "",
+                )
+            ]
+        ) from None
+
+
+def check_instance_type(instance_type: InstanceType) -> list[Finding]:
+    """Check the description of an instance type for contradictions.
+
+    Args:
+        instance_type: Description to check, such as a custom one.
+
+    Returns:
+        UC1030 for unsafe numbers, or else UC4025 for each contradiction.
+    """
+    if unsafe := [
+        finding
+        for part in (*instance_type.network_cards, instance_type)
+        for finding in find_unsafe_numbers(part)
+    ]:
+        return unsafe
+    cards, options = instance_type.network_cards, instance_type.purchase_options
+    contradictions = {
+        f"the name {quote(instance_type.name)}": not re.fullmatch(_NAME, instance_type.name),
+        "vcpus, memory_mib or chips below 1": min(
+            instance_type.vcpus, instance_type.memory_mib, instance_type.chips
+        )
+        < 1,
+        "more memory for a container than the instance has": instance_type.container_memory_mib
+        > instance_type.memory_mib,
+        "network cards that are not numbered from 0": not cards
+        or [card.index for card in cards] != list(range(len(cards))),
+        "a network card without a slot": any(card.max_interfaces < 1 for card in cards),
+        "efa_interfaces that differs from the number of cards with EFA": instance_type.efa_interfaces
+        != sum(card.efa for card in cards),
+        f"purchase_options {quote(sorted(options))}": not options
+        or not options <= {ON_DEMAND, SPOT, CAPACITY_BLOCK},
+        "more logical NeuronCores than NeuronCores": instance_type.logical_neuron_cores
+        > instance_type.neuron_cores,
+        "instances_per_ultraserver below 1": instance_type.instances_per_ultraserver < 1,
+    }
+    return [
+        Finding(
+            code="UC4025",
+            problem=f"got {contradiction}",
+            remedy="Take the figures from `aws ec2 describe-instance-types`, and build the entry with describe_instance_type",
+            path="instance_type",
+        )
+        for contradiction, holds in contradictions.items()
+        if holds
+    ]
+
+
+def check_figures_are_sourced(instance_type: InstanceType) -> list[Finding]:
+    """Warn about a custom description, for whose figures the catalogue has no source.
+
+    Args:
+        instance_type: Result of `get_instance_type`.
+
+    Returns:
+        UC4024, a warning, for a custom description.
+    """
+    if INSTANCE_TYPES.get(instance_type.name) == instance_type:
+        return []
+    return [
+        Finding(
+            code="UC4024",
+            problem=f"{instance_type.name} is a custom description ({instance_type.source}, {instance_type.dated}); "
+            "wrong devices, addresses or memory show only when paid nodes fail to join",
+            remedy="Compare it with `aws ec2 describe-instance-types` before you buy capacity",
+        )
+    ]
+
+
+def check_scratch(
+    instance_type: InstanceType, path: str | None, *, mount_path: str | None = None
+) -> list[Finding]:
+    """Check whether nodes can mount their instance-store disks at a path.
+
+    Args:
+        instance_type: Type of the nodes.
+        path: Mount path of scratch, on the node and in its containers. None for no scratch.
+        mount_path: Mount path of the shared file system. Default: no file system.
+
+    Returns:
+        UC4026 if the type has no instance-store disks, UC4027 if the path is invalid or in use.
+    """
+    if path is None:
+        return []
+    findings = []
+    if not instance_type.nvme_count:
+        findings.append(
+            Finding(
+                code="UC4026",
+                problem=f"{instance_type.name} has no instance-store disks",
+                remedy="Leave scratch_path out, or choose a type with disks, such as trn1.32xlarge or trn2.48xlarge",
+                path="scratch_path",
+            )
+        )
+    taken = [used for used in (*_SYSTEM_PATHS, mount_path) if used and _overlap(path, used)]
+    if (
+        not re.fullmatch(_SCRATCH_PATH, path)
+        or posixpath.normpath(path) != path
+        or path in _MOUNT_PARENTS
+        or taken
+    ):
+        findings.append(
+            Finding(
+                code="UC4027",
+                problem=f"got {quote(path)}" + (f", which overlaps {taken[0]}" if taken else ""),
+                allowed="an unused absolute path, such as /scratch",
+                path="scratch_path",
+            )
+        )
+    return findings
+
+
+def _overlap(first: str, second: str) -> bool:
+    return f"{first}/".startswith(f"{second}/") or f"{second}/".startswith(f"{first}/")
+
+
+def check_job_ultraservers(instance_type: InstanceType, nodes: int) -> list[Finding]:
+    """Check whether the nodes of a job can be joined across UltraServers.
+
+    Source: Neuron documentation, "How to schedule MPI jobs to run on Neuron UltraServer on EKS" (2.29 to 2.33, read
+    November 2026), whose script joins groups of 1, 2 or 4 trn2u nodes and rejects others.
+
+    Args:
+        instance_type: Type of the nodes.
+        nodes: Nodes of the job.
+
+    Returns:
+        UC4028 for a number that is neither a supported part nor whole UltraServers.
+    """
+    whole = instance_type.instances_per_ultraserver
+    if whole == 1 or nodes in _ULTRASERVER_PARTS or nodes % whole == 0:
+        return []
+    return [
+        Finding(
+            code="UC4028",
+            problem=f"got {quote(nodes)} nodes of {instance_type.name}, which are joined as UltraServers of {whole}",
+            allowed=f"1, 2, or a multiple of {whole}",
+            path="node_count",
+        )
+    ]
+
+
+def check_whole_ultraservers(instance_type: InstanceType, nodes: int) -> list[Finding]:
+    """Warn about a cluster that pays for instances of an UltraServer that it does not use.
+
+    Args:
+        instance_type: Type of the nodes.
+        nodes: Most nodes of the cluster.
+
+    Returns:
+        UC4029, a warning, unless the nodes fill whole UltraServers.
+    """
+    whole = instance_type.instances_per_ultraserver
+    if nodes % whole == 0:
+        return []
+    return [
+        Finding(
+            code="UC4029",
+            problem=f"got {quote(nodes)} nodes of {instance_type.name}; an UltraServer has {whole} instances and "
+            "is sold as a whole",
+            allowed=f"a multiple of {whole}",
+            path="node_count",
+        )
+    ]

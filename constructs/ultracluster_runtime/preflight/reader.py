@@ -1,0 +1,201 @@
+"""Read-only AWS client of preflight: each query is sent once, counted, and bounded by a deadline."""
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from datetime import datetime
+from typing import Any, Final
+
+from botocore import xform_name
+from botocore.exceptions import ClientError
+
+__all__ = ["ALLOWED_CALLS", "AwsReader", "DeadlinePassedError"]
+
+ALLOWED_CALLS: Final = frozenset(
+    {
+        "batch:DescribeComputeEnvironments",
+        "batch:DescribeJobQueues",
+        "cloudformation:DescribeStacks",
+        "dynamodb:GetItem",
+        "ec2:DescribeAvailabilityZones",
+        "ec2:DescribeCapacityReservations",
+        "ec2:DescribeImages",
+        "ec2:DescribeInstances",
+        "ec2:DescribeInstanceTypeOfferings",
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeRegions",
+        "ec2:DescribeRouteTables",
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeSubnets",
+        "ec2:DescribeVpcAttribute",
+        "ec2:DescribeVpcEndpoints",
+        "ec2:DescribeVpcs",
+        "ecr:DescribeImages",
+        "ecr:DescribeRepositories",
+        "fsx:DescribeFileSystems",
+        "iam:GetRole",
+        "iam:SimulatePrincipalPolicy",
+        "kms:DescribeKey",
+        "kms:GetKeyPolicy",
+        "resource-groups:ListGroupResources",
+        "s3:GetBucketLocation",
+        "s3:GetBucketPolicy",
+        "s3:GetBucketPolicyStatus",
+        "service-quotas:GetAWSDefaultServiceQuota",
+        "service-quotas:GetServiceQuota",
+        "ssm:GetParameter",
+        "sts:GetCallerIdentity",
+    }
+)
+"""All calls that preflight may make, as IAM actions. A test verifies that each of them is read-only."""
+
+_MOST_PAGES: Final = 1_000
+
+
+class DeadlinePassedError(Exception):
+    """The deadline for all checks has passed; no more calls are made."""
+
+
+class AwsReader:
+    """Sends each query to AWS once per Region and caches the response. Thread-safe.
+
+    Retries are left to the clients: use boto3's retry mode ``standard``.
+
+    Args:
+        client: Returns the boto3 client of a service in a Region.
+        now: Current time to compare capacity windows with, timezone-aware.
+        seconds: Time until the deadline, in seconds.
+        clock: Monotonic clock in seconds. Default: `time.monotonic`.
+    """
+
+    def __init__(
+        self,
+        client: Callable[[str, str], Any],
+        *,
+        now: datetime,
+        seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.now = now
+        self._client = client
+        self._clock = clock
+        self._end = clock() + seconds
+        self._lock = threading.Lock()
+        self._client_lock = threading.Lock()  # boto3 sessions are not thread-safe
+        self._answers: dict[tuple[str, str, str, str], Future[Any]] = {}
+        self._sent: Counter[str] = Counter()
+
+    @property
+    def call_counts(self) -> Mapping[str, int]:
+        """Number of calls sent, by name, including retries."""
+        with self._lock:
+            return dict(self._sent)
+
+    def seconds_left(self) -> float:
+        """Return the seconds until the deadline."""
+        return self._end - self._clock()
+
+    def call(self, service: str, region: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
+        """Make one call and return its response.
+
+        Args:
+            service: Service name in boto3.
+            region: Region to call.
+            operation: Operation name in the API; one of `ALLOWED_CALLS`.
+            **parameters: Parameters of the operation.
+
+        Raises:
+            KeyError: If the call is not in `ALLOWED_CALLS`; a bug in the check.
+            DeadlinePassedError: If the deadline has passed.
+            botocore.exceptions.ClientError: If AWS refuses the call.
+        """
+        response: Mapping[str, Any] = self._cached(service, region, operation, parameters, self._send)
+        return response
+
+    def call_or_none(
+        self, service: str, region: str, operation: str, *, absent: tuple[str, ...], **parameters: Any
+    ) -> Mapping[str, Any] | None:
+        """Make one call as `call` does; return None if AWS says that the resource does not exist.
+
+        Args:
+            service: Service name in boto3.
+            region: Region to call.
+            operation: Operation name in the API; one of `ALLOWED_CALLS`.
+            absent: Error codes that mean that the resource does not exist.
+            **parameters: Parameters of the operation.
+        """
+        try:
+            return self.call(service, region, operation, **parameters)
+        except ClientError as error:
+            if error.response["Error"]["Code"] in absent:
+                return None
+            raise
+
+    def list_all(self, service: str, region: str, operation: str, key: str, **parameters: Any) -> list[Any]:
+        """Return all items of a paginated operation.
+
+        Args:
+            service: Service name in boto3.
+            region: Region to call.
+            operation: Operation name in the API; one of `ALLOWED_CALLS` that has a paginator.
+            key: Member of the response that holds the items.
+            **parameters: Parameters of the operation.
+        """
+        items: list[Any] = self._cached(service, region, operation, parameters, self._pages(key))
+        return items
+
+    def _cached(
+        self, service: str, region: str, operation: str, parameters: Mapping[str, Any], send: Any
+    ) -> Any:
+        call = f"{service}:{operation}"
+        if call not in ALLOWED_CALLS:
+            raise KeyError(f"{call} is not a call that preflight makes")
+        question = (service, region, operation, json.dumps(parameters, sort_keys=True, default=str))
+        with self._lock:
+            known = self._answers.get(question)
+            response = known or self._answers.setdefault(question, Future())
+        if known is None:
+            try:
+                response.set_result(send(service, region, operation, parameters))
+            except Exception as error:  # noqa: BLE001 - other threads with the same query get the same error
+                response.set_exception(error)
+        return response.result()
+
+    def _send(self, service: str, region: str, operation: str, parameters: Mapping[str, Any]) -> Any:
+        if self.seconds_left() <= 0:
+            raise DeadlinePassedError
+        call = f"{service}:{operation}"
+        with self._client_lock:
+            client = self._client(service, region)
+        attempts = 1
+        try:
+            response = getattr(client, xform_name(operation))(**parameters)
+            attempts += response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
+        except ClientError as error:
+            attempts += error.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)
+            raise
+        finally:
+            with self._lock:
+                self._sent[call] += attempts
+        return response
+
+    def _pages(self, key: str) -> Callable[[str, str, str, Mapping[str, Any]], list[Any]]:
+        def send(service: str, region: str, operation: str, parameters: Mapping[str, Any]) -> list[Any]:
+            with self._client_lock:
+                client = self._client(service, region)
+            # Only botocore knows the names of the pagination tokens.
+            names = client.get_paginator(xform_name(operation))._pagination_cfg  # noqa: SLF001
+            items: list[Any] = []
+            token: dict[str, str] = {}
+            for _ in range(_MOST_PAGES):
+                response = self._send(service, region, operation, {**parameters, **token})
+                items += response.get(key, [])
+                if not response.get(names["output_token"]):
+                    return items
+                token = {names["input_token"]: response[names["output_token"]]}
+            raise RuntimeError(f"{service}:{operation} did not end after {_MOST_PAGES} pages")
+
+        return send

@@ -1,0 +1,74 @@
+import pytest
+
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.neuron.neuron import (
+    LAST_XLA_TRAINING_IMAGE,
+    runs_torchneuron,
+)
+from ultracluster_catalog.neuron.neuron_images import (
+    IMAGE_KINDS,
+    NeuronImage,
+)
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.images import check_neuron_image, container_uri, neuron_container
+from ultracluster_rules.machines import get_instance_type
+
+ID = "ami-0123456789abcdef0"
+
+
+def test_an_image_is_pinned_by_its_id() -> None:
+    assert NeuronImage(kind="ecs-neuron", image_id=ID).facts is IMAGE_KINDS["ecs-neuron"]
+    for wrong in (IMAGE_KINDS["ecs-neuron"].parameter or "", "resolve:ssm:/x", "ami-012", f"{ID}\n"):
+        findings = check_neuron_image(NeuronImage(kind="ecs-neuron", image_id=wrong))
+        assert [finding.code for finding in findings] == ["UC4110"]
+
+
+def test_refuses_a_line_that_nobody_knows_together_with_a_bad_id() -> None:
+    findings = check_neuron_image(NeuronImage(kind="ubuntu", image_id="latest"))
+    assert [finding.code for finding in findings] == ["UC4050", "UC4110"]
+    assert check_neuron_image(NeuronImage(kind="own", image_id="ami-01234567")) == []
+
+
+TRN1 = get_instance_type("trn1.32xlarge")
+
+
+TRN2 = get_instance_type("trn2.48xlarge")
+
+
+def test_the_last_training_image_for_pytorch_xla_is_the_one_that_the_neuron_facts_name() -> None:
+    assert container_uri(neuron_container("torch-neuronx", TRN1)) == LAST_XLA_TRAINING_IMAGE
+    assert container_uri(neuron_container("torch-neuronx", TRN2)) == LAST_XLA_TRAINING_IMAGE
+
+
+@pytest.mark.parametrize("name", INSTANCE_TYPES)
+def test_torchneuron_has_an_image_exactly_where_it_runs(name: str) -> None:
+    machine = INSTANCE_TYPES[name]
+    if runs_torchneuron(machine):
+        assert neuron_container("torchneuron", machine).framework == "torchneuron"
+    else:
+        with pytest.raises(FindingsError, match="UC6331"):
+            neuron_container("torchneuron", machine)
+
+
+def test_refusing_a_framework_says_which_others_run_there() -> None:
+    with pytest.raises(
+        FindingsError, match=r"UC6331.*trn1\.32xlarge.*Allowed: torch-neuronx, jax, nxd, vllm"
+    ):
+        neuron_container("torchneuron", TRN1)
+    with pytest.raises(FindingsError, match=r"UC6331.*none of AWS's Neuron images"):
+        neuron_container("jax", get_instance_type("p5.48xlarge"))
+
+
+def test_refuses_a_framework_that_is_not_in_the_table() -> None:
+    with pytest.raises(FindingsError, match="UC6333: got 'tensorflow'"):
+        neuron_container("tensorflow", TRN2)  # type: ignore[arg-type]
+
+
+def test_the_newest_vllm_is_for_trainium2_and_the_older_one_for_what_came_before() -> None:
+    assert neuron_container("vllm", TRN2).sdk == "2.33.0"
+    assert neuron_container("vllm", TRN1).sdk == "2.31.1"
+
+
+def test_a_tag_that_no_source_names_is_not_made_up() -> None:
+    with pytest.raises(FindingsError, match="UC6332"):
+        container_uri(neuron_container("torchneuron", TRN2))

@@ -1,0 +1,148 @@
+"""Storage types, Intelligent-Tiering and backups, judged by the model of FSx that botocore ships."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from ultracluster_catalog.lustre.lustre import (
+    BACKUP_RETENTION_DAYS,
+    READ_CACHE_GIB_PER_STEP,
+    READ_CACHE_MODES,
+    STORAGE_TYPES,
+    THROUGHPUT_CAPACITIES,
+    LustreSettings,
+)
+from ultracluster_rules.lustre import check_file_system
+
+_TIERED: dict[str, Any] = {
+    "storage_type": "INTELLIGENT_TIERING",
+    "throughput_capacity": 8000,
+    "read_cache": "NO_CACHE",
+    "metadata_iops": 6000,
+}
+_SSD: dict[str, Any] = {"storage_capacity_gib": 4800, "per_unit_storage_throughput": 250}
+
+
+def _codes(**settings: Any) -> list[tuple[str, str]]:
+    return [(each.code, each.path) for each in check_file_system(LustreSettings(**settings))]
+
+
+@pytest.fixture(scope="module")
+def shapes(botocore_shapes: Callable[[str], Mapping[str, Any]]) -> Mapping[str, Any]:
+    return botocore_shapes("fsx/2018-03-01")
+
+
+def test_bounds_are_those_of_fsx(shapes: Mapping[str, Any]) -> None:
+    throughput, days = shapes["ThroughputCapacityMbps"], shapes["AutomaticBackupRetentionDays"]
+    assert (THROUGHPUT_CAPACITIES[0], THROUGHPUT_CAPACITIES[-1]) == (throughput["min"], throughput["max"])
+    assert (BACKUP_RETENTION_DAYS[0], BACKUP_RETENTION_DAYS[-1]) == (days["min"], days["max"])
+    assert set(READ_CACHE_MODES) == set(shapes["LustreReadCacheSizingMode"]["enum"])
+    assert set(STORAGE_TYPES) == set(shapes["StorageType"]["enum"])
+    said = shapes["LustreReadCacheConfiguration"]["members"]["SizeGiB"]["documentation"]
+    least, most = READ_CACHE_GIB_PER_STEP[0], READ_CACHE_GIB_PER_STEP[-1]
+    assert f"minimum of {least} GiB and maximum of {most} GiB" in said
+    assert "for every 4,000 MB/s of throughput capacity" in said
+
+
+def test_takes_a_file_system_without_a_size() -> None:
+    assert _codes(**_TIERED) == []
+
+
+def test_the_default_file_systems_can_be_created() -> None:
+    for given in ({}, {"deployment_type": "SCRATCH_2"}, {**_TIERED, "throughput_capacity": None}):
+        assert check_file_system(LustreSettings(**given).with_defaults()) == []
+    assert LustreSettings().with_defaults() == LustreSettings(**_SSD)
+
+
+@pytest.mark.parametrize("deployment_type", ["SCRATCH_2", "PERSISTENT_1"])
+def test_only_persistent_2_tiers(deployment_type: str) -> None:
+    found = _codes(
+        deployment_type=deployment_type,
+        storage_type="INTELLIGENT_TIERING",
+        storage_capacity_gib=2400,
+        per_unit_storage_throughput=None if deployment_type == "SCRATCH_2" else 50,
+        metadata_iops=None,
+    )
+    assert ("UC5010", "storage_type") in found
+
+
+def test_scratch_that_tiers_is_one_mistake() -> None:
+    settings = LustreSettings(deployment_type="SCRATCH_2", storage_type="INTELLIGENT_TIERING")
+    assert [each.code for each in check_file_system(settings.with_defaults())] == ["UC5010"]
+
+
+def test_a_storage_type_is_that_of_the_tier() -> None:
+    hdd = {"deployment_type": "PERSISTENT_1", "per_unit_storage_throughput": 12, "storage_capacity_gib": 6000}
+    assert _codes(**hdd, storage_type="HDD") == []
+    assert _codes(**hdd, storage_type="SSD") == [("UC5010", "storage_type")]
+    assert _codes(**_SSD, storage_type="TAPE") == [("UC5010", "storage_type")]
+
+
+@pytest.mark.parametrize("name", ["storage_capacity_gib", "per_unit_storage_throughput"])
+def test_refuses_a_size_with_intelligent_tiering(name: str) -> None:
+    assert _codes(**_TIERED, **{name: _SSD[name]}) == [("UC5011", name)]
+
+
+@pytest.mark.parametrize("name", ["throughput_capacity", "read_cache"])
+def test_refuses_what_belongs_to_intelligent_tiering_on_ssd(name: str) -> None:
+    assert _codes(**_SSD, **{name: _TIERED[name]}) == [("UC5011", name)]
+
+
+@pytest.mark.parametrize("throughput", [4000, 8000, 2_000_000])
+def test_takes_steps_of_throughput(throughput: int) -> None:
+    assert _codes(**_TIERED | {"throughput_capacity": throughput}) == []
+
+
+@pytest.mark.parametrize("throughput", [None, 0, 3999, 4001, 6000, 2_004_000])
+def test_refuses_throughput_between_the_steps(throughput: int | None) -> None:
+    assert _codes(**_TIERED | {"throughput_capacity": throughput}) == [("UC5012", "throughput_capacity")]
+
+
+@pytest.mark.parametrize("gib", [64, 262_144])
+def test_takes_a_read_cache_within_the_bounds_of_its_throughput(gib: int) -> None:
+    assert _codes(**_TIERED | {"read_cache": "USER_PROVISIONED", "read_cache_gib": gib}) == []
+
+
+@pytest.mark.parametrize("gib", [None, 63, 262_145])
+def test_refuses_a_read_cache_beside_those_bounds(gib: int | None) -> None:
+    found = _codes(**_TIERED | {"read_cache": "USER_PROVISIONED", "read_cache_gib": gib})
+    assert found == [("UC5013", "read_cache_gib")]
+
+
+def test_a_read_cache_is_said_and_has_a_size_only_where_the_user_sets_it() -> None:
+    assert _codes(**_TIERED | {"read_cache": None}) == [("UC5013", "read_cache")]
+    assert _codes(**_TIERED | {"read_cache": "SOME"}) == [("UC5013", "read_cache")]
+    assert _codes(**_TIERED | {"read_cache": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"}) == []
+    assert _codes(**_TIERED, read_cache_gib=64) == [("UC5013", "read_cache_gib")]
+
+
+@pytest.mark.parametrize(("iops", "right"), [(6000, True), (12_000, True), (None, False), (24_000, False)])
+def test_metadata_iops_are_provisioned_and_of_two_values(iops: int | None, right: bool) -> None:
+    assert (_codes(**_TIERED | {"metadata_iops": iops}) == []) == right
+
+
+def test_a_persistent_file_system_is_backed_up() -> None:
+    for days in (1, 90):
+        assert _codes(**_SSD, backup_retention_days=days, backup_start_time="03:30") == []
+    assert _codes(**_SSD, backup_retention_days=91) == [("UC5015", "backup_retention_days")]
+    (finding,) = check_file_system(LustreSettings(**_SSD, backup_retention_days=91))
+    assert str(finding) == "UC5015: backup_retention_days: got 91. Allowed: 0 to 90 days."
+    assert _codes(**_SSD, backup_retention_days=-1) == [("UC5015", "backup_retention_days")]
+
+
+def test_a_scratch_file_system_is_not() -> None:
+    scratch: dict[str, Any] = {"deployment_type": "SCRATCH_2", "storage_capacity_gib": 1200}
+    assert _codes(**scratch, backup_retention_days=0) == []
+    assert _codes(**scratch, copy_tags_to_backups=True) == [("UC5014", "copy_tags_to_backups")]
+    assert _codes(**scratch, backup_retention_days=1) == [("UC5014", "backup_retention_days")]
+
+
+@pytest.mark.parametrize("start", ["24:00", "3:30", "03:60", "0330", ""])
+def test_refuses_what_is_no_time_of_day(start: str) -> None:
+    found = _codes(**_SSD, backup_retention_days=7, backup_start_time=start)
+    assert found == [("UC5015", "backup_start_time")]
+
+
+def test_a_time_without_backups_is_a_mistake() -> None:
+    assert _codes(**_SSD, backup_start_time="03:30") == [("UC5015", "backup_start_time")]

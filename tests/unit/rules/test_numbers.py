@@ -1,0 +1,62 @@
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
+
+TOKEN = -1.8881545897087626e289  # as the CDK writes a number that is not known yet
+
+
+@rejects_unsafe_numbers
+def take(
+    *,
+    nodes: int | None = None,
+    price: float = 1,
+    parts: Mapping[str, int] | None = None,
+    percents: Sequence[float] = (),
+    level: Literal[1, 2] | None = None,
+    name: str = "",
+) -> tuple[object, ...]:
+    return nodes, price, parts, percents, level, name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        reject_unsafe_numbers(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spot(Source):
+    percent: float = 100
+
+
+def test_says_which_numbers_jsii_cannot_carry_all_at_once() -> None:
+    with pytest.raises(FindingsError) as refused:
+        take(nodes=2**53, price=float("nan"), parts={"a": 1, "b": 3.5}, percents=[50, True])  # type: ignore[dict-item]
+
+    assert str(refused.value).splitlines() == [
+        "UC1030: nodes: got 9007199254740992. Allowed: a whole number between -2^53 and 2^53.",
+        "UC1030: price: got nan. Allowed: a finite number between -2^53 and 2^53.",
+        "UC1030: parts.b: got 3.5. Allowed: a whole number between -2^53 and 2^53.",
+        "UC1030: percents[1]: got True. Allowed: a finite number between -2^53 and 2^53.",
+    ]
+
+
+def test_takes_what_jsii_carries() -> None:
+    assert take(nodes=2**53 - 1, price=0.5, parts={"a": -5}, percents=(1, 99.9), level=2)[0] == 2**53 - 1
+    assert take(nodes=TOKEN, price=TOKEN, name="a token")[:2] == (TOKEN, TOKEN)  # type: ignore[arg-type]
+    assert take(nodes=None)[0] is None
+    assert Spot(most=4, percent=0.1).most == 4
+
+
+def test_looks_at_the_fields_of_a_dataclass_and_of_those_that_it_extends() -> None:
+    with pytest.raises(FindingsError) as refused:
+        Spot(most=4.0, percent=float("inf"))  # type: ignore[arg-type]
+
+    assert [finding.path for finding in refused.value.findings] == ["most", "percent"]

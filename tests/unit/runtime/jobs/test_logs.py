@@ -1,0 +1,59 @@
+"""Logs of nodes."""
+
+import pytest
+from tests.unit.runtime.jobs.stubbed_aws import STREAM, StubbedAws, events, expect_job, part
+
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
+
+
+@pytest.mark.parametrize(("node", "index"), [(None, 0), (1, 1)])
+def test_log_of_a_node_is_that_of_its_child_job(aws: StubbedAws, node: int | None, index: int) -> None:
+    container = {
+        "logStreamName": STREAM.name,
+        "logConfiguration": {"logDriver": "awslogs", "options": {"awslogs-group": "jobs"}},
+    }
+    expect_job(aws, "RUNNING")
+    aws.answer("batch", "describe_jobs", {"jobs": [part(index, **container)]}, {"jobs": [f"one#{index}"]})
+
+    assert find_stream("one", node=node, client=aws.client) == STREAM
+
+
+def test_unknown_node_index_is_refused(aws: StubbedAws) -> None:
+    expect_job(aws, "RUNNING")
+    with pytest.raises(FindingsError, match=r"UC6208: the job has no node 2\. Allowed: 0 to 1"):
+        find_stream("one", node=2, client=aws.client)
+
+
+def test_a_node_that_has_not_started_has_no_log(aws: StubbedAws) -> None:
+    expect_job(aws, "RUNNABLE")
+    aws.answer("batch", "describe_jobs", {"jobs": []})
+    with pytest.raises(FindingsError, match="UC6208: the job is RUNNABLE"):
+        find_stream("one", node=None, client=aws.client)
+
+
+def test_reads_the_newest_lines_and_then_each_new_line_once(aws: StubbedAws) -> None:
+    where = {"logGroupName": STREAM.group, "logStreamName": STREAM.name}
+    aws.answer(
+        "logs", "get_log_events", events("a", "b", token="t1"), {**where, "limit": 2, "startFromHead": False}
+    )
+    for asked, answer in [
+        ("t1", events("c", token="t2")),
+        ("t2", events("d", token="t3")),
+        ("t3", events(token="t3")),
+    ]:
+        aws.answer("logs", "get_log_events", answer, {**where, "startFromHead": True, "nextToken": asked})
+
+    lines, token = read_tail(STREAM, count=2, client=aws.client)
+    pages = list(read_new(STREAM, token=token, client=aws.client))
+
+    assert [line.message for line in lines] == ["a", "b"]
+    assert [[line.message for line in page] for page, _ in pages] == [["c"], ["d"], []]
+    assert pages[0][0] == [Line(timestamp=1, message="c")]
+    assert pages[-1][1] == "t3"
+
+
+def test_missing_stream_is_a_finding(aws: StubbedAws) -> None:
+    aws.refuse("logs", "get_log_events", "ResourceNotFoundException")
+    with pytest.raises(FindingsError, match="UC6208: jobs has no stream"):
+        read_tail(STREAM, count=2, client=aws.client)

@@ -1,0 +1,122 @@
+"""Requirements of a small rollout, and clients with fixed answers."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from ultracluster_runtime.preflight.check import (
+    Check,
+    Outcome,
+    Status,
+)
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import (
+    ClusterRequirements,
+    RegionRequirements,
+    RolloutRequirements,
+    SourceRequirements,
+)
+from ultracluster_runtime.preflight.run import CheckResult, run_checks
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+SOURCE = SourceRequirements(
+    key=("us-east-2", "train", "cr-0123456789abcdef0"),
+    zone_id="use2-az3",
+    instance_type="trn2.48xlarge",
+    family="trn",
+    vcpus=192,
+    nodes=4,
+    market_type="capacity-block",
+    reservation_id="cr-0123456789abcdef0",
+    resource_group_arn=None,
+    placement_group=None,
+    start=None,
+    end=None,
+    block_quota="L-64569A79",
+    on_demand_quota="L-2C3B7624",
+    spot_quota="L-6B0D517C",
+)
+
+
+CLUSTER = ClusterRequirements(
+    region="us-east-2",
+    name="train",
+    account=None,
+    zone_id="use2-az3",
+    instance_type="trn2.48xlarge",
+    image_id="ami-0123456789abcdef0",
+    neuron=True,
+    sources=(SOURCE,),
+    compilers=(),
+    interfaces=80,
+    compute_environments=1,
+    queues=1,
+    new_vpc=True,
+    storage_quota=None,
+    storage_gib=0,
+    subnet=None,
+    file_system=None,
+    buckets=(),
+    keys=(),
+    images=(),
+    orders=(),
+    stacks=("n", "s", "c"),
+)
+
+
+ROLLOUT = RolloutRequirements(clusters=(CLUSTER,))
+
+
+REGION = RegionRequirements(region="us-east-2", clusters=(CLUSTER,), qualifier="q")
+
+
+class Client:
+    """A client whose calls answer what they are told, and are counted."""
+
+    def __init__(self, answers: Mapping[str, Any]) -> None:
+        self.answers = answers
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def call(**_: Any) -> Any:
+            self.asked.append(name)
+            answer = self.answers[name]
+            if isinstance(answer, Exception):
+                raise answer
+            return answer() if callable(answer) else answer
+
+        return call
+
+
+def reads_of(client: Any, *, seconds: float = 10.0) -> AwsReader:
+    return AwsReader(lambda _service, _region: client, now=NOW, seconds=seconds)
+
+
+def error(code: str) -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": "no"}}, "Any")
+
+
+def make(code: str, outcome: Outcome | Exception, *, after: tuple[str, ...] = ()) -> Check[Any, Any]:
+    def evaluate(_: Any, __: Any) -> Outcome:
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def subjects(rollout: RolloutRequirements) -> Iterable[Any]:
+        return (rollout,) if code == "UC9401" else rollout.regions()
+
+    return Check(
+        code=code, calls=(), subjects=subjects, gather=lambda _, __: None, evaluate=evaluate, after=after
+    )
+
+
+def run(*checks: Check[Any, Any], skip: tuple[str, ...] = (), seconds: float = 10.0) -> list[CheckResult]:
+    return run_checks(ROLLOUT, reads_of(Client({}), seconds=seconds), checks=checks, skip=skip)
+
+
+def statuses(results: list[CheckResult]) -> list[Status]:
+    return [result.outcome.status for result in results]

@@ -1,0 +1,63 @@
+"""Preflight reads only, and asks each question once."""
+
+import threading
+import time
+
+import pytest
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
+from tests.unit.runtime.preflight.preflight_requirements import (
+    ROLLOUT,
+    Client,
+    reads_of,
+    statuses,
+)
+
+from ultracluster_runtime.preflight.check import (
+    Status,
+)
+from ultracluster_runtime.preflight.reader import ALLOWED_CALLS
+from ultracluster_runtime.preflight.registry import CHECKS
+from ultracluster_runtime.preflight.run import run_checks
+
+
+def test_every_call_exists_and_is_read_only() -> None:
+    loader = Loader()
+    for call in ALLOWED_CALLS:
+        service, _, operation = call.partition(":")
+        model = ServiceModel(loader.load_service_model(service, "service-2"))
+        assert operation in model.operation_names, call
+        assert operation.startswith(("Describe", "Get", "List", "Head", "Simulate")), call
+
+
+def test_checks_make_exactly_the_listed_calls() -> None:
+    assert {call for check in CHECKS for call in check.calls} == ALLOWED_CALLS
+
+
+def test_unlisted_calls_are_never_sent() -> None:
+    client = Client({"terminate_instances": {}})
+    with pytest.raises(KeyError, match="ec2:TerminateInstances"):
+        reads_of(client).call("ec2", "us-east-2", "TerminateInstances")
+    assert client.asked == []
+
+
+def test_many_threads_ask_the_same_question_once_and_repetitions_are_counted() -> None:
+    answer = {"Account": "1", "ResponseMetadata": {"RetryAttempts": 2}}
+    client = Client({"get_caller_identity": lambda: time.sleep(0.02) or answer})
+    reader = reads_of(client)
+    threads = [
+        threading.Thread(target=reader.call, args=("sts", "us-east-1", "GetCallerIdentity")) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert client.asked == ["get_caller_identity"]
+    assert reader.call_counts == {"sts:GetCallerIdentity": 3}
+
+
+def test_no_calls_are_made_after_the_deadline() -> None:
+    client = Client({"get_caller_identity": {}})
+    results = run_checks(ROLLOUT, reads_of(client, seconds=0.0), checks=CHECKS[:1])
+    assert client.asked == []
+    assert statuses(results) == [Status.FAIL]

@@ -1,0 +1,246 @@
+"""Run the purchase protocol through every fault, every schedule and many random scenarios, in the simulation."""
+
+import itertools
+import random
+from collections.abc import Callable, Hashable, Iterator
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from tests.unit.runtime.purchasing.faults import faults_of
+from tests.unit.runtime.purchasing.invariants import Violation, check, check_settled
+from tests.unit.runtime.purchasing.scenarios import (
+    SCENARIOS,
+    reconcile_all,
+    start,
+    two_extensions_of_one_block,
+    two_orders_of_one_cluster,
+    two_orders_over_the_month,
+)
+from tests.unit.runtime.purchasing.simulation import Simulation
+from tests.unit.runtime.purchasing.special_scenarios import run_special_scenarios
+
+from ultracluster_runtime.purchasing.effects import Advance, Send
+
+TURNS = (timedelta(minutes=5), timedelta(minutes=40))
+"""How long it takes until somebody tries again, each time that somebody buys."""
+
+
+def run_scenario(simulation: Simulation) -> None:
+    """One life of the orders: buy, try again soon, try again later, reconcile; and buy once more in the end."""
+    for number in range(len(TURNS)):
+        _buy_all(simulation, number)
+    _end(simulation)
+
+
+def _buy_all(simulation: Simulation, turn: int) -> None:
+    for name in sorted(simulation.records):
+        start(simulation, name, f"nonce-{turn}").run()
+        check(simulation)
+    simulation.pass_time(TURNS[turn])
+
+
+def _end(simulation: Simulation) -> None:
+    reconcile_all(simulation)
+    check_settled(simulation)
+    for name in sorted(simulation.records):
+        if simulation.sends.get(name):
+            start(simulation, name, "nonce-again").run()
+    reconcile_all(simulation)
+    check_settled(simulation)
+
+
+def sweep_single_faults(make: Callable[[], Simulation]) -> int:
+    """Every fault at every call.
+
+    Returns:
+        The number of lives.
+    """
+    return _ScenarioTree().from_here(make(), turn=0, faults=1)
+
+
+def sweep_pairs_of_faults(make: Callable[[], Simulation]) -> int:
+    """Every pair of faults.
+
+    Returns:
+        The number of lives.
+    """
+    return _ScenarioTree().from_here(make(), turn=0, faults=2)
+
+
+class _ScenarioTree:
+    """Every life with so many faults, as a tree: what lives have in common is lived once.
+
+    Between two processes a world is its state and nothing else. So lives that part at a fault share all before it, and
+    lives whose faults led to the same state, such as a read that was repeated for one reason or another, share the rest.
+    """
+
+    def __init__(self) -> None:
+        self._counted: dict[Hashable, int] = {}
+
+    def from_here(self, simulation: Simulation, *, turn: int, faults: int) -> int:
+        """Live on from the beginning of a turn, with each choice of so many faults.
+
+        Returns:
+            The number of lives.
+        """
+        here = (turn, faults, simulation.state)
+        if here not in self._counted:
+            if turn == len(TURNS):
+                _end(simulation.copy())
+                self._counted[here] = 0 if faults else 1
+            else:
+                self._counted[here] = sum(self._through(simulation, turn, faults, {}))
+        return self._counted[here]
+
+    def _through(
+        self, simulation: Simulation, turn: int, faults: int, struck: dict[int, str]
+    ) -> Iterator[int]:
+        """Live through a turn with these faults, and each choice of later ones."""
+        after = simulation.copy()
+        after.faults = struck
+        try:
+            _buy_all(after, turn)
+            yield self.from_here(after, turn=turn + 1, faults=faults)
+        except Violation as violation:
+            raise Violation(f"{violation} (in turn {turn}: {struck})") from None
+        if faults:
+            for number in range(max(struck, default=-1) + 1, len(after.calls)):
+                for fault in faults_of(after.calls[number]):
+                    yield from self._through(simulation, turn, faults - 1, {**struck, number: fault})
+
+
+def _run_schedule(
+    simulation: Simulation, names: tuple[str, str], cuts: tuple[int, int], pause: timedelta
+) -> tuple[bool, bool]:
+    """The first process runs `cuts[0]` steps, the second `cuts[1]`, the first to its end, the second to its end.
+
+    Returns:
+        Whether the first and the second were still under way when they were cut off.
+    """
+    processes = [start(simulation, name, f"nonce-{number}") for number, name in enumerate(names)]
+    for process, cut in zip(processes, cuts, strict=True):
+        for _ in range(cut):
+            if not process.step():
+                break
+        check(simulation)
+        simulation.pass_time(pause)
+    cut_off = (not processes[0].done, not processes[1].done)
+    for process in processes:
+        process.run()
+        check(simulation)
+    reconcile_all(simulation)
+    check_settled(simulation)
+    return cut_off
+
+
+PAUSES = (timedelta(seconds=1), timedelta(seconds=45), timedelta(minutes=31))
+"""What a preempted process may miss: nothing, a little, and the time after which others give it up."""
+
+
+def sweep_schedules(make: Callable[[], Simulation], names: tuple[str, str]) -> int:
+    """Two buyers with up to two pre-emptions, each at every step, for every pause.
+
+    Returns:
+        The number of schedules.
+    """
+    return sum(_sweep_cuts(make, names, pause) for pause in PAUSES)
+
+
+def _sweep_cuts(make: Callable[[], Simulation], names: tuple[str, str], pause: timedelta) -> int:
+    """Cut both at every step; to cut one off after its end is no other schedule than to cut it off at its end."""
+    schedules = 0
+    for first in itertools.count():
+        for second in itertools.count():
+            try:
+                first_cut_off, second_cut_off = _run_schedule(make(), names, (first, second), pause)
+            except Violation as violation:
+                raise Violation(f"{violation} (schedule {first, second}, pause {pause})") from None
+            schedules += 1
+            if not second_cut_off:
+                break
+        if not first_cut_off:
+            break
+    return schedules
+
+
+def sweep_schedules_with_a_fault(make: Callable[[], Simulation], names: tuple[str, str]) -> int:
+    """Two buyers with up to two pre-emptions, while the first write, or the purchase, fails in every way.
+
+    Returns:
+        The number of schedules.
+    """
+    schedules = 0
+    for struck in (Advance, Send):
+        probe = make()
+        start(probe, names[0], "nonce").run()
+        (first_struck, *_) = (effect for effect in probe.calls if isinstance(effect, struck))
+        for fault in faults_of(first_struck):
+            try:
+                schedules += _sweep_cuts(partial(_struck_once, make, struck, fault), names, PAUSES[0])
+            except Violation as violation:
+                raise Violation(f"{violation} ({fault} at {struck.__name__})") from None
+    return schedules
+
+
+def _struck_once(make: Callable[[], Simulation], struck: type, fault: str) -> Simulation:
+    left = [fault]
+
+    def choose(effect: Any) -> str:
+        return left.pop() if left and isinstance(effect, struck) else ""
+
+    simulation = make()
+    simulation.choose_fault = choose
+    return simulation
+
+
+def random_life(seed: int) -> None:
+    """One random life: some buyers, some at the same time, some faults, some pauses."""
+    dice = random.Random(seed)  # noqa: S311 - a repeatable test, not a secret
+    make = dice.choice([*SCENARIOS.values(), two_orders_of_one_cluster, two_orders_over_the_month])
+    simulation = make()
+    budget = dice.choice((0, 1, 1, 2, 2, 3, 4))
+
+    def choose(effect: Any) -> str:
+        # The purchase itself matters most, and blind chance would seldom hit it.
+        nonlocal budget
+        if not budget or dice.random() > (0.5 if isinstance(effect, Send | Advance) else 0.1):
+            return ""
+        budget -= 1
+        return dice.choice(faults_of(effect))
+
+    simulation.choose_fault = choose
+    try:
+        names = [dice.choice(sorted(simulation.records)) for _ in range(dice.randint(1, 4))]
+        running = [start(simulation, name, f"nonce-{number}") for number, name in enumerate(names)]
+        while running:
+            process = dice.choice(running)
+            for _ in range(dice.randint(1, 12)):
+                if not process.step():
+                    running.remove(process)
+                    break
+            check(simulation)
+            if dice.random() < 0.3:
+                simulation.pass_time(dice.choice((*PAUSES, timedelta(minutes=100))))
+        reconcile_all(simulation)
+        check_settled(simulation)
+    except Violation as violation:
+        raise Violation(f"{violation} (seed {seed})") from None
+
+
+def find_violation(random_runs: int) -> None:
+    """Everything that kills a wrong protocol, the fastest first.
+
+    Raises:
+        Violation: The first one.
+    """
+    run_special_scenarios()
+    for make in SCENARIOS.values():
+        sweep_single_faults(make)
+    sweep_schedules(SCENARIOS["block"], ("december", "december"))
+    sweep_schedules(two_orders_of_one_cluster, ("december", "january"))
+    sweep_schedules(two_orders_over_the_month, ("december", "january"))
+    sweep_schedules(two_extensions_of_one_block, ("longer", "longer-too"))
+    sweep_schedules_with_a_fault(SCENARIOS["block"], ("december", "december"))
+    for seed in range(random_runs):
+        random_life(seed)

@@ -1,0 +1,18 @@
+"""Stubbed clients for the watch."""
+
+from typing import Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from ultracluster_runtime.watch.describe import Clients
+
+
+@pytest.fixture
+def stubs() -> Any:
+    made = {name: boto3.client(name, region_name="us-east-2") for name in ("batch", "cloudwatch", "ec2")}
+    stubbers = {name: Stubber(client) for name, client in made.items()}
+    for each in stubbers.values():
+        each.activate()
+    return Clients(**made), stubbers

@@ -1,0 +1,22 @@
+"""Publishing the metrics of a watch."""
+
+import json
+
+from tests.unit.runtime.watch.watched_cluster import HOUR, NOW, observations, steps
+
+from ultracluster_catalog.observability.metrics import METRICS
+from ultracluster_runtime.watch.handler import embedded
+from ultracluster_runtime.watch.metrics import WaitingJob, compute_metrics
+
+
+def test_publishes_metrics_of_the_catalogue_and_all_of_its_own() -> None:
+    waiting = (WaitingJob(since=NOW, reason=""),)
+    got = compute_metrics(observations(waiting=waiting, steps=steps(last=NOW - HOUR / 2)))
+    assert set(got) == {name for name, each in METRICS.items() if each.source == "watch"} | {"NodesReporting"}
+    event = json.loads(embedded(got, cluster="pretrain", now=NOW))
+    (directive,) = event["_aws"]["CloudWatchMetrics"]
+    assert event["Cluster"] == "pretrain"
+    assert directive["Dimensions"] == [["Cluster"]]
+    assert {each["Name"]: each["Unit"] for each in directive["Metrics"]} == {
+        name: METRICS[name].unit for name in got
+    }

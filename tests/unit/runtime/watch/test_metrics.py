@@ -1,0 +1,77 @@
+"""Metrics of a watched cluster, from observations."""
+
+from datetime import timedelta
+
+from tests.unit.runtime.watch.watched_cluster import HOUR, MINUTE, NOW, block, observations, steps
+
+from ultracluster_runtime.watch.metrics import (
+    BOOT_TIME,
+    Step,
+    WaitingJob,
+    compute_metrics,
+)
+
+
+def test_paid_nodes_are_those_of_active_reservations_used_or_not() -> None:
+    two = ((block(), 3), (block(instances=2), 0), (block(state="scheduled", instances=8), 0))
+    got = compute_metrics(observations(reservations=two))
+    assert (got["PaidNodes"], got["UnusedNodes"]) == (6, 3)
+    assert compute_metrics(observations(reservations=()))["PaidNodes"] == 0
+
+
+def test_a_node_must_report_once_it_had_the_time_to_boot() -> None:
+    young = NOW - BOOT_TIME + timedelta(seconds=1)
+    assert compute_metrics(observations(launched=(young, NOW - BOOT_TIME, NOW - HOUR)))["RunningNodes"] == 2
+
+
+def test_a_job_waits_from_when_it_could_run() -> None:
+    early = (WaitingJob(since=NOW - 10 * HOUR, reason=""), WaitingJob(since=NOW - MINUTE, reason=""))
+    assert compute_metrics(observations(waiting=early))["WaitSeconds"] == 3600  # the block began an hour ago
+    assert compute_metrics(observations(waiting=early, without_reservation=True))["WaitSeconds"] == 36_000
+    assert (
+        compute_metrics(observations(waiting=early, reservations=((block(start=None, end=None), 4),)))[
+            "WaitSeconds"
+        ]
+        == 36_000
+    )
+    assert compute_metrics(observations(waiting=early[1:]))["WaitSeconds"] == 60
+    assert compute_metrics(observations())["WaitSeconds"] == 0
+
+
+def test_jobs_that_wait_for_a_block_are_neither_late_nor_blocked() -> None:
+    waiting = (WaitingJob(since=NOW - 10 * HOUR, reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - no"),)
+    to_come = compute_metrics(observations(waiting=waiting, reservations=((block(state="scheduled"), 0),)))
+    assert (to_come["WaitSeconds"], to_come["BlockedJobs"], to_come["RunnableJobs"]) == (0, 0, 1)
+    assert compute_metrics(observations(waiting=waiting))["BlockedJobs"] == 1
+    assert (
+        compute_metrics(observations(waiting=(WaitingJob(since=NOW, reason="Job is waiting"),)))[
+            "BlockedJobs"
+        ]
+        == 0
+    )
+
+
+def test_counts_down_to_the_first_drain() -> None:
+    blocks = ((block(), 4), (block(end=NOW + 2 * HOUR), 4), (block(is_block=False), 1))
+    assert compute_metrics(observations(reservations=blocks))["SecondsToDrain"] == (120 - 40) * 60
+    assert compute_metrics(observations(reservations=((block(end=NOW + MINUTE), 4),)))["SecondsToDrain"] == 0
+    assert "SecondsToDrain" not in compute_metrics(observations(reservations=((block(state="expired"), 0),)))
+
+
+def test_lateness_is_the_time_since_the_last_step_in_medians_and_not_below_five_minutes() -> None:
+    assert compute_metrics(observations(steps=steps(last=NOW - 6 * MINUTE)))["StepLateness"] == 10
+    assert compute_metrics(observations(steps=steps(last=NOW - 5 * MINUTE)))["StepLateness"] == 0
+    assert (
+        compute_metrics(observations(steps=steps(last=NOW - 21 * MINUTE, seconds=600)))["StepLateness"] == 2
+    )
+    slow_once = (*steps(last=NOW - 6 * MINUTE), Step(at=NOW - HOUR, seconds=9000))
+    assert compute_metrics(observations(steps=slow_once))["StepLateness"] == 10
+
+
+def test_job_without_steps_is_not_late() -> None:
+    assert "StepLateness" not in compute_metrics(observations())
+    assert "StepLateness" not in compute_metrics(observations(running=(), steps=steps(last=NOW - HOUR)))
+    compiles = compute_metrics(
+        observations(running=(NOW - 10 * MINUTE,), steps=steps(last=NOW - 20 * MINUTE))
+    )
+    assert "StepLateness" not in compiles

@@ -1,0 +1,85 @@
+"""Observations of a watched cluster."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ultracluster_runtime.lifecycle.observations import Reservation
+from ultracluster_runtime.watch.describe import WatchedCluster
+from ultracluster_runtime.watch.metrics import (
+    ClusterObservations,
+    Step,
+)
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+MINUTE = timedelta(minutes=1)
+
+
+HOUR = timedelta(hours=1)
+
+
+RESERVATION = "cr-0123456789abcdef0"
+
+
+QUEUE = "arn:aws:batch:us-east-2:123456789012:job-queue/q"
+
+
+PROFILE = "arn:aws:iam::123456789012:instance-profile/nodes"
+
+
+def block(**changes: Any) -> Reservation:
+    given = {
+        "state": "active",
+        "is_block": True,
+        "ultraserver": False,
+        "instances": 4,
+        "start": NOW - HOUR,
+        "end": NOW + 24 * HOUR,
+    }
+    return Reservation(**(given | changes))  # type: ignore[arg-type]
+
+
+def observations(**changes: Any) -> ClusterObservations:
+    given = {
+        "now": NOW,
+        "reservations": ((block(), 4),),
+        "without_reservation": False,
+        "launched": (NOW - HOUR,) * 4,
+        "waiting": (),
+        "running": (NOW - HOUR,),
+        "steps": (),
+    }
+    return ClusterObservations(**(given | changes))
+
+
+def steps(*, last: datetime, seconds: float = 30) -> tuple[Step, ...]:
+    return tuple(Step(at=last - back * MINUTE, seconds=seconds) for back in range(60))
+
+
+def answer_the_rest(stubbers: Any) -> None:
+    launched = {"Reservations": [{"Instances": [{"LaunchTime": NOW - HOUR}]}]}
+    filters = [
+        {"Name": "iam-instance-profile.arn", "Values": [PROFILE]},
+        {"Name": "instance-state-name", "Values": ["running"]},
+    ]
+    stubbers["ec2"].add_response("describe_instances", launched, {"Filters": filters})
+    job = {"jobId": "j", "jobName": "train", "createdAt": int(NOW.timestamp() * 1000)}
+    for status, more in (
+        ("RUNNABLE", {"statusReason": "CAPACITY:X"}),
+        ("RUNNING", {"startedAt": job["createdAt"]}),
+    ):
+        stubbers["batch"].add_response(
+            "list_jobs", {"jobSummaryList": [job | more]}, {"jobQueue": QUEUE, "jobStatus": status}
+        )
+    found = {"Id": "steps", "Timestamps": [NOW - MINUTE], "Values": [1.5]}
+    stubbers["cloudwatch"].add_response("get_metric_data", {"MetricDataResults": [found]})
+
+
+WATCHED = WatchedCluster(
+    cluster="pretrain",
+    job_queues=(QUEUE,),
+    reservations=(RESERVATION,),
+    instance_profiles=(PROFILE,),
+    without_reservation=False,
+)
