@@ -1,6 +1,6 @@
 """CDK constructs for AWS Trainium UltraClusters.
 
-`UltraCluster` composes all the others; each of them also stands alone.
+`UltraCluster` composes the others; each of them can also be used alone.
 """
 
 import importlib
@@ -10,6 +10,7 @@ from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityRese
 from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.images.container_image import ContainerImage
+from ultracluster.jobs.job_options import GateOptions, JobOptions, ProgramOptions
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from ultracluster.dashboards.cluster_dashboard import ClusterDashboard
     from ultracluster.dashboards.regions_dashboard import RegionsDashboard
     from ultracluster.images.neuron_ami import NeuronAmi
-    from ultracluster.images.training_image_repository import PublicGalleryCache, TrainingImageRepository
-    from ultracluster.jobs.bake_off import BakeOff, Contestant
+    from ultracluster.images.training_image_repository import PullThroughCache, TrainingImageRepository
+    from ultracluster.jobs.bake_off import BakeOff, Candidate
     from ultracluster.jobs.fabric_gate import FabricGate
     from ultracluster.jobs.precompile_job import PrecompileJob
     from ultracluster.jobs.single_node_job import SingleNodeJob
@@ -55,6 +56,7 @@ __all__ = [
     "AlarmSettings",
     "BakeOff",
     "BlockLifecycle",
+    "Candidate",
     "Capacity",
     "CapacityBlock",
     "CapacityGuard",
@@ -73,11 +75,12 @@ __all__ = [
     "CompileCache",
     "ComputeEnvironment",
     "ContainerImage",
-    "Contestant",
     "DataRepositoryAssociation",
     "DatasetBucket",
     "FabricGate",
     "FairShare",
+    "GateOptions",
+    "JobOptions",
     "MultiNodeJob",
     "NeuronAmi",
     "NodeGroup",
@@ -85,7 +88,8 @@ __all__ = [
     "OnDemandCapacity",
     "PosixCompileCache",
     "PrecompileJob",
-    "PublicGalleryCache",
+    "ProgramOptions",
+    "PullThroughCache",
     "QuotaShare",
     "RegionsDashboard",
     "ReservationGroup",
@@ -103,11 +107,12 @@ __all__ = [
     "acknowledge_nag",
 ]
 
-# What not every cluster has is imported when it is asked for: much of it needs modules of aws_cdk for further services,
-# and to import those takes a twentieth of the time of a synthesis.
-_LATER = {
+# Imported on first access, because most of these need further modules of aws_cdk, whose import takes a twentieth of the time
+# of a synthesis.
+_LAZY_IMPORTS = {
     "AlarmSettings": "ultracluster.operations.alarm_settings",
     "BakeOff": "ultracluster.jobs.bake_off",
+    "Candidate": "ultracluster.jobs.bake_off",
     "CapacityGuard": "ultracluster.purchasing.capacity_guard",
     "CapacityLedger": "ultracluster.purchasing.capacity_ledger",
     "CapacityPurchaseRole": "ultracluster.purchasing.capacity_roles",
@@ -117,11 +122,10 @@ _LATER = {
     "ClusterDashboard": "ultracluster.dashboards.cluster_dashboard",
     "ClusterKey": "ultracluster.compliance.cluster_key",
     "ClusterWatch": "ultracluster.operations.cluster_watch",
-    "Contestant": "ultracluster.jobs.bake_off",
     "FabricGate": "ultracluster.jobs.fabric_gate",
     "NeuronAmi": "ultracluster.images.neuron_ami",
     "PrecompileJob": "ultracluster.jobs.precompile_job",
-    "PublicGalleryCache": "ultracluster.images.training_image_repository",
+    "PullThroughCache": "ultracluster.images.training_image_repository",
     "QuotaShare": "ultracluster.sagemaker.quota_share",
     "RegionsDashboard": "ultracluster.dashboards.regions_dashboard",
     "RolePath": "ultracluster.compliance.role_path",
@@ -133,10 +137,10 @@ _LATER = {
     "acknowledge_nag": "ultracluster.compliance.nag",
 }
 
-if not TYPE_CHECKING:  # A type checker would take any name for one of ours.
+if not TYPE_CHECKING:  # With it, type checkers would accept any name.
 
     def __getattr__(name: str) -> object:
-        if name not in _LATER:
+        if name not in _LAZY_IMPORTS:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
+        value = globals()[name] = getattr(importlib.import_module(_LAZY_IMPORTS[name]), name)
         return value

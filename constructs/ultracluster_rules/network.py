@@ -23,7 +23,7 @@ from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_rules.numbers import find_unsafe_numbers
 
 __all__ = [
-    "check_free_addresses",
+    "check_available_addresses",
     "check_network_interfaces",
     "check_task_interface",
     "check_zone_id",
@@ -238,12 +238,12 @@ def cluster_addresses(*, instance_type: InstanceType, nodes: int, nic_layout: Ni
     )
 
 
-def check_free_addresses(
+def check_available_addresses(
     *,
     instance_type: InstanceType,
     nodes: int,
     nic_layout: NicLayout,
-    free_addresses: int,
+    available_addresses: int,
     file_system_interfaces: int = FILE_SYSTEM_ADDRESSES,
 ) -> list[Finding]:
     """Check whether an existing subnet has enough free addresses for a cluster.
@@ -252,7 +252,7 @@ def check_free_addresses(
         instance_type: Type of the nodes.
         nodes: Maximum number of nodes, with one task of a multi-node job on each.
         nic_layout: Network interface layout of the nodes.
-        free_addresses: AvailableIpAddressCount of the subnet, which excludes the addresses reserved by AWS.
+        available_addresses: AvailableIpAddressCount of the subnet, which excludes the addresses reserved by AWS.
         file_system_interfaces: Addresses to reserve for file systems. Default: 128, enough for 100 object servers.
 
     Returns:
@@ -269,14 +269,14 @@ def check_free_addresses(
         )
         - RESERVED_PER_SUBNET
     )
-    if needed <= free_addresses:
+    if needed <= available_addresses:
         return []
     return [
         Finding(
             code="UC3002",
-            path="free_addresses",
+            path="available_addresses",
             problem=f"{nodes} nodes with {per_node} addresses and a task each, and {file_system_interfaces} "
-            f"addresses for file systems, need {needed}; got {quote(free_addresses)}",
+            f"addresses for file systems, need {needed}; got {quote(available_addresses)}",
             allowed=f"{needed} or more free addresses",
             remedy="Use a larger subnet, fewer nodes, or the layout batch, which uses one address per node",
         )

@@ -279,7 +279,7 @@ RULES: dict[str, Rule] = {
     "UC6151": Rule("A bound on a fabric is above zero."),
     "UC6152": Rule("A smoke training takes two steps or more."),
     "UC6153": Rule("The gates of a job have names of their own."),
-    "UC6160": Rule("A bake-off compares 2 to 10 contestants by 1 to 10 figures."),
+    "UC6160": Rule("A bake-off compares 2 to 10 candidates by 1 to 10 figures."),
     "UC6161": Rule("A name in a bake-off is one that metric math takes."),
     "UC6162": Rule("A price in a bake-off is above zero."),
     "UC6201": Rule("A command about jobs knows their Region."),

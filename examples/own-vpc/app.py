@@ -41,7 +41,7 @@ network = ClusterNetwork.from_subnet(
     zone_id=BLOCK.zone_id,
     instance_type=INSTANCE_TYPE,
     node_count=NODES,
-    free_addresses=4091,  # of a /20, of which AWS keeps five
+    available_addresses=4091,  # of a /20, of which AWS keeps five
 )
 UltraCluster(
     stack,

@@ -8,9 +8,9 @@ import aws_cdk as cdk
 
 from ultracluster import (
     BakeOff,
+    Candidate,
     CapacityBlock,
     ClusterNetwork,
-    Contestant,
     NodeGroup,
     SharedFileSystem,
     TrainingImageRepository,
@@ -35,7 +35,7 @@ file_system = SharedFileSystem(stack, "FileSystem", network=network)
 images = TrainingImageRepository(stack, "Images")
 
 
-def contestant(name: str) -> Contestant:
+def candidate(name: str) -> Candidate:
     """Define the nodes and the queue of one side."""
     instance_type, reservation_id, image_id, tag, price = SIDES[name]
     nodes = NodeGroup(
@@ -48,13 +48,13 @@ def contestant(name: str) -> Contestant:
         file_system=file_system,
     )
     queue = TrainingQueue(stack, f"{name}-queue", nodes=nodes, max_nodes=NODES)
-    return Contestant(queue=queue, image=images.image(tag), price_per_node_hour=price)
+    return Candidate(queue=queue, image=images.image(tag), price_per_node_hour=price)
 
 
 BakeOff(
     stack,
     "BakeOff",
-    contestants={name: contestant(name) for name in SIDES},
+    candidates={name: candidate(name) for name in SIDES},
     command=["train.py", "--steps", "500", "--data", "/fsx/corpus"],
     figures=["tokens_per_second", "loss"],
     timeout=cdk.Duration.hours(2),

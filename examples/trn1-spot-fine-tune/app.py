@@ -45,7 +45,7 @@ sweep = cluster.add_single_node_job(
     attempts=10,
     timeout=cdk.Duration.hours(12),
     neuron=neuron,
-    after=[warm],
+    depends_on=[warm],
 )
 data.grant_read(warm)
 data.grant_read(sweep)

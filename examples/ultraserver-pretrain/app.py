@@ -50,13 +50,13 @@ cluster = UltraCluster(
 )
 neuron = NeuronSettings(logical_nc_config=2, model_type="transformer", optlevel=1)
 fabric = cluster.add_fabric_gate("Fabric", image=IMAGE, neuron=neuron)
-smoke = cluster.add_smoke_train("Smoke", image=IMAGE, neuron=neuron, after=[fabric])
+smoke = cluster.add_smoke_train("Smoke", image=IMAGE, neuron=neuron, depends_on=[fabric])
 cluster.add_multi_node_job(
     "Pretrain",
     image=IMAGE,
     command=["train.py", "--config", "/fsx/pretrain.yaml"],
     neuron=neuron,
     attempts=5,
-    after=[smoke],
+    depends_on=[smoke],
 )
 app.synth()

@@ -92,7 +92,7 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
         "narrow, with a way out": {
             "network": {"cidr": "172.31.248.0/21", "subnet_prefix": 22, "nat_gateway": True}
         },
-        "existing": {"network": {"vpc_id": "VPC", "subnet_id": "SUBNET", "free_addresses": 4000}},
+        "existing": {"network": {"vpc_id": "VPC", "subnet_id": "SUBNET", "available_addresses": 4000}},
         "existing with a group": {
             "network": {
                 "vpc_id": "VPC",
@@ -211,7 +211,7 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
                     "image": "IMAGE",
                     "command": ["t.py"],
                     "launcher": "jax",
-                    "gates": {"fabric": True, "least_bandwidth": 10},
+                    "gates": {"fabric": True, "min_bandwidth": 10},
                 }
             ]
         },

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
 REGION = "us-east-2"
 LINE = "          - name: pretrain\n"
-GATES = "            gates: {fabric: true, least_bandwidth: 30, smoke: true}\n"
+GATES = "            gates: {fabric: true, min_bandwidth: 30, smoke: true}\n"
 
 
 @pytest.fixture(scope="module")

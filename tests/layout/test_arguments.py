@@ -32,9 +32,9 @@ def offered(modules: Mapping[str, ast.Module]) -> dict[str, set[str]]:
         methods = [method for definition in definitions for method in _functions(definition)]
         for method in methods:
             if method.name == "__init__":
-                found.setdefault(name, _keywords(method))
+                found.setdefault(name, _keywords(method) | _options(modules, method))
             elif not method.name.startswith("_"):
-                found.setdefault(f"{name}.{method.name}", _keywords(method))
+                found.setdefault(f"{name}.{method.name}", _keywords(method) | _options(modules, method))
         # A dataclass with a from_… is made by that.
         if _is_dataclass(definitions[0]) and not any(each.name.startswith("from_") for each in methods):
             found[name] = set().union(*map(_fields, definitions))
@@ -57,6 +57,8 @@ def test_every_keyword_is_given_somewhere(
 
     assert "UltraCluster.add_queue" in offered
     assert "zone_id" in offered["ClusterNetwork.from_subnet"]
+    assert "neuron" in offered["FabricGate"]
+    assert "attempts" in offered["UltraCluster.add_multi_node_job"]
     assert "max_price_percent" in offered["SpotCapacity"]
     missing = {
         called: sorted(keywords - {keyword for name, keyword in given if name == called})
@@ -218,6 +220,15 @@ def _keys(tree: ast.Module) -> set[str]:
 
 def _keywords(function: ast.FunctionDef) -> set[str]:
     return {argument.arg for argument in function.args.kwonlyargs}
+
+
+def _options(modules: Mapping[str, ast.Module], function: ast.FunctionDef) -> set[str]:
+    """Keywords that a function takes by `**options: Unpack[SomeTypedDict]`."""
+    match function.args.kwarg:
+        case ast.arg(annotation=ast.Subscript(value=ast.Name(id="Unpack"), slice=ast.Name(id=name))):
+            defining = next(module for module, tree in modules.items() if name in _classes(tree))
+            return set().union(*map(_fields, _with_bases(modules, defining, name)))
+    return set()
 
 
 def _is_dataclass(definition: ast.ClassDef) -> bool:

@@ -98,7 +98,7 @@ def test_a_type_checker_knows_what_is_imported_later_by_the_same_modules(
     (later,) = (
         ast.literal_eval(each.value)
         for each in modules["ultracluster"].body
-        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "_LATER"
+        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "_LAZY_IMPORTS"
     )
 
     assert later == {

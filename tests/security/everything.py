@@ -31,7 +31,7 @@ _JOBS: list[dict[str, Any]] = [
         "image": IMAGE,
         "command": ["train.py"],
         "depends_on": ["warm"],
-        "gates": {"smoke": True, "fabric": True, "least_bandwidth": 10},
+        "gates": {"smoke": True, "fabric": True, "min_bandwidth": 10},
     },
 ]
 

@@ -11,7 +11,7 @@ import cdk_nag
 import pytest
 
 from ultracluster import acknowledge_nag
-from ultracluster.compliance.nag import answers_in
+from ultracluster.compliance.nag import acknowledgments_in
 
 __all__ = ["Nagged", "nagged"]
 
@@ -69,7 +69,7 @@ def nagged(directory: Path, define: Callable[[cdk.App], None]) -> Nagged:
             for each in reports
             for found, one in _found(each["suppressedViolations"])
         },
-        given=frozenset((resource.node.path, answer.id) for resource, answer in answers_in(app)),
+        given=frozenset((resource.node.path, answer.id) for resource, answer in acknowledgments_in(app)),
     )
 
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from tests.security.nag import Nagged, nagged
 from tests.unit.ultracluster.builders import block, nodes
 
-from ultracluster.compliance.nag_acknowledgments import ANSWERS, WILDCARDS
+from ultracluster.compliance.nag_acknowledgments import ACKNOWLEDGMENTS, WILDCARDS
 
 pytestmark = pytest.mark.synth
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 NOT_OURS = "Others/Submitters/DefaultPolicy/Resource"
 
 REASONS = {
-    *(why for paths in ANSWERS.values() for rules in paths.values() for why in rules.values()),
+    *(why for paths in ACKNOWLEDGMENTS.values() for rules in paths.values() for why in rules.values()),
     *(why for paths in WILDCARDS.values() for sids in paths.values() for why in sids.values()),
 }
 
@@ -66,7 +66,10 @@ def test_what_a_user_adds_to_our_role_is_not_answered(tmp_path: Path) -> None:
 def test_the_page_names_every_rule_and_only_files_that_exist() -> None:
     page = (ROOT / "docs" / "security.md").read_text()
     rules = {
-        rule.rpartition("-")[2] for paths in ANSWERS.values() for rules in paths.values() for rule in rules
+        rule.rpartition("-")[2]
+        for paths in ACKNOWLEDGMENTS.values()
+        for rules in paths.values()
+        for rule in rules
     }
     assert {rule for rule in rules | {"IAM5"} if rule not in page} == set()
     named = re.findall(r"(?:tests|constructs)/[\w/]+(?:\.py)?", page)

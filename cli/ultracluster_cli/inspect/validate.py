@@ -95,7 +95,7 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
         "card_0_slots": machine.network_cards[0].max_interfaces,
         "addresses_per_node": per_node,
         "addresses_needed": addresses,
-        "addresses_free": cluster.network.free_addresses,
+        "addresses_free": cluster.network.available_addresses,
     }
 
 

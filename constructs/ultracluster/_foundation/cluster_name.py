@@ -1,4 +1,4 @@
-"""The name of the cluster that a construct belongs to: what metrics and budgets are told apart by."""
+"""Name of the cluster that a construct belongs to, used in metrics and budgets."""
 
 from aws_cdk import Stack
 from constructs import Construct
@@ -9,19 +9,19 @@ _CONTEXT = "ultracluster:cluster"
 
 
 def name_cluster(scope: Construct, name: str) -> None:
-    """Name the cluster of everything that is defined in a scope from now on.
+    """Set the cluster name for all constructs that are added to a scope.
 
     Args:
-        scope: A scope without children yet, such as the stage of a rollout's cluster.
-        name: The name, unique in its account and Region.
+        scope: Scope without children, such as the stage of a cluster of a rollout.
+        name: Name, unique in its account and Region.
     """
     scope.node.set_context(_CONTEXT, name)
 
 
 def cluster_name(scope: Construct) -> str:
-    """Give the name of the cluster that a construct belongs to: the rollout's, else the name of its stack.
+    """Return the name of the cluster that a construct belongs to; by default, the name of its stack.
 
     Args:
-        scope: The construct.
+        scope: Construct in the cluster.
     """
     return str(scope.node.try_get_context(_CONTEXT) or Stack.of(scope).stack_name)

@@ -1,4 +1,4 @@
-"""The code of the Lambda functions."""
+"""Code of the Lambda functions."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,8 +8,8 @@ from aws_cdk import aws_lambda as lambda_
 
 __all__ = ["function_code"]
 
-# The packages lie side by side, in the repository as in site-packages, beside much else. Functions get the facts, and of the
-# runtime what runs in them, without the texts of rules, which only people read.
+# The packages are installed side by side with many others. The asset contains the facts and the parts of the runtime that run in
+# functions, without the texts of rules, which only people read.
 _EXCLUDE = [
     "/*",
     "!/ultracluster_catalog/",
@@ -31,9 +31,9 @@ def function_code() -> lambda_.Code:
     Raises:
         ImportError: If the packages are not installed beside this one.
     """
-    # Found, not imported: synthesis needs no boto3.
+    # Located instead of imported, because the import needs boto3.
     spec = find_spec("ultracluster_runtime")
     if spec is None or spec.origin is None:
-        raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
+        raise ImportError("the package ultracluster_runtime is not installed")
     root = Path(spec.origin).parents[1]
     return lambda_.Code.from_asset(str(root), exclude=_EXCLUDE, ignore_mode=IgnoreMode.GIT)

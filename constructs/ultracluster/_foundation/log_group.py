@@ -22,9 +22,9 @@ class RetainedLogGroup(logs.LogGroup):
         """Define the log group.
 
         Args:
-            scope: The construct.
-            retention: How long events are kept. Default: three months.
-            kms_key: Key that encrypts it. Default: the keys of CloudWatch Logs.
+            scope: Parent construct.
+            retention: Retention of the log events. Default: 3 months.
+            kms_key: KMS key. Default: encryption by CloudWatch Logs.
         """
         super().__init__(
             scope, "Logs", retention=retention, removal_policy=RemovalPolicy.RETAIN, encryption_key=kms_key
@@ -32,10 +32,10 @@ class RetainedLogGroup(logs.LogGroup):
 
 
 def write_statement(log_group: logs.ILogGroup) -> iam.PolicyStatement:
-    """Return the statement with which a role writes to a log group.
+    """Return the statement that allows a role to write to a log group.
 
     Args:
-        log_group: The log group.
+        log_group: Log group.
     """
     return iam.PolicyStatement(
         sid="Log", actions=["logs:CreateLogStream", "logs:PutLogEvents"], resources=[log_group.log_group_arn]

@@ -1,4 +1,4 @@
-"""Permissions to publish to topics: for services of AWS, and for functions."""
+"""Permissions to publish to SNS topics, for AWS services and for functions."""
 
 from collections.abc import Mapping
 
@@ -17,15 +17,15 @@ def grant_publish(
     service: str,
     source: Mapping[str, Mapping[str, str]] | None = None,
 ) -> None:
-    """Grant a service of AWS to publish to a topic of this app, on behalf of this account only.
+    """Grant an AWS service permission to publish to a topic on behalf of this account only.
 
-    A policy that requires TLS replaces the default policy, by which the services of the account may publish. An imported topic is left
-    as it is: its policy must allow the service already.
+    A policy that enforces TLS replaces the default policy, which admits the services of the account. An imported topic is not
+    changed: its policy must already allow the service.
 
     Args:
-        topic: The topic.
+        topic: Topic.
         sid: Sid of the statement.
-        service: The service, such as ``cloudwatch.amazonaws.com``.
+        service: Service principal, such as ``cloudwatch.amazonaws.com``.
         source: Further conditions on the request. Default: none.
     """
     if not isinstance(topic, sns.Topic):
@@ -42,12 +42,12 @@ def grant_publish(
 
 
 def publish_statements(sid: str, topic: sns.ITopic, kms_key: kms.IKey | None) -> list[iam.PolicyStatement]:
-    """Return the statements with which a role publishes to a topic.
+    """Return the statements that allow a role to publish to a topic.
 
     Args:
         sid: Sid of the first statement.
-        topic: The topic.
-        kms_key: Key that encrypts the topic. None for none.
+        topic: Topic.
+        kms_key: KMS key of the topic. None if it is not encrypted.
     """
     statements = [iam.PolicyStatement(sid=sid, actions=["sns:Publish"], resources=[topic.topic_arn])]
     if kms_key is not None:

@@ -1,4 +1,4 @@
-"""Lambda functions that run every minute or at events."""
+"""Lambda functions that run every minute or on events."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -21,10 +21,10 @@ _MINUTE = 60
 
 
 class ScheduledFunction(lambda_.Function):
-    """A function with the defaults that ours share: a role and a log group of its own, Python, arm64.
+    """A function with the defaults shared by all Lambda functions: dedicated role and log group, Python, arm64.
 
-    The function and its role are the children ``Function`` and ``Role`` of another construct, as are its rules and its alarm. Those
-    are L1: the modules of L2 targets and actions import half of the CDK.
+    The function and its role are the children ``Function`` and ``Role`` of another construct, as are its rules and its alarm.
+    Rules and alarm are L1, because the modules of L2 targets and actions import half of the CDK.
     """
 
     def __init__(
@@ -47,20 +47,20 @@ class ScheduledFunction(lambda_.Function):
         """Define the function.
 
         Args:
-            scope: The other construct.
-            log_group: Where it logs.
-            description: What the function does.
-            role_description: What the role may do.
-            policy_name: Name of the role's policy.
-            statements: Permissions besides writing the log.
-            handler: What Lambda calls.
-            code: Its code.
-            environment: Its environment variables.
-            timeout: When it is ended.
-            memory_size: Its memory in MiB. Default: 128.
-            reserved_concurrent_executions: How often it may run at the same time. Default: not limited.
-            retries: Whether Lambda repeats a failed asynchronous call. Not where the next minute calls it anyway: an older call is
-                worth nothing then. Default: twice.
+            scope: Parent construct.
+            log_group: Log group of the function.
+            description: Description of the function.
+            role_description: Description of the role.
+            policy_name: Name of the inline policy of the role.
+            statements: Permissions in addition to writing the log.
+            handler: Handler.
+            code: Code.
+            environment: Environment variables.
+            timeout: Timeout.
+            memory_size: Memory in MiB. Default: 128.
+            reserved_concurrent_executions: Maximum number of concurrent executions. Default: unlimited.
+            retries: Whether Lambda retries a failed asynchronous invocation. Not useful for a function that runs every minute.
+                Default: twice.
         """
         role = iam.Role(
             scope,
@@ -87,7 +87,7 @@ class ScheduledFunction(lambda_.Function):
             reserved_concurrent_executions=reserved_concurrent_executions,
         )
         self._scope = scope
-        # The L2 function depends on its role also by DependsOn, which waits for policies that are added to the role.
+        # The L2 function also depends on its role by DependsOn, which waits for policies that are added to the role.
         cast("lambda_.CfnFunction", self.node.default_child).add_metadata(
             "cfn-lint", {"config": {"ignore_checks": ["W3005"]}}
         )
@@ -97,12 +97,12 @@ class ScheduledFunction(lambda_.Function):
     def add_schedule(
         self, construct_id: str, *, description: str, event_pattern: Mapping[str, Any] | None = None
     ) -> None:
-        """Call the function every minute or at events.
+        """Add a rule that invokes the function every minute or on events.
 
         Args:
-            construct_id: Id of the rule in the other construct.
+            construct_id: ID of the rule in the parent construct.
             description: Description of the rule.
-            event_pattern: The events, in the JSON of Amazon EventBridge. Default: none, but every minute.
+            event_pattern: Event pattern in the JSON of Amazon EventBridge. Default: every minute, without events.
         """
         rule = events.CfnRule(
             self._scope,
@@ -136,16 +136,16 @@ class ScheduledFunction(lambda_.Function):
         treat_missing_data: str,
         topic: sns.ITopic,
     ) -> None:
-        """Publish to a topic when each of some minutes has an error.
+        """Add an alarm on consecutive minutes with errors that notifies a topic.
 
-        The policy of an imported topic must let CloudWatch publish already.
+        The policy of an imported topic must already allow CloudWatch to publish.
 
         Args:
-            construct_id: Id of the alarm in the other construct.
-            description: What the alarm means.
-            minutes: How many in a row.
-            treat_missing_data: What a minute without a call counts as, ``breaching`` or ``notBreaching``.
-            topic: The topic.
+            construct_id: ID of the alarm in the parent construct.
+            description: Description of the alarm.
+            minutes: Number of consecutive minutes.
+            treat_missing_data: How minutes without an invocation count, ``breaching`` or ``notBreaching``.
+            topic: Topic to notify.
         """
         alarm = cloudwatch.CfnAlarm(
             self._scope,

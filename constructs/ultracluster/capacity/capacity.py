@@ -1,7 +1,7 @@
-"""Where nodes come from: a Capacity Block, On-Demand Capacity Reservations, or capacity that nobody reserved.
+"""Capacity sources: Capacity Blocks and On-Demand Capacity Reservations; see also unreserved_capacity.
 
-Nothing here buys or reserves: a template holds the id of what was bought before
-(``ultracluster capacity buy``), because a purchase inside a deployment can be repeated by every retry around it.
+Nothing here buys or reserves capacity. A template contains the ID of an earlier purchase (``ultracluster capacity buy``),
+because retries of a deployment could repeat a purchase inside it.
 """
 
 import re
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 RESERVATION_TAG: Final = "ultracluster:capacity-reservation"
-"""Tag of nodes with the id of their reservation, so that permissions can be limited to them."""
+"""Tag of nodes with the ID of their reservation, for permissions limited to these nodes."""
 
 _OFFERING_ID = re.compile(r"cb[r]?-")
 
@@ -39,7 +39,7 @@ class _Reservation(CapacitySource):
 
     @property
     def reservation_specification(self) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty:
-        """Target of the launch template: a launch that does not name a block never uses it."""
+        """Reservation target of the launch template; instances launch into a block only if they name it."""
         return ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty(
             capacity_reservation_target=ec2.CfnLaunchTemplate.CapacityReservationTargetProperty(
                 capacity_reservation_id=self.reservation_id
@@ -48,22 +48,21 @@ class _Reservation(CapacitySource):
 
     @property
     def node_tags(self) -> Mapping[str, str]:
-        """The id of the reservation."""
+        """Tag with the reservation ID."""
         return {RESERVATION_TAG: self.reservation_id}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CapacityReservation(_Reservation):
-    """An On-Demand Capacity Reservation that exists.
+    """An existing On-Demand Capacity Reservation.
 
     Attributes:
-        reservation_id: Its id, ``cr-`` and 17 hexadecimal digits.
-        zone_id: Zone id of its Availability Zone, such as ``use2-az3``. Zone ids, because the letters of
-            zone names differ from account to account.
-        placement_group_name: Cluster placement group that the reservation was made inside. Default: it was
-            made outside any group, and its nodes are launched without one.
-        name: Name among the sources of a cluster. Default: none.
-        max_nodes: Most nodes from it at one time. Default: the most nodes of the queue.
+        reservation_id: Reservation ID: ``cr-`` and 17 hexadecimal digits.
+        zone_id: Its Availability Zone ID, such as ``use2-az3``. Availability Zone names differ between accounts.
+        placement_group_name: Cluster placement group that the reservation was created in. Default: none, and the nodes
+            are launched without one.
+        name: Name among the capacity sources of a cluster. Default: none.
+        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
     """
 
     placement_group_name: str | None = None
@@ -81,18 +80,18 @@ class CapacityReservation(_Reservation):
         name: str | None = None,
         max_nodes: int | None = None,
     ) -> Self:
-        """Bring a reservation by its id.
+        """Import a reservation by its ID.
 
         Args:
-            reservation_id: Id of the reservation, ``cr-`` and 17 hexadecimal digits.
-            zone_id: Zone id of its Availability Zone.
-            placement_group_name: Cluster placement group that it was made inside. Default: none.
-            name: Name among the sources of a cluster. Default: none.
-            max_nodes: Most nodes from it at one time. Default: the most nodes of the queue.
+            reservation_id: ID of the reservation, ``cr-`` and 17 hexadecimal digits.
+            zone_id: Its Availability Zone ID.
+            placement_group_name: Cluster placement group that it was created in. Default: none.
+            name: Name among the capacity sources of a cluster. Default: none.
+            max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
 
         Raises:
-            FindingsError: If the id is not one of a reservation (UC4109), the name has another form (UC4123), or
-                max_nodes is outside 1 to 1000 (UC4101).
+            FindingsError: If the reservation ID is malformed (UC4109), the name is malformed (UC4123), or `max_nodes` is
+                outside 1 to 1000 (UC4101).
         """
         return cls(
             reservation_id=reservation_id,
@@ -105,18 +104,17 @@ class CapacityReservation(_Reservation):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReservationGroup(CapacitySource):
-    """On-Demand Capacity Reservations of one type and zone, gathered in a resource group.
+    """On-Demand Capacity Reservations of one instance type and Availability Zone, in a resource group.
 
-    EC2 takes whichever of them has room, so reservations can join and leave the group without a deployment. Nodes
-    are launched into the group only: without ``capacity-reservations-only``, EC2 would start them on demand when the
-    group is full.
+    EC2 uses any of them with room, so reservations can join and leave the group without a deployment. The launch template
+    targets ``capacity-reservations-only``: otherwise EC2 would start On-Demand instances when the group is full.
 
     Attributes:
         resource_group_arn: ARN of the resource group.
-        zone_id: Zone id of the reservations' Availability Zone.
-        placement_group_name: Cluster placement group that all of them were made inside. Default: none.
-        name: Name among the sources of a cluster. Default: none.
-        max_nodes: Most nodes from it at one time. Default: the most nodes of the queue.
+        zone_id: Availability Zone ID of the reservations.
+        placement_group_name: Cluster placement group that all of them were created in. Default: none.
+        name: Name among the capacity sources of a cluster. Default: none.
+        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
     """
 
     resource_group_arn: str
@@ -147,18 +145,18 @@ class ReservationGroup(CapacitySource):
         name: str | None = None,
         max_nodes: int | None = None,
     ) -> Self:
-        """Bring a resource group of reservations.
+        """Import a resource group of reservations.
 
         Args:
             resource_group_arn: ARN of the resource group.
-            zone_id: Zone id of the reservations' Availability Zone.
-            placement_group_name: Cluster placement group that all of them were made inside. Default: none.
-            name: Name among the sources of a cluster. Default: none.
-            max_nodes: Most nodes from it at one time. Default: the most nodes of the queue.
+            zone_id: Availability Zone ID of the reservations.
+            placement_group_name: Cluster placement group that all of them were created in. Default: none.
+            name: Name among the capacity sources of a cluster. Default: none.
+            max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
 
         Raises:
-            FindingsError: If the ARN is not one of a resource group (UC4124), the name has another form (UC4123), or
-                max_nodes is outside 1 to 1000 (UC4101).
+            FindingsError: If the ARN is malformed (UC4124), the name is malformed (UC4123), or `max_nodes` is outside 1 to
+                1000 (UC4101).
         """
         return cls(
             resource_group_arn=resource_group_arn,
@@ -170,7 +168,7 @@ class ReservationGroup(CapacitySource):
 
     @property
     def reservation_specification(self) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty:
-        """Target of the launch template."""
+        """Reservation target of the launch template."""
         return ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty(
             capacity_reservation_preference="capacity-reservations-only",
             capacity_reservation_target=ec2.CfnLaunchTemplate.CapacityReservationTargetProperty(
@@ -181,16 +179,16 @@ class ReservationGroup(CapacitySource):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CapacityBlock(_Reservation):
-    """A Capacity Block for ML that was bought.
+    """A purchased Capacity Block for ML.
 
     Attributes:
-        reservation_id: Its reservation's id, ``cr-`` and 17 hexadecimal digits.
-        zone_id: Zone id of its Availability Zone, such as ``use2-az3``.
-        start: When it starts, aware. Default: not known to the template.
-        end: When it ends, aware; EC2 takes its instances 30 minutes earlier (UltraServers 60).
-            Default: not known to the template.
-        name: Name among the sources of a cluster. Default: none.
-        max_nodes: Most nodes from it at one time. Default: the most nodes of the queue.
+        reservation_id: ID of its reservation: ``cr-`` and 17 hexadecimal digits.
+        zone_id: Its Availability Zone ID, such as ``use2-az3``.
+        start: Start time, timezone-aware. Default: unknown to the template.
+        end: End time, timezone-aware; EC2 terminates instances 30 minutes earlier (UltraServers: 60 minutes).
+            Default: unknown to the template.
+        name: Name among the capacity sources of a cluster. Default: none.
+        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
     """
 
     market_type: ClassVar[str] = "capacity-block"
@@ -221,19 +219,19 @@ class CapacityBlock(_Reservation):
         name: str | None = None,
         max_nodes: int | None = None,
     ) -> Self:
-        """Bring a block by the id of its reservation.
+        """Import a Capacity Block by reservation ID.
 
         Args:
-            reservation_id: Id of the block's reservation, ``cr-`` and 17 hexadecimal digits.
-            zone_id: Zone id of its Availability Zone.
-            start: When it starts, aware. Default: not known to the template.
-            end: When it ends, aware. Default: not known to the template.
-            name: Name among the sources of a cluster. Default: none.
-            max_nodes: Most nodes from it at one time. Default: the most nodes of the queue.
+            reservation_id: ID of the block's reservation, ``cr-`` and 17 hexadecimal digits.
+            zone_id: Its Availability Zone ID.
+            start: Start time, timezone-aware. Default: unknown to the template.
+            end: End time, timezone-aware. Default: unknown to the template.
+            name: Name among the capacity sources of a cluster. Default: none.
+            max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
 
         Raises:
-            FindingsError: If the id is not one of a reservation (UC4109), the end lies before the start (UC4112), the
-                name has another form (UC4123), or max_nodes is outside 1 to 1000 (UC4101).
+            FindingsError: If the reservation ID is malformed (UC4109), the end is before the start (UC4112), the name is
+                malformed (UC4123), or `max_nodes` is outside 1 to 1000 (UC4101).
         """
         return cls(
             reservation_id=reservation_id,
@@ -246,12 +244,12 @@ class CapacityBlock(_Reservation):
 
     @property
     def market_options(self) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty:
-        """Market type of the launch template; it and the target are refused or lost one without the other."""
+        """Market type of the launch template; a Capacity Block needs both this and the reservation target."""
         return ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty(market_type=self.market_type)
 
 
 Capacity = CapacityBlock | CapacityReservation | ReservationGroup | OnDemandCapacity | SpotCapacity
-"""Any source of nodes."""
+"""Any capacity source."""
 
 
 def _reservation_id_problems(reservation_id: str) -> list[Finding]:

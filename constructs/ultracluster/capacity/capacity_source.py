@@ -1,4 +1,4 @@
-"""What every source of nodes has in common."""
+"""Base class of the capacity sources."""
 
 import re
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ __all__ = ["CapacitySource"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CapacitySource:
-    """What every source has.
+    """Attributes of every capacity source.
 
     Attributes:
-        name: Name among the sources of a cluster, 2 to 32 lower case letters, digits and hyphens. It is part of the
-            ids of what is defined for the source, so that sources can be added, removed and put into another order
-            without a change to the others. Default: none, which one source of a cluster may have.
-        max_nodes: Most nodes from this source at one time. Default: the most nodes of the queue.
+        name: Name among the capacity sources of a cluster, 2 to 32 lowercase letters, digits and hyphens. It is part of the
+            construct IDs for the source, so that sources can be added, removed and reordered without changes to the
+            others. Default: none, allowed for one source of a cluster.
+        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
     """
 
     name: str | None = None
@@ -39,19 +39,19 @@ class CapacitySource:
 
     @property
     def market_options(self) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:
-        """Market type of the launch template; none is on-demand, and is left to AWS Batch for Spot."""
+        """Market type of the launch template; None for On-Demand, and for Spot, where AWS Batch sets it."""
         return None
 
     @property
     def reservation_specification(
         self,
     ) -> ec2.CfnLaunchTemplate.CapacityReservationSpecificationProperty | None:
-        """Target of the launch template."""
+        """Reservation target of the launch template."""
         return None
 
     @property
     def node_tags(self) -> Mapping[str, str]:
-        """Tags that the nodes get for their source."""
+        """Tags of the nodes of this source."""
         return {}
 
 
@@ -66,11 +66,14 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
                 path="name",
             )
         )
-    most = source.max_nodes
-    if most is not None and not Token.is_unresolved(most) and not 1 <= most <= MOST_NODES:
+    max_nodes = source.max_nodes
+    if max_nodes is not None and not Token.is_unresolved(max_nodes) and not 1 <= max_nodes <= MOST_NODES:
         findings.append(
             Finding(
-                code="UC4101", problem=f"got {quote(most)}", allowed=f"1 to {MOST_NODES}", path="max_nodes"
+                code="UC4101",
+                problem=f"got {quote(max_nodes)}",
+                allowed=f"1 to {MOST_NODES}",
+                path="max_nodes",
             )
         )
     return findings

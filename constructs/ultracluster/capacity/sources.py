@@ -1,4 +1,4 @@
-"""The sources of capacity of one cluster: what they are as a list, and how each names what is defined for it."""
+"""The capacity sources of one cluster, as a list, and construct IDs derived from them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,17 +8,17 @@ from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityRese
 from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
-__all__ = ["check_names", "check_own_queue", "named", "sources_of", "used_by_queue"]
+__all__ = ["check_main_queue", "check_names", "named", "sources_of", "used_by_queue"]
 
 
 def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity | None, ...]:
-    """Give the sources in order of preference; None is on-demand.
+    """Return the sources in order of preference; None is On-Demand.
 
     Args:
         capacity: One source, several, or None.
 
     Raises:
-        FindingsError: If there is none (UC4120), two have the same name (UC4121), or two are one reservation (UC4127).
+        FindingsError: If there is none (UC4120), two share a name (UC4121), or two are the same reservation (UC4127).
     """
     if not isinstance(capacity, Sequence):
         return (capacity,)
@@ -47,12 +47,12 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
 def used_by_queue(
     sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None, *, path: str
 ) -> tuple[Capacity | None, ...]:
-    """Give the sources that a queue uses, in its order of preference.
+    """Return the sources that a queue uses, in its order of preference.
 
     Args:
-        sources: The sources of the cluster.
-        wanted: Names of those of the queue; None is the source without a name. None in all is all of them.
-        path: Where they were given.
+        sources: Sources of the cluster.
+        wanted: Names of the sources to use; None among them is the source without a name. None selects all sources.
+        path: Path of the argument, for findings.
 
     Raises:
         FindingsError: If the cluster has no such source (UC6312), or there are not one to three (UC4120).
@@ -79,15 +79,15 @@ def used_by_queue(
     return tuple(named_sources[each] for each in names)
 
 
-def check_own_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
-    """Refuse an own queue of a cluster that leaves out a Capacity Block: it is opened and closed with that queue.
+def check_main_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
+    """Raise if the main queue of a cluster leaves out a Capacity Block, whose life cycle opens and closes that queue.
 
     Args:
-        sources: The sources of the cluster.
-        wanted: Names of those of its own queue; None in all is all of them.
+        sources: Sources of the cluster.
+        wanted: Names of the sources of its main queue; None selects all sources.
 
     Raises:
-        FindingsError: If a block is left out (UC6314), or `used_by_queue` refuses the names.
+        FindingsError: If a block is left out (UC6314), or `used_by_queue` rejects the names.
     """
     used = used_by_queue(sources, wanted, path="queue_sources")
     findings = [
@@ -109,11 +109,11 @@ def _listed(names: Iterable[str | None]) -> str:
 
 
 def check_names(names: Sequence[str | None], *, path: str) -> list[Finding]:
-    """Find sources that their names do not tell apart.
+    """Check that the names of sources are distinct.
 
     Args:
-        names: Their names; None is a source without one.
-        path: Where they were given.
+        names: Names; None is a source without one.
+        path: Path of the argument, for findings.
     """
     return [
         Finding(
@@ -128,11 +128,11 @@ def check_names(names: Sequence[str | None], *, path: str) -> list[Finding]:
 
 
 def named(construct_id: str, source: Capacity | None) -> str:
-    """Give the id of what is defined for a source, which its place in the order does not change.
+    """Return a construct ID for a source that does not depend on its position.
 
     Args:
-        construct_id: The id for the source without a name.
-        source: The source; None is on-demand.
+        construct_id: ID for the source without a name.
+        source: Capacity source; None is On-Demand.
     """
     return f"{construct_id}-{source.name}" if source and source.name else construct_id
 

@@ -1,4 +1,4 @@
-"""Nodes that nobody reserved: on demand, and Spot."""
+"""Capacity sources without a reservation: On-Demand and Spot."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,12 +15,12 @@ _MOST_PERCENT = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnDemandCapacity(CapacitySource):
-    """On-demand nodes, paid by the second while they run.
+    """On-Demand nodes, billed per second while they run.
 
     Attributes:
-        zone_id: Zone id of the nodes. Default: the zone of the network.
-        name: Name among the sources of a cluster. Default: none.
-        max_nodes: Most nodes from it at one time. Default: the most nodes of the queue.
+        zone_id: Availability Zone ID of the nodes. Default: the zone of the network.
+        name: Name among the capacity sources of a cluster. Default: none.
+        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
     """
 
     zone_id: str | None = None
@@ -28,15 +28,15 @@ class OnDemandCapacity(CapacitySource):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpotCapacity(CapacitySource):
-    """Spot nodes, which EC2 takes back with two minutes' notice. For jobs of one node: AWS Batch has no multi-node Spot.
+    """Spot nodes, which EC2 reclaims with two minutes' notice, for single-node jobs: AWS Batch runs no multi-node jobs on Spot.
 
     Attributes:
-        zone_id: Zone id of the nodes. Default: the zone of the network.
-        allocation_strategy: ``price-capacity-optimized`` weighs price and the risk of interruption;
-            ``capacity-optimized`` looks at the risk only. Default: the former.
-        max_price_percent: Most that a node may cost, in percent of the on-demand price, 1 to 100. Default: 100.
-        name: Name among the sources of a cluster. Default: none.
-        max_nodes: Most nodes from it at one time. Default: the most nodes of the queue.
+        zone_id: Availability Zone ID of the nodes. Default: the zone of the network.
+        allocation_strategy: ``price-capacity-optimized`` considers price and the risk of interruption;
+            ``capacity-optimized`` considers the risk only. Default: ``price-capacity-optimized``.
+        max_price_percent: Maximum price of a node in percent of the On-Demand price, 1 to 100. Default: 100.
+        name: Name among the capacity sources of a cluster. Default: none.
+        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
     """
 
     zone_id: str | None = None

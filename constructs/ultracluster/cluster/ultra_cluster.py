@@ -1,7 +1,7 @@
-"""A whole cluster: what a training team needs, composed."""
+"""A whole cluster, composed of the other constructs."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
 
 from aws_cdk import Annotations, Duration, Tags
 from aws_cdk import aws_kms as kms
@@ -9,8 +9,10 @@ from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster.capacity.capacity import Capacity, CapacityBlock
-from ultracluster.capacity.sources import check_own_queue, named, sources_of, used_by_queue
-from ultracluster.cluster.cluster_jobs import ClusterJobs
+from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
+from ultracluster.jobs.job import Job
+from ultracluster.jobs.job_options import GateOptions, JobOptions
+from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_group import NodeGroup
@@ -26,22 +28,29 @@ from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
+from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 if TYPE_CHECKING:
+    from ultracluster.jobs.fabric_gate import FabricGate
+    from ultracluster.jobs.precompile_job import PrecompileJob
+    from ultracluster.jobs.single_node_job import SingleNodeJob
+    from ultracluster.jobs.smoke_train import SmokeTrain
     from ultracluster.operations.alarm_settings import AlarmSettings
     from ultracluster.operations.cluster_alarms import ClusterAlarms
     from ultracluster.operations.cluster_watch import ClusterWatch
 
 __all__ = ["UltraCluster"]
 
+_Job = TypeVar("_Job", bound=Job)
 
-class UltraCluster(ClusterJobs):
+
+class UltraCluster(Construct):
     """Nodes of one type in one Availability Zone, with network, storage, compile cache and a job queue.
 
-    What is passed in is used as it is; what is left out is defined here.
+    Parts that are passed in are used as they are; the others are created.
     """
 
     @rejects_unsafe_numbers
@@ -74,54 +83,51 @@ class UltraCluster(ClusterJobs):
         """Define the cluster.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
-            node_count: Most nodes of each source of capacity at one time, 1 to 1000, unless the source has a
-                `max_nodes` of its own.
-            image_id: Id of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client.
-            capacity: Where the nodes come from: one source, or several in order of preference, three for one queue. Each gets a
-                launch template and a compute environment of its own, which its name tells apart from the others; one
-                source can have no name. Default: on-demand, in a cluster placement group.
-            zone_id: Zone id for on-demand nodes, such as ``use2-az3``. Default: the zone of the capacity.
-            network: Network to use. Default: a new one without a way out.
-            checkpoint_bucket: Bucket for checkpoints. Default: a new one, or none when a file system is given.
-            file_system: File system to use. Default: a new one of 4,800 GiB, joined to the checkpoint bucket.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
+            node_count: Maximum number of nodes of each capacity source at one time, 1 to 1000, unless the source has its own
+                `max_nodes`.
+            image_id: ID of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client.
+            capacity: One capacity source, or several in order of preference, up to three per queue. Each gets its own launch
+                template and compute environment, distinguished by the name of the source; one source may have no name.
+                Default: On-Demand in a cluster placement group.
+            zone_id: Availability Zone ID of On-Demand nodes, such as ``use2-az3``. Default: the zone of the capacity.
+            network: Network to use. Default: a new network without internet access.
+            checkpoint_bucket: Bucket for checkpoints. Default: a new bucket, or none if `file_system` is set.
+            file_system: File system to use. Default: a new one of 4,800 GiB, linked to the checkpoint bucket.
             compile_cache: Compile cache to use. Default: a new one.
-            nic_layout: Network interface layout of a new network: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
-                themselves. Not with `network`, which has one. Default: ``batch``.
-            placement: ``auto``, ``none``, or a cluster placement group. Default: ``auto``: what the capacity can
-                use, so none for a Capacity Block and a new one for on-demand nodes. Where there are
-                several sources, a group that is given is for those that can be in it: not for blocks, for Spot, or for
-                reservations with a group of their own.
+            nic_layout: Network interface layout of a new network: ``batch``, ``ec2-guide``, ``all-efa``, or a sequence of
+                network interfaces. Cannot be combined with `network`. Default: ``batch``.
+            placement: ``auto``, ``none``, or a cluster placement group for the sources that can use one; Capacity Blocks,
+                Spot, and reservations with their own group cannot. Default: ``auto``, a new group for On-Demand nodes.
             tags: Tags for instances, volumes and network interfaces. Default: none.
-            checkpoint_lead: How long before the drain of a Capacity Block running jobs are told to write a
-                checkpoint. Default: 20 minutes.
-            scratch_path: Where the instance-store disks are mounted as one, such as ``/scratch``; needs an AMI with
-                mdadm. Default: they are left as they are.
-            queue_sources: Names of the sources that the cluster's own queue uses, in order of preference; None is the
-                source without a name. The others are for queues that `add_queue` adds, such as Spot nodes, which would
-                keep multi-node jobs from the queue. Default: all of them.
-            queue_priority: Whose jobs come first among queues with nodes in common, 0 to 1000; higher is first.
-                Default: 1.
-            fair_share: How the queue divides the nodes among share identifiers. Default: all the same.
-            wait_limits: When a job that waits at the head of the queue is cancelled. Default: never.
-            alarms: Whom alarms tell, and when; with them come the metrics of every node and the function that watches the cluster.
-                Default: nobody looks. Nodes of an existing cluster are replaced when this changes.
-            kms_key: Key of your own for everything that is new here and keeps something: buckets, file system, root volumes, logs
-                and topics. Its policy must let the services use it, as that of `ClusterKey` does. In an existing cluster it
-                replaces the file system. Default: keys of AWS.
+            checkpoint_lead: How long before the drain of a Capacity Block running jobs are notified to write a checkpoint.
+                Default: 20 minutes.
+            scratch_path: Mount point of the instance store volumes, striped into one, such as ``/scratch``; requires an AMI
+                with mdadm. Default: the volumes are not mounted.
+            queue_sources: Names of the sources that the main queue uses, in order of preference; None is the source without a
+                name. Others are for queues of `add_queue`, such as Spot nodes, on which multi-node jobs cannot run.
+                Default: all sources.
+            queue_priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
+            fair_share: How the queue divides the nodes among share identifiers. Default: equally.
+            wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
+            alarms: Alarm recipients and thresholds; they add metrics of every node and a function that watches the cluster.
+                Changing this in an existing cluster replaces its nodes. Default: no alarms.
+            kms_key: Key for all new resources that store data: buckets, file system, root volumes, logs and topics. Its
+                policy must allow the services to use it, as that of `ClusterKey` does. Changing this in an existing
+                cluster replaces the file system. Default: AWS managed or AWS owned keys.
 
         Raises:
-            FindingsError: If neither capacity, network nor zone_id says where the nodes are (UC4022), a network is given with a
-                layout (UC3110), two sources
-                are one reservation (UC4127), the own queue leaves out a Capacity Block (UC6314), or a part refuses its arguments.
+            FindingsError: If neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), `network`
+                and `nic_layout` are both set (UC3110), two sources are the same reservation (UC4127), the main queue leaves
+                out a Capacity Block (UC6314), or a part rejects its arguments.
         """
         sources = sources_of(capacity)
-        check_own_queue(sources, queue_sources)
+        check_main_queue(sources, queue_sources)
         zone = (
             zone_id
-            or next((each.zone_id for each in sources if each and each.zone_id), None)
+            or next((source.zone_id for source in sources if source and source.zone_id), None)
             or (network.zone_id if network else None)
         )
         if zone is None:
@@ -129,15 +135,15 @@ class UltraCluster(ClusterJobs):
                 [
                     Finding(
                         code="UC4022",
-                        problem="nothing says in which Availability Zone the nodes are",
-                        remedy='Give capacity, network, or zone_id such as "use2-az3"',
+                        problem="the Availability Zone of the nodes is not set",
+                        remedy='Set capacity, network, or zone_id, such as "use2-az3"',
                         path="zone_id",
                     )
                 ]
             )
         if network is not None and nic_layout is not None:
-            problem = "the layout of network interfaces is that of the given network, which was sized for it"
-            remedy = "Give nic_layout to the network"
+            problem = "the network defines the layout of network interfaces, for which it was sized"
+            remedy = "Set nic_layout of the network"
             raise FindingsError([Finding(code="UC3110", problem=problem, remedy=remedy, path="nic_layout")])
         super().__init__(scope, construct_id)
         for finding in check_whole_ultraservers(get_instance_type(instance_type), node_count):
@@ -147,7 +153,7 @@ class UltraCluster(ClusterJobs):
             "Network",
             zone_id=zone,
             instance_type=instance_type,
-            node_count=sum((each.max_nodes if each else None) or node_count for each in sources),
+            node_count=sum((source.max_nodes if source else None) or node_count for source in sources),
             nic_layout="batch" if nic_layout is None else nic_layout,
         )
         if file_system is None:
@@ -222,7 +228,7 @@ class UltraCluster(ClusterJobs):
         file_system: SharedFileSystem | None,
         kms_key: kms.IKey | None,
     ) -> None:
-        from ultracluster.operations.cluster_alarms import ClusterAlarms  # noqa: PLC0415 - of some clusters only
+        from ultracluster.operations.cluster_alarms import ClusterAlarms  # noqa: PLC0415 - not used by every cluster
         from ultracluster.operations.cluster_watch import ClusterWatch  # noqa: PLC0415 - likewise
 
         self._watch = ClusterWatch(
@@ -256,28 +262,30 @@ class UltraCluster(ClusterJobs):
         """Add a queue over the same nodes, with the same log group.
 
         Args:
-            name: Its name for `ultracluster jobs`, and a part of its id in the cluster.
-            sources: Names of the sources of capacity that it uses, in order of preference; None is the source
-                without a name. Default: all of them.
-            priority: Whose jobs come first among queues with nodes in common, 0 to 1000; higher is first. Default: 1.
-            fair_share: How it divides the nodes among share identifiers. Default: all the same.
-            wait_limits: When a job that waits at its head is cancelled. Default: never.
+            name: Name of the queue for `ultracluster jobs`; also part of its construct ID.
+            sources: Names of the capacity sources that the queue uses, in order of preference; None is the source without a
+                name. Default: all sources.
+            priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
+            fair_share: How the queue divides the nodes among share identifiers. Default: equally.
+            wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
 
         Raises:
-            FindingsError: If the cluster has no such source (UC6312), or the queue refuses its arguments.
+            FindingsError: If the cluster has no such source (UC6312), or the queue rejects its arguments.
         """
-        environments = {each.source_name: each for each in self._queue.own_environments}
-        used = used_by_queue([each.capacity for each in self._node_groups], sources, path="sources")
+        environments = {
+            environment.source_name: environment for environment in self._queue.dedicated_environments
+        }
+        used = used_by_queue([nodes.capacity for nodes in self._node_groups], sources, path="sources")
         queue = TrainingQueue(
             self,
             f"Queue-{name}",
-            environments=[environments[each.name if each else None] for each in used],
+            environments=[environments[source.name if source else None] for source in used],
             priority=priority,
             fair_share=fair_share,
             wait_limits=wait_limits,
             log_group=self._queue.log_group,
         )
-        # How `ultracluster jobs` finds it: CloudFormation chooses its name.
+        # `ultracluster jobs` finds the queue by this tag, because CloudFormation generates its name.
         Tags.of(queue).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
         for lifecycle in self._block_lifecycles:
             if lifecycle.block in used:
@@ -286,24 +294,227 @@ class UltraCluster(ClusterJobs):
             self._watch.watch(queue)
         return queue
 
+    def add_multi_node_job(
+        self,
+        construct_id: str,
+        *,
+        queue: TrainingQueue | None = None,
+        node_count: int | None = None,
+        without_efa: bool = False,
+        **options: Unpack[JobOptions],
+    ) -> MultiNodeJob:
+        """Add a job over several nodes, with the queue, compile cache and checkpoint bucket of the cluster.
+
+        Args:
+            construct_id: Construct ID in the cluster.
+            queue: Another queue of the cluster. Default: its main queue.
+            node_count: Number of nodes. Default: all nodes of the queue.
+            without_efa: Allow several nodes of an instance type without EFA. Default: rejected.
+            **options: Image, command and other arguments of `JobOptions`.
+
+        Raises:
+            FindingsError: If `MultiNodeJob` rejects an argument.
+        """
+        job = MultiNodeJob(
+            self,
+            construct_id,
+            queue=queue or self._queue,
+            compile_cache=self._compile_cache,
+            node_count=node_count,
+            without_efa=without_efa,
+            **options,
+        )
+        return self._tag_queue(self._grant_checkpoints(job))
+
+    def add_single_node_job(
+        self,
+        construct_id: str,
+        *,
+        queue: TrainingQueue | None = None,
+        array_size: int | None = None,
+        **options: Unpack[JobOptions],
+    ) -> "SingleNodeJob":
+        """Add a job on one node, or an array of them, with the queue, compile cache and checkpoint bucket of the cluster.
+
+        Args:
+            construct_id: Construct ID in the cluster.
+            queue: Another queue of the cluster. Default: its main queue.
+            array_size: Number of jobs in the array, 2 to 10,000. Default: a single job.
+            **options: Image, command and other arguments of `JobOptions`.
+
+        Raises:
+            FindingsError: If `SingleNodeJob` rejects an argument.
+        """
+        from ultracluster.jobs.single_node_job import SingleNodeJob  # noqa: PLC0415 - not used by every cluster
+
+        job = SingleNodeJob(
+            self,
+            construct_id,
+            queue=queue or self._queue,
+            array_size=array_size,
+            compile_cache=self._compile_cache,
+            **options,
+        )
+        return self._tag_queue(self._grant_checkpoints(job))
+
+    def add_precompile_job(
+        self,
+        construct_id: str,
+        *,
+        instance_type: str | InstanceType | None = None,
+        queue: TrainingQueue | None = None,
+        method: Literal["neuron-parallel-compile", "first-steps"] = "neuron-parallel-compile",
+        phase: Literal["all", "collect", "compile"] = "all",
+        retries: int = 1,
+        **options: Unpack[JobOptions],
+    ) -> "PrecompileJob":
+        """Add a job that fills the compile cache on one On-Demand node outside the capacity of the cluster.
+
+        The first such job of an instance type creates its queue, which costs nothing while it is idle.
+
+        Args:
+            construct_id: Construct ID in the cluster.
+            instance_type: Instance type of the node. Default: the smallest with the chips of the cluster that is known to be
+                offered in its zone.
+            queue: Existing queue, such as that of the cluster. Default: the queue for `instance_type`.
+            method: ``neuron-parallel-compile`` or ``first-steps``. Default: ``neuron-parallel-compile``.
+            phase: ``all``, ``collect`` or ``compile``, see `PrecompileJob`. Default: ``all``.
+            retries: How many times failed compilations are retried. Default: 1.
+            **options: Image, command and other arguments of `JobOptions`, see `PrecompileJob`.
+
+        Raises:
+            FindingsError: If no instance type is known to be offered (UC6116), or `PrecompileJob` rejects an argument.
+        """
+        from ultracluster.jobs.precompile_job import (  # noqa: PLC0415 - not used by every cluster
+            PrecompileJob,
+            precompile_queue,
+        )
+
+        job = PrecompileJob(
+            self,
+            construct_id,
+            queue=queue or precompile_queue(self, cluster=self._node_groups[0], instance_type=instance_type),
+            compile_cache=self._compile_cache,
+            method=method,
+            phase=phase,
+            for_instance_type=self._node_groups[0].instance_type,
+            retries=retries,
+            **options,
+        )
+        return self._grant_checkpoints(job)
+
+    def add_fabric_gate(
+        self,
+        construct_id: str,
+        *,
+        queue: TrainingQueue | None = None,
+        node_count: int | None = None,
+        min_bandwidth: float | None = None,
+        max_latency: float | None = None,
+        patience: Duration | None = None,
+        **options: Unpack[GateOptions],
+    ) -> "FabricGate":
+        """Add a gate that rejects nodes whose network fabric would make training hang or crawl.
+
+        Args:
+            construct_id: Construct ID in the cluster.
+            queue: Queue of the job that the gate protects. Default: the main queue of the cluster.
+            node_count: Number of nodes of that job. Default: all nodes of the queue.
+            min_bandwidth: Bus bandwidth in GiB/s that an all-reduce of 1 GiB must reach. Default: no limit.
+            max_latency: Latency in microseconds that an all-reduce of 1 KiB must not exceed. Default: no limit.
+            patience: How long to wait for the nodes, and again for nccom-test. Default: 15 minutes.
+            **options: Image, Neuron settings and dependencies as in `GateOptions`.
+
+        Raises:
+            FindingsError: If `FabricGate` rejects an argument.
+        """
+        from ultracluster.jobs.fabric_gate import FabricGate  # noqa: PLC0415 - not used by every cluster
+
+        gate = FabricGate(
+            self,
+            construct_id,
+            queue=queue or self._queue,
+            node_count=node_count,
+            min_bandwidth=min_bandwidth,
+            max_latency=max_latency,
+            patience=patience,
+            **options,
+        )
+        return self._tag_queue(gate)
+
+    def add_smoke_train(
+        self,
+        construct_id: str,
+        *,
+        queue: TrainingQueue | None = None,
+        node_count: int | None = None,
+        processes_per_node: int | None = None,
+        device: Literal["xla", "neuron", "cuda"] | None = None,
+        steps: int = 5,
+        timeout: Duration | None = None,
+        **options: Unpack[GateOptions],
+    ) -> "SmokeTrain":
+        """Add a gate that finds cores and links with wrong results.
+
+        Args:
+            construct_id: Construct ID in the cluster.
+            queue: Queue of the job that the gate protects. Default: the main queue of the cluster.
+            node_count: Number of nodes of that job. Default: all nodes of the queue.
+            processes_per_node: Processes on each node. Default: one per logical NeuronCore or GPU.
+            device: ``xla``, ``neuron`` or ``cuda``, see `SmokeTrain`. Default: ``xla`` on Neuron types, otherwise ``cuda``.
+            steps: Training steps, at least 2. Default: 5.
+            timeout: Maximum duration, compilation included. Default: 30 minutes.
+            **options: Image, Neuron settings and dependencies as in `GateOptions`.
+
+        Raises:
+            FindingsError: If `SmokeTrain` rejects an argument.
+        """
+        from ultracluster.jobs.smoke_train import SmokeTrain  # noqa: PLC0415 - not used by every cluster
+
+        gate = SmokeTrain(
+            self,
+            construct_id,
+            queue=queue or self._queue,
+            node_count=node_count,
+            processes_per_node=processes_per_node,
+            compile_cache=self._compile_cache,
+            device=device,
+            steps=steps,
+            timeout=timeout,
+            **options,
+        )
+        return self._tag_queue(gate)
+
+    def _grant_checkpoints(self, job: _Job) -> _Job:
+        if self._checkpoint_bucket is not None:
+            self._checkpoint_bucket.grant_use(job)
+        return job
+
+    def _tag_queue(self, job: _Job) -> _Job:
+        if job.queue is not self._queue:
+            Tags.of(job).add(
+                QUEUE_TAG, job.queue.job_queue_arn, include_resource_types=["AWS::Batch::JobDefinition"]
+            )
+        return job
+
     @property
     def alarms(self) -> "ClusterAlarms | None":
-        """Its alarms; None unless they were asked for."""
+        """Alarms of the cluster, or None if `alarms` was not set."""
         return self._alarms
 
     @property
     def block_lifecycle(self) -> BlockLifecycle | None:
-        """What looks after the first Capacity Block; None for other capacity."""
+        """Life cycle of the first Capacity Block, or None for other capacity."""
         return self._block_lifecycles[0] if self._block_lifecycles else None
 
     @property
     def block_lifecycles(self) -> tuple[BlockLifecycle, ...]:
-        """What looks after each Capacity Block, in the order of the sources."""
+        """Life cycle of each Capacity Block, in the order of the sources."""
         return self._block_lifecycles
 
     @property
     def checkpoint_bucket(self) -> CheckpointBucket | None:
-        """Bucket for checkpoints."""
+        """Bucket for checkpoints, if there is one."""
         return self._checkpoint_bucket
 
     @property
@@ -318,7 +529,7 @@ class UltraCluster(ClusterJobs):
 
     @property
     def metrics(self) -> NodeMetrics | None:
-        """Its metrics; None unless alarms were asked for."""
+        """Node metrics, or None if `alarms` was not set."""
         return self._metrics
 
     @property
@@ -328,15 +539,15 @@ class UltraCluster(ClusterJobs):
 
     @property
     def nodes(self) -> NodeGroup:
-        """The nodes of the first source of capacity."""
+        """Nodes of the first capacity source."""
         return self._node_groups[0]
 
     @property
     def node_groups(self) -> tuple[NodeGroup, ...]:
-        """The nodes of each source of capacity, in order of preference."""
+        """Nodes of each capacity source, in order of preference."""
         return self._node_groups
 
     @property
     def queue(self) -> TrainingQueue:
-        """Job queue."""
+        """Main job queue."""
         return self._queue

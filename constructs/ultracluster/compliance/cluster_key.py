@@ -1,4 +1,4 @@
-"""A KMS key of one's own for everything that a cluster keeps, with what the services around it need."""
+"""A KMS key for all data of a cluster, with permissions for the services around it."""
 
 from aws_cdk import Aws, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
@@ -9,16 +9,16 @@ __all__ = ["ClusterKey"]
 
 _USE = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
 _PUBLISH = ["kms:Decrypt", "kms:GenerateDataKey*"]
-# Of the service-linked role that FSx makes for each file system that is joined with a bucket.
+# Prefix of the service-linked role that FSx creates for each file system linked to a bucket.
 _FSX_ROLE = "aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/AWSServiceRoleForFSxS3Access_*"
 
 
 class ClusterKey(Construct):
-    """A key that rotates every year, is kept when its stack goes, and may be used by what works on a cluster's behalf.
+    """A KMS key with yearly rotation, retained when its stack is deleted, that the services around a cluster may use.
 
-    These are CloudWatch Logs for the log groups of the account, EC2 for volumes, which AWS Batch launches nodes with by roles that have no
-    right to any key, FSx for the buckets that it is joined with, and CloudWatch, EventBridge and AWS Budgets for topics. Whom the
-    account's own IAM policies name may use it too; our roles are named there where they need it.
+    These are CloudWatch Logs for the log groups of the account; EC2 for volumes, because the roles with which AWS Batch launches
+    nodes have no KMS permissions; FSx for linked buckets; and CloudWatch, EventBridge and AWS Budgets for topics. Principals
+    with IAM permissions in the account may use the key too; roles of our constructs get them where needed.
 
     Example::
 
@@ -32,10 +32,9 @@ class ClusterKey(Construct):
         """Define the key.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            removal_policy: What happens to it when it leaves the stack. What is encrypted with a key that is gone is lost.
-                Default: it is kept.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            removal_policy: Removal policy of the key. Data encrypted with a deleted key is lost. Default: RETAIN.
         """
         super().__init__(scope, construct_id)
         self._key = kms.Key(
@@ -46,9 +45,9 @@ class ClusterKey(Construct):
             removal_policy=removal_policy,
         )
         region = Stack.of(self).region
-        own = {"aws:SourceAccount": Aws.ACCOUNT_ID}
+        source_account = {"aws:SourceAccount": Aws.ACCOUNT_ID}
         caller = {"kms:CallerAccount": Aws.ACCOUNT_ID}
-        everybody = iam.AnyPrincipal()  # of the account, by the conditions
+        any_principal = iam.AnyPrincipal()  # limited to the account by the conditions
         for statement in (
             # CloudWatch Logs User Guide, "Encrypt log data in CloudWatch Logs", read 2026-11-22.
             _allow(
@@ -61,17 +60,17 @@ class ClusterKey(Construct):
                     }
                 },
             ),
-            # Taken as what suffices (docs/live-checks.md, L104): whoever may launch instances or attach volumes. The
-            # service-linked roles that launch for AWS Batch cannot be named, since a key that names one which is not there yet is refused.
+            # Assumed to suffice (docs/live-checks.md, L104): principals that may launch instances or attach volumes. The
+            # service-linked roles of AWS Batch cannot be named, since KMS rejects key policies with principals that do not exist.
             _allow(
                 "Volumes",
-                everybody,
+                any_principal,
                 _USE,
                 {"StringEquals": caller | {"kms:ViaService": f"ec2.{region}.amazonaws.com"}},
             ),
             _allow(
                 "GrantForVolumes",
-                everybody,
+                any_principal,
                 ["kms:CreateGrant"],
                 {
                     "StringEquals": caller | {"kms:ViaService": f"ec2.{region}.amazonaws.com"},
@@ -80,7 +79,7 @@ class ClusterKey(Construct):
             ),
             _allow(
                 "JoinedBuckets",
-                everybody,
+                any_principal,
                 _USE,
                 {
                     "StringEquals": caller | {"kms:ViaService": f"s3.{region}.amazonaws.com"},
@@ -90,17 +89,25 @@ class ClusterKey(Construct):
                 },
             ),
             _allow(
-                "Alarms", iam.ServicePrincipal("cloudwatch.amazonaws.com"), _PUBLISH, {"StringEquals": own}
+                "Alarms",
+                iam.ServicePrincipal("cloudwatch.amazonaws.com"),
+                _PUBLISH,
+                {"StringEquals": source_account},
             ),
-            _allow("Budgets", iam.ServicePrincipal("budgets.amazonaws.com"), _PUBLISH, {"StringEquals": own}),
-            # Taken as in capacity_guard.py: what EventBridge sends to a topic does not say for whom it publishes.
+            _allow(
+                "Budgets",
+                iam.ServicePrincipal("budgets.amazonaws.com"),
+                _PUBLISH,
+                {"StringEquals": source_account},
+            ),
+            # As in capacity_guard.py: EventBridge does not pass on for whom it publishes to a topic.
             _allow("Events", iam.ServicePrincipal("events.amazonaws.com"), _PUBLISH, None),
         ):
             self._key.add_to_resource_policy(statement)
 
     @property
     def key(self) -> kms.IKey:
-        """The key."""
+        """Underlying key."""
         return self._key
 
 

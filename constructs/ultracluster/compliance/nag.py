@@ -1,4 +1,4 @@
-"""Answers to cdk-nag: where our constructs break its rules, and why."""
+"""Acknowledgments of cdk-nag findings on our constructs, with reasons."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -10,99 +10,108 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct, IConstruct, IValidation
 
-from ultracluster.compliance.nag_acknowledgments import ANSWERS, WILDCARDS, Answers, WildcardAnswers
+from ultracluster.compliance.nag_acknowledgments import (
+    ACKNOWLEDGMENTS,
+    WILDCARDS,
+    Acknowledgments,
+    WildcardAcknowledgments,
+)
 
-__all__ = ["acknowledge_nag", "answers_in"]
+__all__ = ["acknowledge_nag", "acknowledgments_in"]
 
 
 def acknowledge_nag(scope: Construct) -> None:
-    """Answer cdk-nag's AwsSolutions and Serverless packs for the constructs of this package in a scope.
+    """Acknowledge findings of cdk-nag's AwsSolutions and Serverless packs on the constructs of this package in a scope.
 
-    Each answer is for one rule at one resource, with its reason, and is in the report of the validation among what is suppressed.
-    Nothing else is answered: what you add yourself, also to our roles, stays yours to answer. A wildcard in a policy is answered
-    only while every statement that has it is one of ours. cdk-nag is no dependency of this package.
+    Each acknowledgment is for one rule at one resource and has a reason; the validation report lists it as suppressed. Findings
+    on your own resources, and on statements that you add to our roles, are not acknowledged: a wildcard in a policy is
+    acknowledged only while every statement with it is one of ours. This package does not depend on cdk-nag.
 
     Args:
-        scope: The app, or a part of it. Answers are given when it is synthesized, so it may be filled afterwards.
+        scope: App or construct. Acknowledgments are added at synthesis, so constructs can be added afterwards.
 
     Example::
 
         cdk.Validations.of(app).add_plugins(cdk_nag.AwsSolutionsChecks(app))
         acknowledge_nag(app)
     """
-    scope.node.add_validation(_Answers(scope))
+    scope.node.add_validation(_AcknowledgmentValidation(scope))
 
 
 @jsii.implements(IValidation)
-class _Answers:
-    """Runs after references between stacks are resolved, which the ids of answers on policies contain, and before plug-ins."""
+class _AcknowledgmentValidation:
+    """A validation that runs after references between stacks are resolved, which are part of policy findings, and before plug-ins."""
 
     def __init__(self, scope: Construct) -> None:
         self._scope = scope
 
     def validate(self) -> list[str]:
-        for resource, answer in answers_in(self._scope):
-            cdk.Validations.of(resource).acknowledge(answer)
+        for resource, acknowledgment in acknowledgments_in(self._scope):
+            cdk.Validations.of(resource).acknowledge(acknowledgment)
         return []
 
 
-def answers_in(scope: Construct) -> Iterator[tuple[IConstruct, cdk.Acknowledgment]]:
-    """Give the answers for the constructs of this package in a scope, each with its resource.
+def acknowledgments_in(scope: Construct) -> Iterator[tuple[IConstruct, cdk.Acknowledgment]]:
+    """Yield the acknowledgments for the constructs of this package in a scope, each with its resource.
 
     Args:
-        scope: The scope, with all references in it resolved.
+        scope: Scope in which all references are resolved.
     """
     for construct in scope.node.find_all():
-        for kind, answers in ANSWERS.items():
+        for kind, acknowledgments in ACKNOWLEDGMENTS.items():
             if isinstance(construct, kind):
-                yield from _plain_answers(construct, answers)
+                yield from _resource_acknowledgments(construct, acknowledgments)
         for kind, wildcards in WILDCARDS.items():
             if isinstance(construct, kind):
-                yield from _wildcard_answers(construct, wildcards)
+                yield from _wildcard_acknowledgments(construct, wildcards)
 
 
-def _plain_answers(construct: Construct, answers: Answers) -> Iterator[tuple[IConstruct, cdk.Acknowledgment]]:
-    for path, rules in answers.items():
+def _resource_acknowledgments(
+    construct: Construct, acknowledgments: Acknowledgments
+) -> Iterator[tuple[IConstruct, cdk.Acknowledgment]]:
+    for path, rules in acknowledgments.items():
         for resource in _below(construct, path):
             for rule, reason in rules.items():
                 yield resource, _acknowledgment(rule, reason)
 
 
-def _wildcard_answers(
-    construct: Construct, answers: WildcardAnswers
+def _wildcard_acknowledgments(
+    construct: Construct, acknowledgments: WildcardAcknowledgments
 ) -> Iterator[tuple[IConstruct, cdk.Acknowledgment]]:
-    for path, reasons in answers.items():
+    for path, reasons in acknowledgments.items():
         for policy in _below(construct, path):
             for wildcard, reason in _wildcards(policy, reasons):
                 yield policy, _acknowledgment(f"AwsSolutions-IAM5[Resource::{wildcard}]", reason)
 
 
 def _acknowledgment(rule: str, reason: str) -> cdk.Acknowledgment:
-    # With its pack before it, an answer is in the report of the validation; without, it would silence and leave no trace.
+    # With the pack as prefix, the report lists the acknowledgment; without it, the finding would vanish without a trace.
     return cdk.Acknowledgment(id=f"{rule.partition('-')[0]}::{rule}", reason=reason)
 
 
 def _below(construct: IConstruct, path: str) -> list[IConstruct]:
-    """The resources at a path below a construct; a star stands for the id of any subscription."""
-    found = [construct]
+    """Return the resources at a path below a construct; a star matches the ID of any subscription."""
+    constructs = [construct]
     for name in path.split("/"):
         if name == "*":
-            found = [child for each in found for child in each.node.children]
+            constructs = [child for construct in constructs for child in construct.node.children]
         else:
-            found = [child for each in found if (child := each.node.try_find_child(name))]
-    return [each for each in found if "*" not in path or isinstance(each, sns.CfnSubscription)]
+            constructs = [child for construct in constructs if (child := construct.node.try_find_child(name))]
+    return [
+        construct for construct in constructs if "*" not in path or isinstance(construct, sns.CfnSubscription)
+    ]
 
 
 def _wildcards(policy: IConstruct, reasons: Mapping[str | frozenset[str], str]) -> Iterator[tuple[str, str]]:
-    """Resources with a wildcard of which every statement has a reason, and the reasons."""
-    found: dict[str, list[str | None]] = defaultdict(list)
+    """Yield resources with a wildcard of which every statement has a reason, and the reasons."""
+    reasons_by_resource: dict[str, list[str | None]] = defaultdict(list)
     for statement in _statements(policy):
         for resource in _listed(statement["Resource"]):
             if "*" in (text := _text(resource)):
-                found[text].append(_reason(statement, reasons))
-    for text, given in found.items():
-        if None not in given:
-            yield text, " ".join(dict.fromkeys(each for each in given if each))
+                reasons_by_resource[text].append(_reason(statement, reasons))
+    for text, resource_reasons in reasons_by_resource.items():
+        if None not in resource_reasons:
+            yield text, " ".join(dict.fromkeys(reason for reason in resource_reasons if reason))
 
 
 def _reason(statement: Mapping[str, Any], reasons: Mapping[str | frozenset[str], str]) -> str | None:
@@ -119,7 +128,9 @@ def _statements(policy: IConstruct) -> Iterator[Mapping[str, Any]]:
     if isinstance(policy, iam.CfnPolicy):
         documents = [stack.resolve(policy.policy_document)]
     elif isinstance(policy, iam.CfnRole):
-        documents = [each["policyDocument"] for each in stack.resolve(policy.policies) or []]
+        documents = [
+            inline_policy["policyDocument"] for inline_policy in stack.resolve(policy.policies) or []
+        ]
     else:
         documents = []
     for document in documents:
@@ -129,7 +140,7 @@ def _statements(policy: IConstruct) -> Iterator[Mapping[str, Any]]:
 
 
 def _text(value: Any) -> str:
-    """A value with references as cdk-nag writes it into the ids of its findings."""
+    """Return a value with references as cdk-nag writes it in the IDs of its findings."""
     match value:
         case str():
             return value.replace("${", "<").replace("}", ">")

@@ -1,4 +1,4 @@
-"""Why our constructs are as they are where cdk-nag's AwsSolutions and Serverless packs ask: by construct, resource and rule."""
+"""Reasons for deviations of our constructs from cdk-nag's AwsSolutions and Serverless packs, by construct, resource and rule."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -21,11 +21,11 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.dataset_bucket import DatasetBucket
 
-__all__ = ["ANSWERS", "WILDCARDS", "Answers", "WildcardAnswers"]
+__all__ = ["ACKNOWLEDGMENTS", "WILDCARDS", "Acknowledgments", "WildcardAcknowledgments"]
 
-Answers = Mapping[str, Mapping[str, str]]
+Acknowledgments = Mapping[str, Mapping[str, str]]
 _Reasons = Mapping[str | frozenset[str], str]
-WildcardAnswers = Mapping[str, _Reasons]
+WildcardAcknowledgments = Mapping[str, _Reasons]
 
 _NO_RESOURCE = "These calls take no resource (Service Authorization Reference, read 2026-11)."
 _READS = "These calls only read, and most of them take no resource (Service Authorization Reference, read 2026-11)."
@@ -54,7 +54,7 @@ _EACH_MINUTE = {
     "Role/Resource": {"Serverless-LambdaStarPermissions": _READS},
 }
 
-ANSWERS: Final[Mapping[type[Construct], Answers]] = {
+ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
     CheckpointBucket: _BUCKET,
     CompileCache: _BUCKET,
     DatasetBucket: _BUCKET,
@@ -89,11 +89,11 @@ ANSWERS: Final[Mapping[type[Construct], Answers]] = {
     },
     TrainingQueue: {"Blocked/Resource": {"Serverless-EventBusDLQ": _STILL_TOLD}},
 }
-"""By construct, path of the resource below it (a star is the id of a subscription), and rule: why it is as it is."""
+"""Reasons by construct, path of the resource below it (a star stands for the ID of a subscription), and rule."""
 
 _POLICY = "DefaultPolicy/Resource"
 
-# Statements that our grants add have no Sid; they are known by the actions that they have at most.
+# Statements of our grants have no Sid; they are identified by a superset of their actions.
 _ITS_OBJECTS = "The objects of one bucket, below its prefix where it has one; no action is a wildcard, and nothing may be deleted."
 _OBJECTS: _Reasons = {frozenset({"s3:AbortMultipartUpload", "s3:GetObject", "s3:PutObject"}): _ITS_OBJECTS}
 _TOKENS: _Reasons = {frozenset({"ecr:GetAuthorizationToken"}): _LOGIN}
@@ -106,7 +106,7 @@ _COPIES: _Reasons = {
     ): "The objects of a bucket for copies below the prefix of the cache.",
 }
 
-WILDCARDS: Final[Mapping[type[Construct], WildcardAnswers]] = {
+WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
     NodeGroup: {
         "Role/Resource": {
             "EcsAgent": "AWS Batch names the ECS cluster of a compute environment only after it has made it; other Regions and "
@@ -160,4 +160,4 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAnswers]] = {
         }
     },
 }
-"""By construct, path of a role or policy below it, and Sid or actions of a statement: why there is a wildcard in its resources."""
+"""Reasons for wildcards in resources, by construct, path of a role or policy below it, and Sid or actions of the statement."""

@@ -1,4 +1,4 @@
-"""The IAM path of roles: where an organization wants those that a deployment makes."""
+"""IAM path of the roles of a deployment."""
 
 import re
 
@@ -16,11 +16,11 @@ _HAVE_PATHS = {"AWS::IAM::InstanceProfile", "AWS::IAM::ManagedPolicy", "AWS::IAM
 
 @jsii.implements(cdk.IAspect)
 class RolePath:
-    """Puts every role, instance profile and managed policy of a scope under one IAM path.
+    """An aspect that sets the IAM path of every role, instance profile and managed policy in a scope.
 
-    Also those that the CDK itself defines there. A permissions boundary needs nothing of ours: `aws_cdk.PermissionsBoundary`
-    reaches every role. IAM cannot move a role: a new path in an existing deployment replaces its roles, and with them the
-    nodes and job definitions that name them.
+    This includes resources that the CDK defines itself. For a permissions boundary, use `aws_cdk.PermissionsBoundary`, which
+    applies to every role. IAM cannot move a role: changing the path of an existing deployment replaces its roles, and with
+    them the nodes and job definitions that refer to them.
 
     Example::
 
@@ -28,13 +28,13 @@ class RolePath:
     """
 
     def __init__(self, path: str) -> None:
-        """Take the path.
+        """Create the aspect.
 
         Args:
-            path: It begins and ends with a slash, such as ``/training/``; up to five names.
+            path: IAM path with a slash at both ends, such as ``/training/``; up to five names.
 
         Raises:
-            FindingsError: If it is no path of IAM (UC2261).
+            FindingsError: If it is not a valid IAM path (UC2261).
         """
         if not re.fullmatch(IAM_PATH, path):
             raise FindingsError(
@@ -50,10 +50,10 @@ class RolePath:
         self._path = path
 
     def visit(self, node: IConstruct) -> None:
-        """Give a resource the path, if it is of a type that has one.
+        """Set the path of a resource, if its type has one.
 
         Args:
-            node: The construct.
+            node: Construct to visit.
         """
         if isinstance(node, cdk.CfnResource) and node.cfn_resource_type in _HAVE_PATHS:
             node.add_property_override("Path", self._path)

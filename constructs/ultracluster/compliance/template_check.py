@@ -1,4 +1,4 @@
-"""Our rules for templates as a policy-validation plugin of the CDK: each synthesis of an app is judged by them."""
+"""Our template rules as a policy validation plugin of the CDK."""
 
 import json
 from collections.abc import Mapping
@@ -18,21 +18,21 @@ __all__ = ["TemplateCheck"]
 
 @jsii.implements(cdk.IPolicyValidationPlugin)
 class TemplateCheck:
-    """The rules of `ultracluster check`, run on all stacks of an app together whenever it is synthesized.
+    """The rules of `ultracluster check`, applied to all stacks of an app at every synthesis.
 
     Errors fail the synthesis; warnings are shown in its report. Add it to an app with
     ``cdk.Validations.of(app).add_plugins(TemplateCheck())``.
     """
 
     def __init__(self, *, skip: Mapping[str, str] | None = None) -> None:
-        """Choose the rules.
+        """Create the plugin.
 
         Args:
-            skip: Codes to leave out, each with the reason. Default: none. At one resource, its metadata says the same
-                (docs/check.md).
+            skip: Codes to skip in the whole app, each with a reason. To skip a code for one resource, use its metadata
+                (docs/check.md). Default: none.
 
         Raises:
-            FindingsError: If a code is no rule for templates, may not be left out, or has no reason (UC9509).
+            FindingsError: If a code is not a template rule, cannot be skipped, or has no reason (UC9509).
         """
         self._skip = dict(skip or {})
         check_templates([], skip=self._skip)
@@ -53,10 +53,10 @@ class TemplateCheck:
         return sorted(CODES - self._skip.keys())
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
-        """Judge the templates of an app.
+        """Validate the templates of an app.
 
         Args:
-            context: What the CDK says about the stacks.
+            context: Paths of the templates, from the CDK.
         """
         sources = [
             Source(name=stack.template_path, body=_body(stack.template_path), region=stack.region)

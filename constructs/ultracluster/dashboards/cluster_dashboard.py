@@ -1,4 +1,4 @@
-"""The dashboard of a cluster in CloudWatch: capacity, health, fabric, storage, queue, training."""
+"""CloudWatch dashboard of a cluster: capacity, health, fabric, storage, queue and training."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -16,15 +16,15 @@ _WHOLE_WIDTH = 24
 
 
 class ClusterDashboard(Construct):
-    """One dashboard of a cluster that has alarms: their states on top, then a row for each subject."""
+    """A dashboard of a cluster with alarms: alarm states first, then a row of widgets for each topic."""
 
     def __init__(self, scope: Construct, construct_id: str, *, cluster: UltraCluster) -> None:
         """Define the dashboard.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            cluster: The cluster; one with alarms, because its metrics come with them.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            cluster: Cluster with alarms, which provide its metrics.
 
         Raises:
             FindingsError: If the cluster has no metrics (UC6443).
@@ -35,7 +35,7 @@ class ClusterDashboard(Construct):
                     Finding(
                         code="UC6443",
                         problem="the cluster publishes no metrics",
-                        remedy="Give it alarms=AlarmSettings(...)",
+                        remedy="Set alarms=AlarmSettings(...) on the cluster",
                         path="cluster",
                     )
                 ]
@@ -100,23 +100,23 @@ class ClusterDashboard(Construct):
         )
 
     def _graph(self, title: str, *names: str) -> cloudwatch.GraphWidget:
-        """A graph of metrics that are named with their statistics."""
+        """Return a graph of metrics in the form ``NAME:STATISTIC``."""
         return cloudwatch.GraphWidget(
             title=title,
             left=[
                 self._metrics.metric(name, statistic=statistic)
-                for name, _, statistic in (each.partition(":") for each in names)
+                for name, _, statistic in (series.partition(":") for series in names)
             ],
             left_y_axis=cloudwatch.YAxisProps(min=0),
             width=_WIDTH,
         )
 
     def add_widgets(self, title: str, *widgets: cloudwatch.IWidget) -> None:
-        """Add a row of widgets under a heading, below what is there.
+        """Add a row of widgets with a heading at the end.
 
         Args:
-            title: The heading.
-            *widgets: The widgets, together 24 wide at most.
+            title: Heading.
+            *widgets: Widgets with a total width of at most 24.
         """
         self._dashboard.add_widgets(
             cloudwatch.TextWidget(markdown=f"## {title}", width=_WHOLE_WIDTH, height=1)
@@ -125,7 +125,7 @@ class ClusterDashboard(Construct):
 
     @property
     def dashboard(self) -> cloudwatch.Dashboard:
-        """The dashboard."""
+        """Underlying dashboard."""
         return self._dashboard
 
 

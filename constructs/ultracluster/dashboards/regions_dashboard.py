@@ -1,4 +1,4 @@
-"""One dashboard in CloudWatch over clusters in several Regions."""
+"""CloudWatch dashboard of clusters in several Regions."""
 
 from collections.abc import Sequence
 
@@ -17,14 +17,14 @@ _GRAPHS = (
     ("Jobs", ("RunningJobs:Maximum", "RunnableJobs:Maximum")),
     ("Step, seconds", ("StepSeconds:Average",)),
 )
-# CloudWatch takes 500 widgets on a dashboard (CloudWatch User Guide, service quotas, read 2026-11); a cluster needs five.
+# The limit is 500 widgets per dashboard (CloudWatch User Guide, service quotas, read 2026-11); a cluster needs five.
 _MOST_CLUSTERS = 100
 
 
 class RegionsDashboard(Construct):
-    """A row for each cluster: its nodes, their utilisation, its jobs, its steps.
+    """A dashboard with one row per cluster: nodes, utilisation, jobs and steps.
 
-    It reads the metrics of each cluster in its own Region and refers to no other stack, so that it can be deployed before or
+    It reads the metrics of each cluster in its Region and refers to no other stack, so that it can be deployed before or
     after them, in any Region of the same account.
     """
 
@@ -32,12 +32,12 @@ class RegionsDashboard(Construct):
         """Define the dashboard.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            clusters: Name in its metrics and Region of each cluster, 1 to 100, in the order of the rows.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            clusters: Cluster name, as in its metrics, and Region of each cluster, 1 to 100, in the order of the rows.
 
         Raises:
-            FindingsError: If there is none, one twice, or too many (UC6444).
+            FindingsError: If there are none, duplicates, or too many (UC6444).
         """
         if len(set(clusters)) != len(clusters) or not 1 <= len(clusters) <= _MOST_CLUSTERS:
             raise FindingsError(
@@ -59,16 +59,16 @@ class RegionsDashboard(Construct):
             self._dashboard.add_widgets(*(_graph(title, names, name, region) for title, names in _GRAPHS))
 
     def add_widgets(self, *widgets: cloudwatch.IWidget) -> None:
-        """Add a row of widgets below what is there.
+        """Add a row of widgets at the end.
 
         Args:
-            *widgets: The widgets, together 24 wide at most.
+            *widgets: Widgets with a total width of at most 24.
         """
         self._dashboard.add_widgets(*widgets)
 
     @property
     def dashboard(self) -> cloudwatch.Dashboard:
-        """The dashboard."""
+        """Underlying dashboard."""
         return self._dashboard
 
 
@@ -85,7 +85,7 @@ def _graph(title: str, names: Sequence[str], cluster: str, region: str) -> cloud
                 period=Duration.minutes(1),
                 region=region,
             )
-            for name, _, statistic in (each.partition(":") for each in names)
+            for name, _, statistic in (series.partition(":") for series in names)
         ],
         left_y_axis=cloudwatch.YAxisProps(min=0),
         width=6,

@@ -1,4 +1,4 @@
-"""The component document of EC2 Image Builder that bakes an AMI: our script, with its settings in front."""
+"""The EC2 Image Builder component document that runs our bake script with its settings."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from ultracluster_catalog.neuron.neuron_images import ImagePart
 
 __all__ = ["bake_component"]
 
-_BAKE_SECONDS = 3 * 3600  # images of tens of GB are pulled
+_BAKE_SECONDS = 3 * 3600  # enough to pull images of tens of GB
 _CHECK_SECONDS = 300
 
 
@@ -19,15 +19,15 @@ def bake_component(
     efa_version: str,
     efa_sha256: str,
 ) -> str:
-    """Give the document, as JSON, which is YAML.
+    """Return the component document as JSON, which is also YAML.
 
-    Its braces never stand side by side: two of them would begin or end a reference of the document language.
+    It contains no double braces, which the document language would read as a reference.
 
     Args:
-        parts: What to install.
+        parts: Parts to install.
         container_images: Images to pull.
         efa_version: Version of the EFA installer.
-        efa_sha256: Checksum of its archive.
+        efa_sha256: SHA-256 checksum of its archive.
     """
     script = resources.files("ultracluster").joinpath("scripts/bake-ami.sh").read_text(encoding="ascii")
     settings = {

@@ -1,4 +1,4 @@
-"""The role of the instance that EC2 Image Builder makes an AMI from, with no action by wildcard."""
+"""The instance role of EC2 Image Builder builds, without wildcard actions."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ from ultracluster.images.neuron_ami_checks import private_image
 
 __all__ = ["define_build_role"]
 
-# What AWS Systems Manager needs to run the steps of Image Builder on the instance. Of the managed policies that the
-# guide attaches, this leaves out reading every parameter and what only container builds need. These take no resource, or are reads
-# of documents, which are AWS's own under ARNs that differ.
+# Permissions of AWS Systems Manager for the steps of Image Builder on the instance. Compared with the managed policies of
+# the guide, these omit reading all parameters and permissions for container builds. The actions have no resource level, or
+# read documents of AWS, whose ARNs vary.
 _RUN_COMMAND_ACTIONS = [
     "ec2messages:AcknowledgeMessage",
     "ec2messages:DeleteMessage",
@@ -37,11 +37,11 @@ _MANAGED_INSTANCE_ACTIONS = [
 
 
 def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.Role:
-    """Define the role: the steps of Image Builder, its logs, and the pull of container images.
+    """Define the role, with permissions to run the steps, write logs and pull container images.
 
     Args:
-        scope: The construct; the role is its child ``Role``.
-        container_images: Images that are pulled; those that are tokens are granted elsewhere.
+        scope: Parent construct; the role is its child ``Role``.
+        container_images: Images to pull; tokens are granted elsewhere.
     """
     role = iam.Role(
         scope,
@@ -49,9 +49,9 @@ def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.
         assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
         description="The instance that EC2 Image Builder makes an AMI from",
     )
-    own = f"arn:{Aws.PARTITION}:imagebuilder:{Aws.REGION}:{Aws.ACCOUNT_ID}:component/*"
+    components = f"arn:{Aws.PARTITION}:imagebuilder:{Aws.REGION}:{Aws.ACCOUNT_ID}:component/*"
     role.add_to_policy(
-        iam.PolicyStatement(sid="Component", actions=["imagebuilder:GetComponent"], resources=[own])
+        iam.PolicyStatement(sid="Component", actions=["imagebuilder:GetComponent"], resources=[components])
     )
     role.add_to_policy(
         iam.PolicyStatement(
@@ -86,8 +86,8 @@ def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.
         role.add_to_policy(
             iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"])
         )
-    places = [match for image in container_images if (match := private_image(image))]
-    if places:
+    repositories = [match for image in container_images if (match := private_image(image))]
+    if repositories:
         role.add_to_policy(
             iam.PolicyStatement(
                 sid="Pull",
@@ -98,8 +98,8 @@ def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.
                 ],
                 resources=sorted(
                     {
-                        f"arn:{Aws.PARTITION}:ecr:{one['region']}:{one['account']}:repository/{one['repository']}"
-                        for one in places
+                        f"arn:{Aws.PARTITION}:ecr:{repository['region']}:{repository['account']}:repository/{repository['repository']}"
+                        for repository in repositories
                     }
                 ),
             )

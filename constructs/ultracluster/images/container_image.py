@@ -1,27 +1,31 @@
-"""An image of a registry that the app knows, so that jobs get the right to pull it."""
+"""Container images of jobs, and the permissions to pull them."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from aws_cdk import Annotations, Aws, Token
 from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 
 if TYPE_CHECKING:
     from aws_cdk import aws_ecr as ecr
 
-__all__ = ["ContainerImage"]
+__all__ = ["ContainerImage", "pull_image"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContainerImage:
-    """A container image with what lets a job pull it; jobs take it wherever they take the text of a reference.
+    """A container image that grants jobs permission to pull it; jobs accept it in place of a reference.
 
-    A reference alone does not always say which repository it is in: while the app runs, that of a new repository is a
-    placeholder.
+    A plain reference does not always identify its repository: that of a new repository is a token while the app runs.
 
     Attributes:
         reference: Reference with a tag or digest.
-        grant_pull: Lets somebody pull it.
+        grant_pull: Function that grants a principal permission to pull the image.
     """
 
     reference: str
@@ -29,12 +33,45 @@ class ContainerImage:
 
     @classmethod
     def from_repository(cls, repository: "ecr.IRepository", tag: str) -> "ContainerImage":
-        """Give an image of any repository of Amazon ECR, a new or an imported one.
+        """Return an image of an Amazon ECR repository, new or imported.
 
         Args:
-            repository: The repository.
-            tag: Its tag, or its digest, which begins with ``sha256:``.
+            repository: Repository.
+            tag: Tag, or digest, which begins with ``sha256:``.
         """
         return cls(
             reference=repository.repository_uri_for_tag_or_digest(tag), grant_pull=repository.grant_pull
         )
+
+
+def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
+    """Return the statements to pull an image from Amazon ECR, and warn about an image that is or may be elsewhere.
+
+    Args:
+        scope: Job to annotate with the warning.
+        image: Image reference.
+    """
+    if Token.is_unresolved(image):
+        Annotations.of(scope).add_warning_v2(
+            "ultracluster:imageNotKnown",
+            "the repository of the image is unknown until deployment, so the job gets no permission to pull it; pass a "
+            "ContainerImage, for example from TrainingImageRepository.image, or grant the permission to execution_role",
+        )
+        return []
+    repository = re.fullmatch(ECR_IMAGE, image)
+    if repository is None:
+        Annotations.of(scope).add_warning_v2(
+            "ultracluster:imageNotInEcr",
+            f"the image {image} is not in Amazon ECR: nodes without internet access "
+            "cannot pull it; copy it to a private repository, or grant the permission to execution_role",
+        )
+        return []
+    resource = f"{repository['region']}:{repository['account']}:repository/{repository['repository']}"
+    return [
+        iam.PolicyStatement(sid="Login", actions=["ecr:GetAuthorizationToken"], resources=["*"]),
+        iam.PolicyStatement(
+            sid="Pull",
+            actions=["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+            resources=[f"arn:{Aws.PARTITION}:ecr:{resource}"],
+        ),
+    ]

@@ -1,4 +1,4 @@
-"""An AMI of your own for nodes: EC2 Image Builder adds what the parent lacks, and your container images."""
+"""A custom AMI for nodes: EC2 Image Builder adds missing software and your container images to a parent AMI."""
 
 import hashlib
 import json
@@ -33,11 +33,11 @@ _VERSION = "1.0.0"
 
 @jsii.implements(iam.IGrantable)
 class NeuronAmi(Construct):
-    """A pipeline of EC2 Image Builder. It makes an AMI when somebody starts it, never at a deployment.
+    """An EC2 Image Builder pipeline. It builds an AMI when it is started, never at deployment.
 
-    What the parent is not known to carry is installed; all that a node needs is then checked, on the build instance and
-    on one that starts from the new AMI. The AMI is tagged ``ultracluster:neuron-ami`` with the name, by which
-    ``ultracluster ami resolve --baked`` finds it.
+    The pipeline installs software that the parent is not known to contain, then tests everything that a node needs, on the
+    build instance and on an instance launched from the new AMI. The AMI is tagged ``ultracluster:neuron-ami`` with
+    `name`, by which ``ultracluster ami resolve --baked`` finds it.
     """
 
     @rejects_unsafe_numbers
@@ -61,27 +61,27 @@ class NeuronAmi(Construct):
         """Define the pipeline.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            name: Its name, once in an account and Region: 3 to 64 letters, digits and hyphens.
-            parent: AMI to start from, on Amazon Linux 2023.
-            container_images: Images in private repositories of Amazon ECR, with a tag or digest, whose layers the AMI
-                shall hold, so that nodes need not pull them in paid hours. Default: none.
-            cloudwatch_agent: Whether to install the CloudWatch agent; it starts when it is given a configuration.
-                Default: yes.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            name: Name, unique in an account and Region: 3 to 64 letters, digits and hyphens.
+            parent: AMI to start from, based on Amazon Linux 2023.
+            container_images: Images in private Amazon ECR repositories, with a tag or digest, to store in the AMI so that
+                nodes need not pull them in paid hours. Default: none.
+            cloudwatch_agent: Whether to install the CloudWatch agent, which starts once it is configured.
+                Default: True.
             efa_installer_version: Version of the EFA installer. Default: the newest of the catalogue.
-            efa_installer_sha256: Checksum of its archive. Default: that of the catalogue.
-            vpc: VPC to build in. The instance must reach the repositories of Amazon Linux and of EFA. Default: the
+            efa_installer_sha256: SHA-256 checksum of its archive. Default: that of the catalogue.
+            vpc: VPC of the build instance, which must reach the repositories of Amazon Linux and of EFA. Default: the
                 default VPC of the account.
-            subnet: Subnet of `vpc` to build in. Default: none.
-            instance_type: Type of the build and test instances; they need no Neuron device. Default: m6i.large.
-            root_volume_gib: Size of the root volume, encrypted gp3, in GiB, 30 or more; nodes need as much or more.
+            subnet: Subnet of `vpc` for the build instance. Required with `vpc`. Default: none.
+            instance_type: Instance type for build and test; it needs no Neuron devices. Default: m6i.large.
+            root_volume_gib: Size of the encrypted gp3 root volume in GiB, at least 30; nodes need at least as much.
                 Default: 100.
-            regions: More Regions to copy the AMI to. Default: none.
+            regions: Further Regions to copy the AMI to. Default: none.
 
         Raises:
-            FindingsError: If the parent has another system (UC4051), the EFA installer no checksum (UC4052), an image
-                is not in a private repository (UC4053), or another argument cannot be (UC4054).
+            FindingsError: If the parent has another operating system (UC4051), the EFA installer has no checksum (UC4052),
+                an image is not in a private repository (UC4053), or another argument is invalid (UC4054).
         """
         if wrong := check_neuron_image(parent):
             raise FindingsError(wrong)
@@ -119,15 +119,15 @@ class NeuronAmi(Construct):
                 image_tests_enabled=True, timeout_minutes=60
             ),
             enhanced_image_metadata_enabled=True,
-            status="ENABLED",  # without a schedule: it runs when somebody starts it
+            status="ENABLED",  # without a schedule, it only runs when it is started
         )
         self._pipeline_arn = pipeline.attr_arn
 
     def _define_recipe(
         self, data: str, parent: NeuronImage, root_volume_gib: int
     ) -> imagebuilder.CfnImageRecipe:
-        # Components and recipes never change, and a name with a version exists once. So their names follow from their
-        # content: what changes is made anew before the old one goes.
+        # Components and recipes are immutable, and a name with a version is unique. Their names contain a hash of their
+        # content, so that CloudFormation creates a replacement before it deletes the old one.
         digest = self._digest(data)
         component = imagebuilder.CfnComponent(
             self,
@@ -159,7 +159,7 @@ class NeuronAmi(Construct):
                     ),
                 )
             ],
-            # Nodes are looked at through Session Manager, and told of the end of their Capacity Block by it.
+            # Session Manager gives access to nodes, and delivers the notice that their Capacity Block ends.
             additional_instance_configuration=imagebuilder.CfnImageRecipe.AdditionalInstanceConfigurationProperty(
                 systems_manager_agent=imagebuilder.CfnImageRecipe.SystemsManagerAgentProperty(
                     uninstall_after_build=False
@@ -204,8 +204,8 @@ class NeuronAmi(Construct):
 
     def _define_distribution(self, regions: Sequence[str]) -> imagebuilder.CfnDistributionConfiguration:
         properties = imagebuilder.CfnDistributionConfiguration.DistributionProperty
-        # By CloudFormation's names: the CDK takes this one property as it is, and would pass on the camelCase of its
-        # own class, which CloudFormation refuses.
+        # A dict with the names of CloudFormation: the CDK passes this property on unchanged, and would keep the camelCase
+        # names of its own class, which CloudFormation rejects.
         ami = {
             "Name": f"{self._name}-{{{{ imagebuilder:buildDate }}}}",
             "AmiTags": {BAKED_IMAGE_TAG: self._name},
@@ -222,17 +222,17 @@ class NeuronAmi(Construct):
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
-        """Role of the build instance; grant it the pull of images that are tokens."""
+        """Role of the build instance; grant it permission to pull images whose references are tokens."""
         return self._role
 
     @property
     def name(self) -> str:
-        """Its name, which its AMIs carry as a tag."""
+        """Name, which is also the tag value of its AMIs."""
         return self._name
 
     @property
     def parts(self) -> tuple[ImagePart, ...]:
-        """What it adds to its parent."""
+        """Parts that the pipeline adds to the parent."""
         return self._parts
 
     @property

@@ -1,4 +1,4 @@
-"""What can be wrong with an AMI that is to be baked."""
+"""Validation of the arguments of `NeuronAmi`."""
 
 import re
 from collections.abc import Sequence
@@ -18,19 +18,19 @@ _EFA_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]")
 _SYSTEM = "Amazon Linux 2023"
 _LONGEST_DATA = 16_000  # characters: registry schema of AWS::ImageBuilder::Component
-_LEAST_DISK_GIB = 30  # the ECS Neuron AMI starts with as much
+_LEAST_DISK_GIB = 30  # the size of the ECS Neuron AMI
 
 
 def private_image(image: str) -> re.Match[str] | None:
     """Return account, region and repository of a private image with a tag or digest; None for others and tokens."""
-    found = None if Token.is_unresolved(image) else re.fullmatch(ECR_IMAGE, image)
-    return found if found and (found["tag"] or found["digest"]) else None
+    match = None if Token.is_unresolved(image) else re.fullmatch(ECR_IMAGE, image)
+    return match if match and (match["tag"] or match["digest"]) else None
 
 
 def check_sources(
     parent: NeuronImage, efa_version: str, efa_sha256: str | None, images: Sequence[str]
 ) -> list[Finding]:
-    """Say what is wrong with what an AMI is made of."""
+    """Check the parent, the EFA installer and the container images of an AMI."""
     findings = []
     if parent.facts.operating_system not in {_SYSTEM, ""}:
         findings.append(
@@ -64,7 +64,7 @@ def check_sources(
 
 
 def check_document(data: str, images: Sequence[str]) -> list[Finding]:
-    """Say that the document of the component is longer than Image Builder takes."""
+    """Check that the component document does not exceed the limit of Image Builder."""
     if len(data) <= _LONGEST_DATA:
         return []
     return [
@@ -81,10 +81,10 @@ def check_document(data: str, images: Sequence[str]) -> list[Finding]:
 def check_place(
     *, name: str, vpc: ec2.IVpc | None, subnet: ec2.ISubnet | None, disk: int, regions: Sequence[str]
 ) -> list[Finding]:
-    """Say what is wrong with its name and where it is made."""
+    """Check the name, the network, the size and the Regions of an AMI."""
 
-    def wrong(path: str, got: object, allowed: str) -> Finding:
-        return Finding(code="UC4054", problem=f"got {quote(got)}", allowed=allowed, path=path)
+    def wrong(path: str, value: object, allowed: str) -> Finding:
+        return Finding(code="UC4054", problem=f"got {quote(value)}", allowed=allowed, path=path)
 
     findings = []
     if not _NAME.fullmatch(name):

@@ -1,4 +1,4 @@
-"""Where nodes without a way out pull their images from: a private repository, and a cache of the public gallery."""
+"""Container images for nodes without internet access: a private repository, and a cache of Amazon ECR Public."""
 
 import re
 
@@ -14,19 +14,19 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.images import container_uri
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["PublicGalleryCache", "TrainingImageRepository"]
+__all__ = ["PullThroughCache", "TrainingImageRepository"]
 
 _GALLERY = "public.ecr.aws"
-_ALIAS = "neuron"  # of AWS's images for Neuron in the gallery
+_ALIAS = "neuron"  # the registry alias of AWS Neuron in Amazon ECR Public
 _PREFIX = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*(?:/[a-z0-9]+(?:[._-][a-z0-9]+)*)*")
 _PREFIX_LENGTHS = range(2, 31)
 
 
 class TrainingImageRepository(Construct):
-    """A private repository of container images, kept when the stack goes.
+    """A private repository of container images, retained when the stack is deleted.
 
-    A tag never moves: all nodes and all attempts of a job run the same image. Images are scanned when they are pushed,
-    and encrypted by KMS. Only what no tag names any more is removed.
+    Tags are immutable: all nodes and all attempts of a job run the same image. Images are scanned on push and encrypted
+    with KMS. Only untagged images expire.
     """
 
     @rejects_unsafe_numbers
@@ -42,14 +42,14 @@ class TrainingImageRepository(Construct):
         """Define the repository.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            untagged_days: Days until an image without a tag is removed, 1 or more. Default: 14.
-            encryption_key: KMS key. Default: the key of Amazon ECR in the account.
-            removal_policy: What happens to it when it leaves the stack. Default: it is kept.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            untagged_days: Days until an untagged image expires, at least 1. Default: 14.
+            encryption_key: KMS key. Default: the AWS managed key for Amazon ECR.
+            removal_policy: Removal policy of the repository. Default: RETAIN.
 
         Raises:
-            FindingsError: If untagged_days is below 1 (UC6339).
+            FindingsError: If `untagged_days` is below 1 (UC6339).
         """
         if untagged_days < 1:
             raise FindingsError(
@@ -81,53 +81,52 @@ class TrainingImageRepository(Construct):
         )
 
     def image(self, tag: str) -> ContainerImage:
-        """Give an image for jobs, which may pull it then.
+        """Return an image for jobs, with permission to pull it.
 
         Args:
-            tag: Its tag.
+            tag: Tag of the image.
         """
         return ContainerImage.from_repository(self._repository, tag)
 
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let somebody pull, such as the execution role of a job.
+        """Grant permission to pull images.
 
         Args:
-            grantee: Who may.
+            grantee: Principal to grant permissions to, such as the execution role of a job.
         """
         return self._repository.grant_pull(grantee)
 
     def grant_push(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let somebody push, such as what builds images, or copies them from the public gallery.
+        """Grant permission to push images.
 
         Args:
-            grantee: Who may.
+            grantee: Principal to grant permissions to, such as the role of an image build.
         """
         return self._repository.grant_push(grantee)
 
     @property
     def repository(self) -> ecr.IRepository:
-        """The repository."""
+        """Underlying repository."""
         return self._repository
 
 
-class PublicGalleryCache(Construct):
-    """A pull-through cache: what is pulled once from the public gallery stays in the private registry.
+class PullThroughCache(Construct):
+    """A pull-through cache rule: images pulled from Amazon ECR Public are kept in the private registry.
 
-    The first pull of an image has to come from where there is a way out: through VPC endpoints alone, Amazon ECR fetches
-    nothing. So pull each image once from elsewhere before nodes need it; then they find it without a way out.
+    Amazon ECR cannot fetch an image through VPC endpoints alone, so the first pull needs internet access. Pull each image
+    once from elsewhere; nodes without internet access can then pull it from the cache.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, prefix: str = "ecr-public") -> None:
         """Define the rule.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            prefix: What the repositories of the cache begin with. One account has one rule of a prefix in a Region.
-                Default: ``ecr-public``.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            prefix: Prefix of the repositories of the cache, unique in an account and Region. Default: ``ecr-public``.
 
         Raises:
-            FindingsError: If Amazon ECR takes no such prefix (UC6339).
+            FindingsError: If Amazon ECR rejects the prefix (UC6339).
         """
         if not _PREFIX.fullmatch(prefix) or len(prefix) not in _PREFIX_LENGTHS:
             raise FindingsError(
@@ -147,31 +146,31 @@ class PublicGalleryCache(Construct):
         )
 
     def image(self, container: NeuronContainer) -> ContainerImage:
-        """Give one of AWS's images in the cache for jobs, which may pull it then.
+        """Return one of AWS's Neuron images in the cache, with permission to pull it.
 
         Args:
-            container: A row of `NEURON_CONTAINERS`, such as `neuron_container` gives.
+            container: An entry of `NEURON_CONTAINERS`, for example from `neuron_container`.
 
         Raises:
-            FindingsError: If no source names its tag (UC6332).
+            FindingsError: If the tag of the image is unknown (UC6332).
         """
         stack = Stack.of(self)
         registry = f"{stack.account}.dkr.ecr.{stack.region}.{Aws.URL_SUFFIX}/{self._prefix}/{_ALIAS}"
         return ContainerImage(reference=container_uri(container, registry), grant_pull=self.grant_pull)
 
     def grant_pull(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let somebody pull what the cache holds.
+        """Grant permission to pull images that are in the cache.
 
         Args:
-            grantee: Who may.
+            grantee: Principal to grant permissions to.
         """
         return self._grant(grantee, [])
 
     def grant_fill(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let somebody pull what the cache does not hold yet, which makes it hold it.
+        """Grant permission to pull images that are not in the cache yet, which adds them to it.
 
         Args:
-            grantee: Who may: somebody with a way out, not the nodes.
+            grantee: Principal to grant permissions to; not the role of nodes, which have no internet access.
         """
         return self._grant(grantee, ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"])
 
@@ -198,5 +197,5 @@ class PublicGalleryCache(Construct):
 
     @property
     def prefix(self) -> str:
-        """What the repositories of the cache begin with."""
+        """Prefix of the repositories of the cache."""
         return self._prefix

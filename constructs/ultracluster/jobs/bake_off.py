@@ -1,8 +1,9 @@
-"""The same job on two kinds of machines, and one table of what each of them reached."""
+"""The same job on several kinds of nodes, with a table that compares their figures."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -10,30 +11,30 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster.images.container_image import ContainerImage
-from ultracluster.jobs.launcher import Launcher
+from ultracluster.jobs.job_options import ProgramOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CONTESTANT_DIMENSION
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
-__all__ = ["BakeOff", "Contestant"]
+__all__ = ["BakeOff", "Candidate"]
 
-# What a variable of metric math may be called, too.
+# Also valid as an ID in metric math.
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]{0,63}")
-_MOST = 10
+_MAX_ENTRIES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contestant:
+class Candidate:
     """One side of a bake-off.
 
     Attributes:
-        queue: Queue with its machines.
-        image: Container image with the framework for them.
-        node_count: Nodes. Default: all nodes of the queue.
-        price_per_node_hour: What you pay for a node and hour, in US dollars. With it the table also shows how much of
-            each figure a dollar buys, for figures by the second. Default: not shown.
+        queue: Queue with the nodes of this side.
+        image: Container image with the framework for these nodes.
+        node_count: Number of nodes. Default: all nodes of the queue.
+        price_per_node_hour: Price of a node in US dollars per hour. With a price, the table also shows figures per second
+            as figures per dollar. Default: not shown.
     """
 
     queue: TrainingQueue
@@ -46,10 +47,10 @@ class Contestant:
 
 
 class BakeOff(Construct):
-    """A multi-node job for each contestant, with identical arguments, and a dashboard with one table of their figures.
+    """A multi-node job for each candidate, with identical arguments, and a dashboard that compares their figures.
 
-    The program reports with `ultracluster_runtime.bake_off.report`, which prints a line; metric filters on the job logs
-    make metrics of it, so that images need no AWS library and jobs no permission. Submit the jobs one by one.
+    The program reports with `ultracluster_runtime.bake_off.report`, which prints a line. Metric filters on the job logs turn
+    these lines into metrics, so that images need no AWS library and jobs no permissions. Submit the jobs one by one.
     """
 
     def __init__(
@@ -57,63 +58,61 @@ class BakeOff(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        contestants: Mapping[str, Contestant],
-        command: Sequence[str],
+        candidates: Mapping[str, Candidate],
         figures: Sequence[str] = ("tokens_per_second", "loss"),
-        environment: Mapping[str, str] | None = None,
-        launcher: Launcher = "torchrun",
-        timeout: Duration | None = None,
+        **program: Unpack[ProgramOptions],
     ) -> None:
-        """Define the jobs and the table.
+        """Define the jobs and the dashboard.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            contestants: What is compared, by name: 2 to 10, such as ``{"trn2": ..., "p5": ...}``.
-            command: Program and arguments of all of them.
-            figures: Names of the figures that the program reports, 1 to 10. Those that end with ``_per_second`` are
-                also shown for a dollar. Default: ``tokens_per_second`` and ``loss``.
-            environment: Environment variables of all of them. Default: none.
-            launcher: What starts the command. Default: torchrun.
-            timeout: When an attempt is ended. Default: never.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            candidates: The 2 to 10 sides to compare, by name, such as ``{"trn2": ..., "p5": ...}``.
+            figures: Names of the 1 to 10 figures that the program reports. Those that end with ``_per_second`` are also
+                shown per dollar. Default: ``tokens_per_second`` and ``loss``.
+            **program: Command and other arguments of `ProgramOptions`, for all candidates.
 
         Raises:
-            FindingsError: If there are not 2 to 10 contestants and 1 to 10 figures (UC6160), a name is not made of
-                letters, digits and underscores behind a small letter (UC6161), a price is not above zero (UC6162), or a job is refused.
+            FindingsError: If the number of candidates or figures is out of range (UC6160), a name is not made of letters,
+                digits and underscores after a lowercase letter (UC6161), a price is not above zero (UC6162), or a job is
+                rejected.
+            TypeError: If an option is unknown or a required one is missing.
         """
-        findings = _check(contestants, figures)
+        reject_unknown_options(program, ProgramOptions)
+        findings = _check(candidates, figures)
         if findings:
             raise FindingsError(findings)
         super().__init__(scope, construct_id)
-        self._contestants = dict(contestants)
+        self._candidates = dict(candidates)
         self._jobs = {
-            name: MultiNodeJob(
-                self,
-                name,
-                queue=each.queue,
-                image=each.image,
-                command=command,
-                node_count=each.node_count,
-                environment={**(environment or {}), "UC_CONTESTANT": self._full_name(name)},
-                launcher=launcher,
-                timeout=timeout,
-            )
-            for name, each in contestants.items()
+            name: self._define_job(name, candidate, program) for name, candidate in candidates.items()
         }
-        for name, each in contestants.items():
+        for name, candidate in candidates.items():
             filters = Construct(self, f"{name}Figures")
             for figure in figures:
-                self._define_filter(filters, name, each, figure)
+                self._define_filter(filters, name, candidate, figure)
         cloudwatch.Dashboard(self, "Table", widgets=[[self._table(figures)]])
 
-    def _full_name(self, contestant: str) -> str:
-        return f"{self.node.path}/{contestant}"
+    def _full_name(self, candidate: str) -> str:
+        return f"{self.node.path}/{candidate}"
 
-    def _define_filter(self, scope: Construct, name: str, contestant: Contestant, figure: str) -> None:
+    def _define_job(self, name: str, candidate: Candidate, program: ProgramOptions) -> MultiNodeJob:
+        variables = {**(program.get("environment") or {}), "UC_CONTESTANT": self._full_name(name)}
+        options: ProgramOptions = {**program, "environment": variables}
+        return MultiNodeJob(
+            self,
+            name,
+            queue=candidate.queue,
+            image=candidate.image,
+            node_count=candidate.node_count,
+            **options,
+        )
+
+    def _define_filter(self, scope: Construct, name: str, candidate: Candidate, figure: str) -> None:
         logs.CfnMetricFilter(
             scope,
             figure,
-            log_group_name=contestant.queue.log_group_name,
+            log_group_name=candidate.queue.log_group_name,
             # Other jobs of the queue write to the same log group.
             filter_pattern=f'{{ $.contestant = "{self._full_name(name)}" && $.{figure} = * }}',
             metric_transformations=[
@@ -131,12 +130,12 @@ class BakeOff(Construct):
     def _table(self, figures: Sequence[str]) -> cloudwatch.TableWidget:
         rows: list[cloudwatch.IMetric] = []
         for figure in figures:
-            rows += [self.metric(figure, contestant=name) for name in self._contestants]
+            rows += [self.metric(figure, candidate=name) for name in self._candidates]
             if figure.endswith("_per_second"):
                 rows += [
-                    self.metric_per_dollar(figure, contestant=name)
-                    for name, each in self._contestants.items()
-                    if each.price_per_node_hour is not None
+                    self.metric_per_dollar(figure, candidate=name)
+                    for name, candidate in self._candidates.items()
+                    if candidate.price_per_node_hour is not None
                 ]
         return cloudwatch.TableWidget(
             title="Bake-off",
@@ -153,67 +152,67 @@ class BakeOff(Construct):
             ),
         )
 
-    def metric(self, figure: str, *, contestant: str, period: Duration | None = None) -> cloudwatch.Metric:
-        """Give the metric of a figure.
+    def metric(self, figure: str, *, candidate: str, period: Duration | None = None) -> cloudwatch.Metric:
+        """Return the metric of a figure.
 
         Args:
             figure: Name of the figure.
-            contestant: Name of the contestant.
-            period: Time that one value is the average of. Default: a minute.
+            candidate: Name of the candidate.
+            period: Period of the average. Default: 1 minute.
 
         Raises:
-            KeyError: If there is no such contestant.
+            KeyError: If there is no such candidate.
         """
         return cloudwatch.Metric(
             namespace=BAKE_OFF_NAMESPACE,
             metric_name=figure,
-            dimensions_map={CONTESTANT_DIMENSION: self._full_name(self._jobs[contestant].node.id)},
+            dimensions_map={CONTESTANT_DIMENSION: self._full_name(self._jobs[candidate].node.id)},
             statistic="Average",
             period=period or Duration.minutes(1),
-            label=f"{contestant}: {figure}",
+            label=f"{candidate}: {figure}",
         )
 
-    def metric_per_dollar(self, figure: str, *, contestant: str) -> cloudwatch.MathExpression:
-        """Give what a dollar buys of a figure by the second.
+    def metric_per_dollar(self, figure: str, *, candidate: str) -> cloudwatch.MathExpression:
+        """Return a figure per second as a figure per dollar.
 
         Args:
             figure: Name of the figure.
-            contestant: Name of a contestant with a price.
+            candidate: Name of a candidate that has a price.
 
         Raises:
-            KeyError: If there is no such contestant, or it has no price.
+            KeyError: If there is no such candidate or it has no price.
         """
-        side = self._contestants[contestant]
+        side = self._candidates[candidate]
         if side.price_per_node_hour is None:
-            raise KeyError(f"{contestant} has no price_per_node_hour")
+            raise KeyError(f"{candidate} has no price_per_node_hour")
         nodes = side.queue.max_nodes if side.node_count is None else side.node_count
         return cloudwatch.MathExpression(
-            expression=f"{contestant}_{figure} * 3600 / {side.price_per_node_hour * nodes}",
-            using_metrics={f"{contestant}_{figure}": self.metric(figure, contestant=contestant)},
-            label=f"{contestant}: {figure.removesuffix('_per_second')} for a dollar",
+            expression=f"{candidate}_{figure} * 3600 / {side.price_per_node_hour * nodes}",
+            using_metrics={f"{candidate}_{figure}": self.metric(figure, candidate=candidate)},
+            label=f"{candidate}: {figure.removesuffix('_per_second')} for a dollar",
             period=Duration.minutes(1),
         )
 
     @property
     def jobs(self) -> Mapping[str, MultiNodeJob]:
-        """The jobs by contestant."""
+        """Jobs by name of the candidate."""
         return dict(self._jobs)
 
 
-def _check(contestants: Mapping[str, Contestant], figures: Sequence[str]) -> list[Finding]:
+def _check(candidates: Mapping[str, Candidate], figures: Sequence[str]) -> list[Finding]:
     findings = []
-    for path, got, fewest in (("contestants", contestants, 2), ("figures", figures, 1)):
-        if not fewest <= len(got) <= _MOST:
-            allowed = f"{fewest} to {_MOST}"
+    for path, entries, minimum in (("candidates", candidates, 2), ("figures", figures, 1)):
+        if not minimum <= len(entries) <= _MAX_ENTRIES:
+            allowed = f"{minimum} to {_MAX_ENTRIES}"
             findings.append(
-                Finding(code="UC6160", problem=f"got {quote(len(got))}", allowed=allowed, path=path)
+                Finding(code="UC6160", problem=f"got {quote(len(entries))}", allowed=allowed, path=path)
             )
-    names = [("contestants", name) for name in contestants] + [("figures", name) for name in figures]
+    names = [("candidates", name) for name in candidates] + [("figures", name) for name in figures]
     findings += [
         Finding(
             code="UC6161",
             problem=f"got {quote(name)}",
-            allowed="letters, digits and underscores, first a small letter",
+            allowed="letters, digits and underscores after a lowercase letter",
             path=path,
         )
         for path, name in names
@@ -222,11 +221,11 @@ def _check(contestants: Mapping[str, Contestant], figures: Sequence[str]) -> lis
     findings += [
         Finding(
             code="UC6162",
-            problem=f"got {quote(each.price_per_node_hour)}",
+            problem=f"got {quote(candidate.price_per_node_hour)}",
             allowed="more than 0",
-            path=f"contestants.{name}.price_per_node_hour",
+            path=f"candidates.{name}.price_per_node_hour",
         )
-        for name, each in contestants.items()
-        if each.price_per_node_hour is not None and each.price_per_node_hour <= 0
+        for name, candidate in candidates.items()
+        if candidate.price_per_node_hour is not None and candidate.price_per_node_hour <= 0
     ]
     return findings

@@ -1,16 +1,14 @@
-"""A job before the paid job, which refuses a fabric on which training would hang or crawl."""
+"""A gate that rejects nodes whose network fabric would make training hang or crawl."""
 
-from collections.abc import Sequence
 from importlib import resources
+from typing import Unpack
 
 from aws_cdk import Duration
 from constructs import Construct
 
-from ultracluster.images.container_image import ContainerImage
-from ultracluster.jobs.job import Job
+from ultracluster.jobs.job_options import GateOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -18,12 +16,12 @@ __all__ = ["FabricGate"]
 
 
 class FabricGate(MultiNodeJob):
-    """A multi-node job that fails unless every node has its EFA interfaces and they carry what you ask of them.
+    """A multi-node job that fails unless every node has its EFA interfaces and they reach the required performance.
 
-    It counts the interfaces that libfabric sees from inside the image, since a device that is missing there turns EFA
-    into TCP without a word, and measures an all-reduce over all NeuronCores of all nodes with nccom-test. The image must
-    hold python3, libfabric for EFA and, on Neuron types, aws-neuronx-tools and Open MPI; it needs no SSH. Name it in
-    `after` of the paid job.
+    It counts the interfaces that libfabric finds inside the image, because libfabric silently falls back to TCP when one
+    is missing, and measures an all-reduce over all NeuronCores of all nodes with nccom-test. The image must contain
+    python3, libfabric for EFA and, on Neuron types, aws-neuronx-tools and Open MPI; SSH is not needed. Put the gate into
+    `depends_on` of the job that it protects.
     """
 
     @rejects_unsafe_numbers
@@ -33,77 +31,72 @@ class FabricGate(MultiNodeJob):
         construct_id: str,
         *,
         queue: TrainingQueue,
-        image: str | ContainerImage,
         node_count: int | None = None,
-        neuron: NeuronSettings | None = None,
-        least_bandwidth: float | None = None,
-        most_latency: float | None = None,
+        min_bandwidth: float | None = None,
+        max_latency: float | None = None,
         patience: Duration | None = None,
-        after: Sequence[Job] = (),
+        **options: Unpack[GateOptions],
     ) -> None:
         """Define the gate.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            queue: Queue of the job that it protects.
-            image: Image of that job: what counts is what its own libfabric sees.
-            node_count: Nodes of that job. Default: all nodes of the queue.
-            neuron: Settings of that job: how many logical NeuronCores there are. Default: their own defaults.
-            least_bandwidth: Bus bandwidth in GiB/s (nccom-test writes GB/s) that an all-reduce of 1 GiB must reach.
-                Default: any, and the log says what was measured. AWS publishes no floor, and published
-                measurements of one type differ by a factor of seven.
-            most_latency: Microseconds that an all-reduce of 1 KiB may take. Default: any.
-            patience: How long to wait for the nodes, and then for nccom-test. Default: 15 minutes each.
-            after: Jobs that have to succeed before. Default: none.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            queue: Queue of the job that the gate protects.
+            node_count: Number of nodes of that job. Default: all nodes of the queue.
+            min_bandwidth: Bus bandwidth in GiB/s (nccom-test prints GB/s) that an all-reduce of 1 GiB must reach. AWS
+                publishes no minimum, and published measurements of one type differ by a factor of seven. Default: no
+                limit; the log shows the measured value.
+            max_latency: Latency in microseconds that an all-reduce of 1 KiB must not exceed. Default: no limit.
+            patience: How long to wait for the nodes, and again for nccom-test. Default: 15 minutes.
+            **options: Image, Neuron settings and dependencies as in `GateOptions`.
 
         Raises:
-            FindingsError: If the type has no EFA (UC6150), a bound is not above zero (UC6151), or the job does not
+            FindingsError: If the instance type has no EFA (UC6150), a limit is not above zero (UC6151), or the job does not
                 fit the queue.
+            TypeError: If an option is unknown or a required one is missing.
         """
-        waits = patience or Duration.minutes(15)
-        findings = _check(queue, least_bandwidth=least_bandwidth, most_latency=most_latency)
+        reject_unknown_options(options, GateOptions)
+        wait = patience or Duration.minutes(15)
+        findings = _check(queue, min_bandwidth=min_bandwidth, max_latency=max_latency)
         if findings:
             raise FindingsError(findings)
+        neuron = options.get("neuron")
         machine = queue.nodes.instance_type
         ranks = neuron.processes_per_node(machine) if neuron else machine.logical_neuron_cores
         script = (
             resources.files("ultracluster").joinpath("scripts/fabric_gate.py").read_text(encoding="ascii")
         )
         command = ["python3", "-c", script, "--efa-interfaces", str(len(queue.nodes.efa_devices))]
-        command += ["--ranks-per-node", str(ranks), "--patience", str(waits.to_seconds())]
-        if least_bandwidth is not None:
-            command += ["--least-bandwidth", str(least_bandwidth)]
-        if most_latency is not None:
-            command += ["--most-latency", str(most_latency)]
+        command += ["--ranks-per-node", str(ranks), "--patience", str(wait.to_seconds())]
+        if min_bandwidth is not None:
+            command += ["--least-bandwidth", str(min_bandwidth)]
+        if max_latency is not None:
+            command += ["--most-latency", str(max_latency)]
         super().__init__(
             scope,
             construct_id,
             queue=queue,
-            image=image,
             command=command,
             node_count=node_count,
             launcher="raw",
-            neuron=neuron,
-            after=after,
-            timeout=Duration.seconds(3 * waits.to_seconds()),
+            timeout=Duration.seconds(3 * wait.to_seconds()),
+            **options,
         )
 
 
-def _check(
-    queue: TrainingQueue, *, least_bandwidth: float | None, most_latency: float | None
-) -> list[Finding]:
+def _check(queue: TrainingQueue, *, min_bandwidth: float | None, max_latency: float | None) -> list[Finding]:
     findings = []
     if not queue.nodes.efa_devices:
         findings.append(
             Finding(
                 code="UC6150",
-                problem=f"{queue.nodes.instance_type.name} has no EFA, so there is no fabric to look at",
+                problem=f"{queue.nodes.instance_type.name} has no EFA, so there is no fabric to test",
                 remedy="Leave the gate out, or choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge",
                 path="queue",
             )
         )
-    bounds = {"least_bandwidth": least_bandwidth, "most_latency": most_latency}
+    bounds = {"min_bandwidth": min_bandwidth, "max_latency": max_latency}
     findings += [
         Finding(code="UC6151", problem=f"got {quote(bound)}", allowed="more than 0", path=name)
         for name, bound in bounds.items()

@@ -1,4 +1,4 @@
-"""What every job of a queue has in common: its roles, container, environment, retries, timeout and dependencies."""
+"""Base class of the job constructs: roles, container, environment, retries, timeout and dependencies."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,8 +11,7 @@ from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.log_group import write_statement
-from ultracluster.images.container_image import ContainerImage
-from ultracluster.images.image_pull import pull_image
+from ultracluster.images.container_image import ContainerImage, pull_image
 from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_container import job_container
 from ultracluster.jobs.job_environment import job_environment
@@ -24,56 +23,62 @@ from ultracluster_catalog.names.submission_tags import AFTER_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, FindingsError, Severity
 from ultracluster_rules.images import check_container
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["Job"]
 
 
 @jsii.implements(iam.IGrantable)
 class Job(Construct):
-    """The base of the jobs: two roles, and the parts of a job definition that do not depend on its type."""
+    """Base class of the jobs: two roles, and the parts of a job definition that do not depend on its type."""
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
         *,
         queue: TrainingQueue,
+        node_count: int,
         image: str | ContainerImage,
         command: Sequence[str],
-        node_count: int,
-        processes_per_node: int | None,
-        launcher: Launcher,
-        compile_cache: CompileCache | PosixCompileCache | None,
-        neuron: NeuronSettings | None,
-        environment: Mapping[str, str] | None,
-        attempts: int,
-        after: Sequence["Job"],
-        own_environment: Mapping[str, str] | None = None,
+        compile_cache: CompileCache | PosixCompileCache | None = None,
+        processes_per_node: int | None = None,
+        neuron: NeuronSettings | None = None,
+        environment: Mapping[str, str] | None = None,
+        timeout: Duration | None = None,
+        attempts: int = 1,
+        launcher: Launcher = "torchrun",
+        depends_on: Sequence["Job"] = (),
+        default_environment: Mapping[str, str] | None = None,
         findings: Sequence[Finding] = (),
     ) -> None:
-        """Check what every job has, and define the roles.
+        """Validate the arguments that all jobs share, and define the roles.
+
+        The parameters that users set are documented in `JobOptions`.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there, which is also how its log streams begin and what the command line calls it.
-            queue: Queue that the job is meant for.
-            image: Container image.
-            command: Program and arguments that the launcher starts.
-            node_count: Nodes of the job.
-            processes_per_node: Processes on each node; None for one for each logical NeuronCore or GPU.
-            launcher: What starts them; another one than torchrun starts one process for all devices.
-            compile_cache: Compile cache to use; None for none.
-            neuron: Settings of compiler and runtime; None for their defaults.
-            environment: Variables that the user gave; None for none.
-            attempts: How often the job is started when its host is lost.
-            after: Jobs that have to succeed before.
-            own_environment: Variables of this type of job; those of the user come first. Default: none.
-            findings: What its type found in its arguments: errors stop, warnings are shown. Default: nothing.
+            scope: Parent construct.
+            construct_id: Construct ID; also the prefix of the log streams and the name of the job on the command line.
+            queue: Queue of the job.
+            node_count: Number of nodes.
+            image: See `JobOptions`.
+            command: See `JobOptions`.
+            compile_cache: Compile cache to use. Default: none.
+            processes_per_node: See `JobOptions`.
+            neuron: See `JobOptions`.
+            environment: See `JobOptions`.
+            timeout: See `JobOptions`.
+            attempts: See `JobOptions`.
+            launcher: See `JobOptions`.
+            depends_on: See `JobOptions`.
+            default_environment: Variables that this type of job sets unless `environment` does. Default: none.
+            findings: Findings of the subclass; errors are raised, warnings become annotations. Default: none.
 
         Raises:
             FindingsError: With all errors among the findings and those of `check_job`.
         """
-        given = dict(environment or {})
+        variables = dict(environment or {})
         findings = [
             *findings,
             *check_job(
@@ -81,10 +86,10 @@ class Job(Construct):
                 command=command,
                 launcher=launcher,
                 processes_per_node=processes_per_node,
-                environment=given,
+                environment=variables,
                 attempts=attempts,
                 neuron=neuron,
-                after=after,
+                depends_on=depends_on,
                 compile_cache=compile_cache,
             ),
         ]
@@ -93,8 +98,11 @@ class Job(Construct):
         super().__init__(scope, construct_id)
         self._queue = queue
         self._image = image.reference if isinstance(image, ContainerImage) else image
+        self._command = command
+        self._launcher = launcher
+        self._timeout = timeout
         self._attempts = attempts
-        self._after = tuple(after)
+        self._depends_on = tuple(depends_on)
         tasks = iam.ServicePrincipal(
             "ecs-tasks.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
         )
@@ -125,29 +133,26 @@ class Job(Construct):
             devices=devices if launcher == "jax" else None,
             cache=compile_cache.environment if compile_cache else {},
             neuron=neuron,
-            given={**(own_environment or {}), **given},
+            overrides={**(default_environment or {}), **variables},
         )
-        doubts = [doubt for other in after for doubt in other.doubts_about(self)]
-        images = check_container(self._image, queue.nodes.instance_type)
-        for finding in (*findings, *images, *doubts):
+        warnings = [*findings, *check_container(self._image, queue.nodes.instance_type)]
+        for dependency in depends_on:
+            warnings += dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
+        for finding in warnings:
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
 
-    def _define(
-        self,
-        *,
-        timeout: Duration | None,
-        tags: Mapping[str, str] | None = None,
-        **properties: Any,
-    ) -> None:
-        """Define the job definition itself; `properties` are those of its type."""
-        waits = {AFTER_TAG: " ".join(job.node.id for job in self._after)} if self._after else {}
+    def _define(self, *, tags: Mapping[str, str] | None = None, **properties: Any) -> None:
+        """Define the job definition, with the properties of its type."""
+        dependencies = (
+            {AFTER_TAG: " ".join(job.node.id for job in self._depends_on)} if self._depends_on else {}
+        )
         definition = batch.CfnJobDefinition(
             self,
             "Resource",
             retry_strategy=batch.CfnJobDefinition.RetryStrategyProperty(
                 attempts=self._attempts,
                 evaluate_on_exit=[
-                    # How the reason begins when an instance is gone, reclaimed Spot instances included.
+                    # Status reason when the instance is lost or reclaimed.
                     batch.CfnJobDefinition.EvaluateOnExitProperty(
                         action="RETRY", on_status_reason="Host EC2*"
                     ),
@@ -155,11 +160,11 @@ class Job(Construct):
                 ],
             ),
             timeout=(
-                batch.CfnJobDefinition.TimeoutProperty(attempt_duration_seconds=timeout.to_seconds())
-                if timeout
+                batch.CfnJobDefinition.TimeoutProperty(attempt_duration_seconds=self._timeout.to_seconds())
+                if self._timeout
                 else None
             ),
-            tags={**waits, **(tags or {})} or None,
+            tags={**dependencies, **(tags or {})} or None,
             **properties,
         )
         self._job_definition_arn = definition.ref
@@ -178,32 +183,28 @@ class Job(Construct):
             instance_type=instance_type,
         )
 
-    def doubts_about(self, job: "Job") -> list[Finding]:  # noqa: ARG002 - kinds of jobs that have doubts override it
-        """Find what is doubtful when another job waits for this one.
-
-        Args:
-            job: The job that waits.
-        """
+    def _dependency_warnings(self, dependent: "Job") -> list[Finding]:  # noqa: ARG002 - for subclasses to override
+        """Return warnings about a job that depends on this one."""
         return []
 
     @property
-    def after(self) -> tuple["Job", ...]:
-        """Jobs that have to succeed before this one starts; `ultracluster jobs submit` submits them first."""
-        return self._after
+    def depends_on(self) -> tuple["Job", ...]:
+        """Jobs that must succeed before this one starts; `ultracluster jobs submit` submits them first."""
+        return self._depends_on
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """All variables of the container."""
+        """Environment variables of the container."""
         return self._environment
 
     @property
     def execution_role(self) -> iam.IRole:
-        """Role that pulls the image and writes the logs."""
+        """Execution role, which pulls the image and writes the logs."""
         return self._execution_role
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
-        """The job role."""
+        """Job role."""
         return self._role
 
     @property
@@ -218,17 +219,17 @@ class Job(Construct):
 
     @property
     def queue(self) -> TrainingQueue:
-        """Queue that the job is meant for."""
+        """Queue of the job."""
         return self._queue
 
     @property
     def role(self) -> iam.IRole:
-        """Role of the training program."""
+        """Job role, which the training program assumes."""
         return self._role
 
     @property
     def workers(self) -> int:
-        """Devices that the whole job computes with: one for each process of torchrun."""
+        """Number of devices that the job computes on: one per process with torchrun."""
         return self._workers
 
 

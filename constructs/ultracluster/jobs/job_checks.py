@@ -1,4 +1,4 @@
-"""What is checked of the settings that every kind of job has."""
+"""Validation of the arguments that all jobs share."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ __all__ = ["check_array_size", "check_job"]
 _MOST_ATTEMPTS = 10
 _MOST_TAG_CHARACTERS = 256
 
-# Dynamic references that CloudFormation replaces by the secret. (The other kind, ssm, is for what is none.)
+# Dynamic references that CloudFormation replaces with a secret; the third kind, ssm, reads plain parameters.
 _READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
 
 
@@ -35,21 +35,21 @@ def check_job(
     environment: Mapping[str, str],
     attempts: int,
     neuron: NeuronSettings | None,
-    after: Sequence[Construct],
+    depends_on: Sequence[Construct],
     compile_cache: CompileCache | PosixCompileCache | None,
 ) -> list[Finding]:
-    """Find what is wrong or doubtful with them.
+    """Check the arguments of a job.
 
     Args:
         queue: Queue of the job.
-        command: What the launcher starts.
-        launcher: What starts it.
-        processes_per_node: Processes on each node that were asked for; None for the default.
-        environment: The variables that were given.
-        attempts: How often the job is started.
-        neuron: Settings of compiler and runtime; None for their defaults.
-        after: Jobs that it waits for.
-        compile_cache: Its compile cache; None for none.
+        command: See `JobOptions`.
+        launcher: See `JobOptions`.
+        processes_per_node: See `JobOptions`.
+        environment: Variables that the user sets.
+        attempts: See `JobOptions`.
+        neuron: See `JobOptions`.
+        depends_on: See `JobOptions`.
+        compile_cache: Compile cache of the job; None for none.
     """
     findings = check_launcher(launcher, processes_per_node, command)
     findings += check_environment(environment)
@@ -77,8 +77,8 @@ def check_job(
                 path="compile_cache",
             )
         )
-    names = [job.node.id for job in after]
-    # A tag of the definition carries the names.
+    names = [job.node.id for job in depends_on]
+    # The names are stored in a tag of the job definition.
     characters = len(" ".join(names))
     if len(names) > MOST_DEPENDENCIES or len(set(names)) < len(names) or characters > _MOST_TAG_CHARACTERS:
         findings.append(
@@ -87,7 +87,7 @@ def check_job(
                 problem=f"got {len(names)} jobs with {len(set(names))} different names of {characters} characters in all",
                 allowed=f"up to {MOST_DEPENDENCIES} jobs, each with a name of its own, and {_MOST_TAG_CHARACTERS} "
                 "characters",
-                path="after",
+                path="depends_on",
             )
         )
     return findings
@@ -96,11 +96,11 @@ def check_job(
 def _check_credentials(
     scope: Construct, environment: Mapping[str, str], command: Sequence[str]
 ) -> Iterator[Finding]:
-    """Find credentials: everybody who may describe a job definition reads it."""
-    places = [(f"environment.{name}", name, value) for name, value in environment.items()]
-    places += [(f"command[{index}]", "", value) for index, value in enumerate(command)]
-    for path, name, value in places:
-        text = _written(scope, value)
+    """Check for credentials, which every principal that may describe the job definition could read."""
+    texts = [(f"environment.{name}", name, value) for name, value in environment.items()]
+    texts += [(f"command[{index}]", "", value) for index, value in enumerate(command)]
+    for path, name, value in texts:
+        text = _template_text(scope, value)
         if kind := credential_kind(text):
             problem = f"this looks like {kind}"
         elif _READS_SECRET.search(text):
@@ -118,22 +118,22 @@ def _check_credentials(
         )
 
 
-def _written(scope: Construct, value: str) -> str:
-    """The text of a value as the template will hold it, as far as that can be said now."""
-    # Asked in Python: a question to the CDK for each variable would take longer than the job itself.
+def _template_text(scope: Construct, value: str) -> str:
+    """Return a value as it will appear in the template, as far as it is known at synthesis."""
+    # Tested in Python, because resolving every variable through jsii would take longer than the rest of the job.
     if "${Token[" not in value:
         return value
     try:
         return str(Stack.of(scope).resolve(value))
-    except RuntimeError:  # such as of a resource of another environment, which gets its name later
+    except RuntimeError:  # for example a resource of another environment, whose physical name is not set yet
         return value
 
 
 def check_array_size(array_size: int | None) -> list[Finding]:
-    """Find whether AWS Batch takes an array of this size.
+    """Check that AWS Batch supports an array of this size.
 
     Args:
-        array_size: Jobs of the array. None for no array.
+        array_size: Number of jobs in the array. None for no array.
     """
     if array_size is None or 1 < array_size <= MOST_ARRAY_JOBS:
         return []

@@ -1,4 +1,4 @@
-"""The container of a job: the whole node, with every Neuron and EFA device of its type."""
+"""The container of a job: a whole node with all its Neuron and EFA devices."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,16 +9,16 @@ from ultracluster.scheduling.training_queue import TrainingQueue
 
 __all__ = ["job_container"]
 
-# What AWS's multi-node template for p6 on AWS Batch sets (awslabs/awsome-distributed-ai, 2026-07-23).
+# From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).
 _SHARED_MEMORY_MIB = 49152
 _STACK_BYTES = 67108864
-# As many as the node itself allows (node-boot.sh).
+# The limit of the node itself (node-boot.sh).
 _OPEN_FILES = 1048576
 
 _FILE_SYSTEM_VOLUME = "file-system"
 _SCRATCH_VOLUME = "scratch"
 
-# Where the node is told that its Capacity Block ends soon; launch.sh watches it (docs/capacity-lifecycle.md).
+# Where a node is notified that its Capacity Block ends soon; launch.sh watches it (docs/capacity-lifecycle.md).
 _ORDERS_VOLUME = "orders"
 _ORDERS_PATH = "/run/ultracluster"
 
@@ -34,20 +34,20 @@ def job_container(
     log_stream_prefix: str,
     instance_type: str | None,
 ) -> batch.CfnJobDefinition.ContainerPropertiesProperty:
-    """Give the container of a job that has a node for itself.
+    """Return the container properties of a job that occupies a whole node.
 
-    Devices are listed one by one: mapping the whole of ``/dev/infiniband`` turns EFA off without a word on
-    hosts that have other devices in it (aws-samples/aws-do-eks#63). The container is not privileged.
+    Devices are listed one by one: mapping the whole of ``/dev/infiniband`` silently disables EFA on hosts that have other
+    devices in it (aws-samples/aws-do-eks#63). The container is not privileged.
 
     Args:
-        queue: Queue whose nodes the container runs on.
+        queue: Queue of the job.
         image: Container image.
-        command: What the container runs.
-        environment: Its variables.
-        role_arn: Role of the program.
-        execution_role_arn: Role that pulls the image and writes the logs.
-        log_stream_prefix: How the names of its log streams begin.
-        instance_type: Type of the nodes of a multi-node job; None for other jobs, which AWS Batch takes without it.
+        command: Command of the container.
+        environment: Environment variables.
+        role_arn: ARN of the job role.
+        execution_role_arn: ARN of the execution role.
+        log_stream_prefix: Prefix of the log streams.
+        instance_type: Instance type, for multi-node jobs; None for other jobs, which AWS Batch accepts without it.
     """
     machine = queue.nodes.instance_type
     file_system = queue.nodes.file_system
@@ -86,7 +86,7 @@ def job_container(
                 source_volume=_SCRATCH_VOLUME, container_path=scratch_path, read_only=False
             )
         )
-    # GPUs are handed out by AWS Batch; Neuron devices are listed below, because it has no requirement for them.
+    # AWS Batch assigns GPUs; it has no resource requirement for Neuron devices, which are therefore listed below.
     gpus = [batch.CfnJobDefinition.ResourceRequirementProperty(type="GPU", value=str(machine.gpus))]
     return batch.CfnJobDefinition.ContainerPropertiesProperty(
         image=image,

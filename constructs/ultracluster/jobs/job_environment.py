@@ -1,4 +1,4 @@
-"""The environment of a job: what the cluster, the compile cache, the Neuron settings and the user give, put together."""
+"""Environment of a job, merged from the cluster, the compile cache, the Neuron settings and the user."""
 
 from collections.abc import Mapping
 
@@ -16,10 +16,10 @@ _DEVICES = "UC_DEVICES_PER_NODE"
 
 
 def check_environment(environment: Mapping[str, str]) -> list[Finding]:
-    """Find variables that would break a job.
+    """Check for variables that would break a job.
 
     Args:
-        environment: The variables that the user gave.
+        environment: Variables that the user sets.
     """
     findings = [
         Finding(
@@ -53,20 +53,20 @@ def job_environment(
     devices: int | None,
     cache: Mapping[str, str],
     neuron: NeuronSettings | None,
-    given: Mapping[str, str],
+    overrides: Mapping[str, str],
 ) -> dict[str, str]:
-    """Give the variables of a job. What the user gives wins; flags of the compiler are put together.
+    """Return the environment variables of a job. Overrides win, except that compiler flags are merged.
 
     Args:
         region: Region of the job.
-        cluster: Name of the cluster, by which metrics are told apart.
-        job: Name of the job, likewise.
-        machine: Type of the nodes, whose peak the utilisation of the model is a share of.
-        processes: Processes that are started on each node.
-        devices: NeuronCores or GPUs of each node, which JAX has to know; None for other launchers.
+        cluster: Name of the cluster, a dimension of the metrics.
+        job: Name of the job, a dimension of the metrics.
+        machine: Instance type of the nodes, whose peak FLOPS model utilisation is measured against.
+        processes: Processes on each node.
+        devices: NeuronCores or GPUs of each node, for JAX; None for other launchers.
         cache: Variables of the compile cache; empty without one.
-        neuron: Settings of compiler and runtime; None for their defaults.
-        given: Variables that the user gave.
+        neuron: Neuron settings; None for Neuron's defaults.
+        overrides: Variables of the job type and of the user.
     """
     variables = {
         "AWS_REGION": region,
@@ -80,13 +80,13 @@ def job_environment(
         **({} if devices is None else {_DEVICES: str(devices)}),
         **cache,
         **(neuron.variables() if neuron else {}),
-        **given,
+        **overrides,
     }
     flags = merge_compiler_flags(
         [
             cache.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
             *(neuron.flags() if neuron else ()),
-            given.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
+            overrides.get(XLA_COMPILER_FLAGS_VARIABLE, ""),
         ]
     )
     return {**variables, XLA_COMPILER_FLAGS_VARIABLE: flags} if flags else variables

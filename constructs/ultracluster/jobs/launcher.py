@@ -1,4 +1,4 @@
-"""The script that starts a node's processes, as the beginning of a container's command."""
+"""The script that starts the processes of a node, as the beginning of a container command."""
 
 from collections.abc import Sequence
 from importlib import resources
@@ -9,19 +9,18 @@ from ultracluster_rules.findings import Finding, quote
 __all__ = ["Launcher", "check_launcher", "launch_command"]
 
 Launcher = Literal["torchrun", "jax", "raw"]
-"""What starts the command on a node: torchrun, or nothing but what JAX or another program must know of its place."""
+"""What starts the command on a node: torchrun, JAX's coordination variables, or only basic variables."""
 
 
 def launch_command(
     command: Sequence[str], launcher: Launcher = "torchrun", *, ultraserver: bool = False
 ) -> list[str]:
-    """Put the launcher in front of what it starts.
+    """Prefix a command with its launcher.
 
     Args:
         command: Program and arguments.
-        launcher: What starts them. Default: torchrun.
-        ultraserver: Whether the Neuron runtime is told the place of each node in its UltraServer. Default: it is
-            not.
+        launcher: Launcher. Default: torchrun.
+        ultraserver: Whether to pass the position of each node in its UltraServer to the Neuron runtime. Default: False.
     """
     scripts = resources.files("ultracluster").joinpath("scripts")
     script = "".join(
@@ -32,16 +31,16 @@ def launch_command(
 
 
 def check_launcher(launcher: str, processes_per_node: int | None, command: Sequence[str]) -> list[Finding]:
-    """Find what keeps a launcher from starting a command.
+    """Check that a launcher can start a command.
 
     Args:
-        launcher: What starts it.
-        processes_per_node: Processes that were asked for; None for the default.
+        launcher: Launcher.
+        processes_per_node: Processes per node; None for the default.
         command: Program and arguments.
     """
     if launcher not in get_args(Launcher):
-        known = ", ".join(get_args(Launcher))
-        return [Finding(code="UC6141", problem=f"got {quote(launcher)}", allowed=known, path="launcher")]
+        launchers = ", ".join(get_args(Launcher))
+        return [Finding(code="UC6141", problem=f"got {quote(launcher)}", allowed=launchers, path="launcher")]
     findings = []
     if not command:
         findings.append(

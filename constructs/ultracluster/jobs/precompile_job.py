@@ -1,36 +1,39 @@
-"""Compiles the graphs of a training job before its paid nodes start."""
+"""Jobs that compile the graphs of a training job before its paid nodes start, and their queues."""
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, Unpack
 
-from aws_cdk import Duration
+from aws_cdk import Tags, Token
 from constructs import Construct
 
-from ultracluster.images.container_image import ContainerImage
 from ultracluster.jobs.job import Job
+from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
 from ultracluster.jobs.launcher import Launcher, launch_command
+from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
+from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
 from ultracluster_catalog.neuron.neuron import (
     TORCHNEURON_CACHE_VARIABLE,
     XLA_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
 )
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings, compile_target
-from ultracluster_rules.findings import Finding
+from ultracluster_catalog.neuron.neuron_settings import compile_target
+from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["PrecompileJob"]
+__all__ = ["PrecompileJob", "precompile_queue"]
 
 _TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
 _RETRIES = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
 
-# What a graph, or its key in the cache, depends on.
-_DECIDES = (
+# Variables that a graph, or its key in the cache, depends on.
+_GRAPH_VARIABLES = (
     XLA_CACHE_VARIABLE,
     TORCHNEURON_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
@@ -41,15 +44,15 @@ _DECIDES = (
 class PrecompileJob(Job):
     """A job definition of one container on one node that fills the compile cache.
 
-    ``neuron_parallel_compile`` (torch-neuronx on XLA) runs a few steps of the program without executing anything,
-    collects its graphs and compiles them side by side. With ``method="first-steps"`` the program itself runs, which
-    fills the cache of every other framework.
+    ``neuron_parallel_compile`` (torch-neuronx on XLA) traces a few steps of the program without executing them, collects
+    its graphs and compiles them in parallel. With ``method="first-steps"`` the program itself runs, which fills the cache
+    of every other framework.
 
-    A NEFF is found again only by the same graph, compiler version and flags. Graphs depend on the number of
-    workers, because the groups of collectives are part of them: what one small node compiles for a job of 256
-    workers is only what has no collectives over all of them. So either run this with as many workers as the job has
-    (on one of its nodes, for a job of one node), or collect on the job's own nodes (a run of the job with
-    ``NEURON_EXTRACT_GRAPHS_ONLY=1``) and compile here with ``phase="compile"``, which is the long part.
+    A NEFF is reused only for the same graph, compiler version and flags. Graphs depend on the number of workers, because
+    they contain the replica groups of collectives: one small node can compile for a job of 256 workers only the graphs
+    without collectives over all of them. So either run this job with as many workers as the training job has (on one of
+    its nodes, for a single-node job), or collect on the nodes of the training job (run it with
+    ``NEURON_EXTRACT_GRAPHS_ONLY=1``) and compile here with ``phase="compile"``, which takes most of the time.
     (Neuron documentation: neuron_parallel_compile, page source of 2026-03-13; Llama tutorial, read 2026-11.)
     """
 
@@ -60,49 +63,37 @@ class PrecompileJob(Job):
         construct_id: str,
         *,
         queue: TrainingQueue,
-        image: str | ContainerImage,
-        command: Sequence[str],
         compile_cache: CompileCache | PosixCompileCache,
         method: Literal["neuron-parallel-compile", "first-steps"] = "neuron-parallel-compile",
         phase: Literal["all", "collect", "compile"] = "all",
         for_instance_type: str | InstanceType | None = None,
-        processes_per_node: int | None = None,
         retries: int = 1,
-        neuron: NeuronSettings | None = None,
-        environment: Mapping[str, str] | None = None,
-        timeout: Duration | None = None,
-        attempts: int = 3,
-        launcher: Launcher = "torchrun",
-        after: Sequence[Job] = (),
+        **options: Unpack[JobOptions],
     ) -> None:
         """Define the job.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            queue: Queue of the node that compiles; on-demand or Spot, so that no paid block waits.
-            image: The image of the training job: another compiler version looks under another prefix.
-            command: What the launcher starts: the training program, with its options and a limit of 10 to 15 steps.
-            compile_cache: Cache to fill.
-            method: ``neuron-parallel-compile`` or ``first-steps``. Default: the former.
-            phase: ``all``, ``collect`` (graphs only) or ``compile`` (graphs that were collected before). Of
-                neuron-parallel-compile only. Default: all.
-            for_instance_type: Type that the graphs are for. Default: that of the queue.
-            processes_per_node: Processes that torchrun starts. Default: one for each logical NeuronCore.
-            retries: How often neuron_parallel_compile compiles again what failed; small nodes run out of memory
-                when they compile many graphs side by side. Default: once.
-            neuron: Settings of compiler and runtime, the same as those of the training job. Default: none.
-            environment: More environment variables. Default: none.
-            timeout: When an attempt is ended. Default: never.
-            attempts: How often the job is started when its host is lost, 1 to 10. What has been compiled stays in
-                the cache. Default: 3 times.
-            launcher: ``torchrun``, ``jax`` or ``raw``, as for `MultiNodeJob`. Default: ``torchrun``.
-            after: Jobs that have to succeed before. Default: none.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            queue: Queue of the node that compiles; On-Demand or Spot, so that no paid block waits.
+            compile_cache: Compile cache to fill.
+            method: ``neuron-parallel-compile`` or ``first-steps``. Default: ``neuron-parallel-compile``.
+            phase: ``all``, ``collect`` (collect graphs only) or ``compile`` (compile graphs that were collected before).
+                Applies to neuron-parallel-compile only. Default: ``all``.
+            for_instance_type: Instance type to compile for. Default: that of the queue.
+            retries: How many times neuron_parallel_compile retries failed compilations; small nodes run out of memory when
+                they compile many graphs in parallel. Default: 1.
+            **options: Image, command and other arguments of `JobOptions`. Use the image and Neuron settings of the training
+                job, since another compiler version reads another prefix of the cache, and its command with a limit of 10
+                to 15 steps. `attempts` defaults to 3; compiled graphs stay in the cache.
 
         Raises:
-            FindingsError: If graphs would be collected on another family of chips (UC6114), a phase is asked of the
-                first steps (UC6112), or for what `SingleNodeJob` refuses.
+            FindingsError: If graphs would be collected on another chip family (UC6114), `phase` is set for
+                ``first-steps`` (UC6112), or `SingleNodeJob` would reject an argument.
+            TypeError: If an option is unknown or a required one is missing.
         """
+        reject_unknown_options(options, JobOptions)
+        options.setdefault("attempts", 3)
         machine = queue.nodes.instance_type
         target = (
             get_instance_type(for_instance_type)
@@ -110,71 +101,116 @@ class PrecompileJob(Job):
             else for_instance_type or machine
         )
         self._target = compile_target(target)
-        elsewhere = compile_target(machine) != self._target
-        own = {} if method == "first-steps" else {_RETRIES: str(retries)}
-        # Without it, the compiler compiles for the chips that it sees.
-        own |= {_TARGET: self._target} if elsewhere else {}
+        cross_compiles = compile_target(machine) != self._target
+        variables = {} if method == "first-steps" else {_RETRIES: str(retries)}
+        # By default, the compiler targets the chips of its own host.
+        variables |= {_TARGET: self._target} if cross_compiles else {}
         super().__init__(
             scope,
             construct_id,
             queue=queue,
-            image=image,
-            command=command,
             node_count=1,
-            processes_per_node=processes_per_node,
-            launcher=launcher,
             compile_cache=compile_cache,
-            neuron=neuron,
-            environment=environment,
-            attempts=attempts,
-            after=after,
-            own_environment=own,
+            default_environment=variables,
             findings=[
                 *_check_method(method, phase),
-                *(_check_place(machine.name, target.name) if elsewhere and phase != "compile" else []),
+                *(_check_chips(machine.name, target.name) if cross_compiles and phase != "compile" else []),
             ],
+            **options,
         )
         self._collects = phase != "compile"
         self._define(
             type="container",
-            timeout=timeout,
             tags={QUEUE_TAG: queue.job_queue_arn},
-            container_properties=self._container(_command(command, launcher, method=method, phase=phase)),
+            container_properties=self._container(
+                _command(self._command, self._launcher, method=method, phase=phase)
+            ),
         )
 
-    def doubts_about(self, job: Job) -> list[Finding]:
-        """Find why graphs of this job would not be those of another.
-
-        Args:
-            job: The job that waits for this one.
-
-        Returns:
-            One warning (UC6115) with every difference.
-        """
-        machine = job.queue.nodes.instance_type
+    def _dependency_warnings(self, dependent: Job) -> list[Finding]:
+        """Warn once (UC6115), with all differences, if the dependent job would need other graphs."""
+        machine = dependent.queue.nodes.instance_type
         differences = [
-            f"{name} is another one"
-            for name in _DECIDES
-            if self.environment.get(name) != job.environment.get(name)
+            f"{name} differs"
+            for name in _GRAPH_VARIABLES
+            if self.environment.get(name) != dependent.environment.get(name)
         ]
         if not machine.is_neuron or compile_target(machine) != self._target:
             differences.append(f"it compiles for {self._target}, not for {machine.name}")
-        if self.image != job.image:
-            differences.append("the image is another one, and with it perhaps the compiler")
-        if self._collects and self.workers != job.workers:
+        if self.image != dependent.image:
+            differences.append("the image differs, and with it perhaps the compiler")
+        if self._collects and self.workers != dependent.workers:
             differences.append(
-                f"it has {self.workers} workers, not {job.workers}: graphs with collectives over all differ"
+                f"it has {self.workers} workers, not {dependent.workers}: graphs with collectives over all differ"
             )
         if not differences:
             return []
         return [
             Finding(
                 code="UC6115",
-                problem=f"{self.node.id} compiles what {job.node.id} will not find: {'; '.join(differences)}",
-                remedy="Give both the same settings, or see PrecompileJob for graphs of many workers",
-                path="after",
+                problem=f"{self.node.id} compiles graphs that {dependent.node.id} cannot use: {'; '.join(differences)}",
+                remedy="Use the same settings for both, or see PrecompileJob for graphs of many workers",
+                path="depends_on",
             )
         ]
+
+
+def precompile_queue(
+    scope: Construct, *, cluster: NodeGroup, instance_type: str | InstanceType | None
+) -> TrainingQueue:
+    """Return the queue for precompile jobs on an instance type, and create it on first use.
+
+    Args:
+        scope: Parent construct.
+        cluster: Nodes of the cluster, whose network, AMI and file system the queue uses.
+        instance_type: Instance type. None for the smallest with the same chips in the zone.
+
+    Raises:
+        FindingsError: If `instance_type` is None and no type is known to be offered (UC6116).
+    """
+    machine = _compile_machine(cluster, instance_type)
+    parent = scope.node.try_find_child(f"Precompile-{machine.name}")
+    queue = parent.node.try_find_child("Queue") if parent else None
+    if isinstance(queue, TrainingQueue):
+        return queue
+    parent = Construct(scope, f"Precompile-{machine.name}")
+    nodes = NodeGroup(
+        parent,
+        "Nodes",
+        network=cluster.network,
+        instance_type=machine,
+        image_id=cluster.image_id,
+        file_system=cluster.file_system,
+        kms_key=cluster.kms_key,
+    )
+    queue = TrainingQueue(parent, "Queue", nodes=nodes, max_nodes=1, kms_key=cluster.kms_key)
+    name = f"precompile-{machine.name}"
+    Tags.of(queue).add(QUEUE_NAME_TAG, name, include_resource_types=["AWS::Batch::JobQueue"])
+    return queue
+
+
+def _compile_machine(cluster: NodeGroup, instance_type: str | InstanceType | None) -> InstanceType:
+    if isinstance(instance_type, InstanceType):
+        return instance_type
+    if instance_type is not None:
+        return get_instance_type(instance_type)
+    machine, zone = cluster.instance_type, cluster.network.zone_id
+    candidates = (
+        [] if zone is None or Token.is_unresolved(zone) else smaller_compile_types(machine, zone_id=zone)
+    )
+    if candidates:
+        return candidates[0]
+    raise FindingsError(
+        [
+            Finding(
+                code="UC6116",
+                problem=f"no smaller type with the chips of {machine.name} is known to be offered in the zone",
+                remedy="Set instance_type; or queue=cluster.queue, which compiles on a node of the cluster; or a "
+                'node of another family with phase="compile"',
+                path="instance_type",
+            )
+        ]
+    )
 
 
 def _command(command: Sequence[str], launcher: Launcher, *, method: str, phase: str) -> list[str]:
@@ -187,15 +223,15 @@ def _command(command: Sequence[str], launcher: Launcher, *, method: str, phase: 
 def _check_method(method: str, phase: str) -> list[Finding]:
     if method == "neuron-parallel-compile" or phase == "all":
         return []
-    problem = "the first steps of the program compile what they collect"
+    problem = "first-steps compiles graphs as it collects them"
     return [Finding(code="UC6112", problem=problem, remedy='Leave it out, or set it to "all"', path="phase")]
 
 
-def _check_place(got: str, wanted: str) -> list[Finding]:
+def _check_chips(instance_type: str, target: str) -> list[Finding]:
     return [
         Finding(
             code="UC6114",
-            problem=f"the graphs are for {wanted}, and the program cannot run for it on {got}",
+            problem=f"the graphs are for {target}, which {instance_type} cannot run",
             remedy='Choose a queue with the same family of chips, or phase="compile" for graphs collected before',
             path="for_instance_type",
         )

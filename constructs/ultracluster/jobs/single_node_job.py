@@ -1,29 +1,27 @@
-"""A job that has one node for itself, once or as an array of up to 10,000."""
+"""A job on one whole node, once or as an array of up to 10,000."""
 
-from collections.abc import Mapping, Sequence
+from typing import Unpack
 
-from aws_cdk import Duration
 from constructs import Construct
 
-from ultracluster.images.container_image import ContainerImage
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_checks import check_array_size
-from ultracluster.jobs.launcher import Launcher, launch_command
+from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
+from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["SingleNodeJob"]
 
 
 class SingleNodeJob(Job):
-    """A job definition of one container that has a whole node: evaluation, fine-tuning, data preparation.
+    """A job definition of one container on a whole node, for evaluation, fine-tuning or data preparation.
 
-    There are no shares of a node. AWS Batch has no requirement for Neuron devices, so it would give the same
-    devices to two containers of one node; with all vCPUs asked for, the second waits for another node.
+    Jobs cannot share a node. AWS Batch has no resource requirement for Neuron devices and would assign the same devices
+    to two containers on a node, so the job requests all vCPUs and a second job waits for another node.
     """
 
     @rejects_unsafe_numbers
@@ -33,63 +31,40 @@ class SingleNodeJob(Job):
         construct_id: str,
         *,
         queue: TrainingQueue,
-        image: str | ContainerImage,
-        command: Sequence[str],
-        processes_per_node: int | None = None,
         array_size: int | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,
-        neuron: NeuronSettings | None = None,
-        environment: Mapping[str, str] | None = None,
-        timeout: Duration | None = None,
-        attempts: int = 3,
-        launcher: Launcher = "torchrun",
-        after: Sequence[Job] = (),
+        **options: Unpack[JobOptions],
     ) -> None:
         """Define the job.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            queue: Queue that the job is meant for.
-            image: Container image with a tag or digest; a `ContainerImage` also lets the job pull it. Nodes of the
-                default network reach Amazon ECR only.
-            command: Program and arguments that the launcher starts.
-            processes_per_node: Processes that torchrun starts. Default: one for each logical NeuronCore.
-            array_size: Jobs of an array, 2 to 10,000, which find their index in AWS_BATCH_JOB_ARRAY_INDEX. It is
-                what `ultracluster jobs submit` asks for. Default: one job and no array.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            queue: Queue of the job.
+            array_size: Number of jobs in the array, 2 to 10,000, which read their index from AWS_BATCH_JOB_ARRAY_INDEX;
+                applied by `ultracluster jobs submit`. Default: a single job.
             compile_cache: Compile cache to use. Default: none.
-            neuron: Settings of the Neuron compiler and runtime. Default: their own defaults.
-            environment: More environment variables. Default: none.
-            timeout: When an attempt is ended. Default: never.
-            attempts: How often the job is started when its host is lost, as Spot instances are, 1 to 10. A failure
-                of the program itself is not repeated. Default: 3 times.
-            launcher: ``torchrun``, ``jax`` or ``raw``, as for `MultiNodeJob`. Default: ``torchrun``.
-            after: Jobs that have to succeed before; `ultracluster jobs submit` submits them first. Default: none.
+            **options: Image, command and other arguments of `JobOptions`. `attempts` defaults to 3.
 
         Raises:
-            FindingsError: If the array is out of bounds (UC6111), the environment is not allowed (UC6109, UC6010), the
-                Neuron settings are wrong or contradict each other (UC6011, UC6012), the attempts are out of
-                bounds (UC6104), or it waits for too many jobs (UC6113).
+            FindingsError: If the array size is out of range (UC6111), the environment is not allowed (UC6109, UC6010), the
+                Neuron settings are invalid or conflict (UC6011, UC6012), `attempts` is out of range (UC6104), or the job
+                has too many dependencies (UC6113).
+            TypeError: If an option is unknown or a required one is missing.
         """
+        reject_unknown_options(options, JobOptions)
+        options.setdefault("attempts", 3)
         super().__init__(
             scope,
             construct_id,
             queue=queue,
-            image=image,
-            command=command,
             node_count=1,
-            processes_per_node=processes_per_node,
-            launcher=launcher,
             compile_cache=compile_cache,
-            neuron=neuron,
-            environment=environment,
-            attempts=attempts,
-            after=after,
             findings=check_array_size(array_size),
+            **options,
         )
         self._define(
             type="container",
-            timeout=timeout,
             tags={ARRAY_SIZE_TAG: str(array_size)} if array_size is not None else None,
-            container_properties=self._container(launch_command(command, launcher)),
+            container_properties=self._container(launch_command(self._command, self._launcher)),
         )

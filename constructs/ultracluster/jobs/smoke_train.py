@@ -1,19 +1,16 @@
-"""A job before the paid job, which finds cores and links that compute or deliver wrongly."""
+"""A gate that finds cores and links with wrong results."""
 
-from collections.abc import Sequence
 from importlib import resources
-from typing import Literal
+from typing import Literal, Unpack
 
 from aws_cdk import Duration
 from constructs import Construct
 
-from ultracluster.images.container_image import ContainerImage
-from ultracluster.jobs.job import Job
+from ultracluster.jobs.job_options import GateOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -23,9 +20,9 @@ __all__ = ["SmokeTrain"]
 class SmokeTrain(MultiNodeJob):
     """A multi-node job that trains a tiny model in every process for a few steps and compares the losses of all ranks.
 
-    All ranks see the same batches, so that every loss must equal every other to the last bit; the log names the ranks
-    that differ, with their nodes. It also shows that the image, the launcher and the collectives work together. The
-    image must hold torch with the framework for the device. Name it in `after` of the paid job.
+    All ranks see the same batches, so their losses must be equal to the last bit; the log lists the ranks that differ,
+    with their nodes. The job also tests that image, launcher and collectives work together. The image must contain torch
+    and the framework for the device. Put the gate into `depends_on` of the job that it protects.
     """
 
     @rejects_unsafe_numbers
@@ -35,41 +32,38 @@ class SmokeTrain(MultiNodeJob):
         construct_id: str,
         *,
         queue: TrainingQueue,
-        image: str | ContainerImage,
         node_count: int | None = None,
         processes_per_node: int | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,
-        neuron: NeuronSettings | None = None,
         device: Literal["xla", "neuron", "cuda"] | None = None,
         steps: int = 5,
         timeout: Duration | None = None,
-        after: Sequence[Job] = (),
+        **options: Unpack[GateOptions],
     ) -> None:
-        """Define the job.
+        """Define the gate.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            queue: Queue of the job that it protects.
-            image: Image of that job.
-            node_count: Nodes of that job. Default: all nodes of the queue.
-            processes_per_node: Processes on each node. Default: one for each logical NeuronCore or GPU.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            queue: Queue of the job that the gate protects.
+            node_count: Number of nodes of that job. Default: all nodes of the queue.
+            processes_per_node: Processes on each node. Default: one per logical NeuronCore or GPU.
             compile_cache: Compile cache to use. Default: none.
-            neuron: Settings of that job. Default: their own defaults.
-            device: What torch calls the device: ``xla`` for torch-neuronx, ``neuron`` for TorchNeuron, ``cuda`` for
-                GPUs. Default: ``xla`` on Neuron types, else ``cuda``.
-            steps: Steps of training, 2 or more: what a collective delivered shows in the next step's loss.
-                Default: 5.
-            timeout: When it is ended. Default: after 30 minutes, compilation included.
-            after: Jobs that have to succeed before, such as a `FabricGate`. Default: none.
+            device: PyTorch device type: ``xla`` for torch-neuronx, ``neuron`` for TorchNeuron, ``cuda`` for GPUs. Default:
+                ``xla`` on Neuron types, otherwise ``cuda``.
+            steps: Training steps, at least 2: the result of a collective shows in the loss of the next step. Default: 5.
+            timeout: Maximum duration, compilation included. Default: 30 minutes.
+            **options: Image, Neuron settings and dependencies as in `GateOptions`.
 
         Raises:
-            FindingsError: If there are less than two steps (UC6152), or the job does not fit the queue.
+            FindingsError: If `steps` is below 2 (UC6152), or the job does not fit the queue.
+            TypeError: If an option is unknown or a required one is missing.
         """
+        reject_unknown_options(options, GateOptions)
         if steps < 2:  # noqa: PLR2004 - said above
             problem = f"got {quote(steps)}; a wrong sum shows in the loss of the next step"
             raise FindingsError([Finding(code="UC6152", problem=problem, allowed="2 or more", path="steps")])
-        kind = device or ("xla" if queue.nodes.instance_type.neuron_devices else "cuda")
+        device = device or ("xla" if queue.nodes.instance_type.neuron_devices else "cuda")
         script = (
             resources.files("ultracluster").joinpath("scripts/smoke_train.py").read_text(encoding="ascii")
         )
@@ -77,13 +71,11 @@ class SmokeTrain(MultiNodeJob):
             scope,
             construct_id,
             queue=queue,
-            image=image,
-            # torchrun starts a program instead of a script file, which the image does not have.
-            command=["--no-python", "python3", "-c", script, "--device", kind, "--steps", str(steps)],
+            # The image has no script file, so torchrun starts a program instead.
+            command=["--no-python", "python3", "-c", script, "--device", device, "--steps", str(steps)],
             node_count=node_count,
             processes_per_node=processes_per_node,
             compile_cache=compile_cache,
-            neuron=neuron,
-            after=after,
             timeout=timeout or Duration.minutes(30),
+            **options,
         )

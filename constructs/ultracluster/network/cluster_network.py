@@ -1,4 +1,4 @@
-"""The network of a cluster: one private subnet in the zone of its capacity, its own or an existing one."""
+"""The network of a cluster: one private subnet in the Availability Zone of its capacity, new or existing."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayou
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.network import check_free_addresses, cluster_addresses, network_interfaces
+from ultracluster_rules.network import check_available_addresses, cluster_addresses, network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["ClusterNetwork"]
@@ -26,11 +26,10 @@ _HTTPS = 443
 
 @jsii.implements(ec2.IConnectable)
 class ClusterNetwork(Construct):
-    """A VPC with one private subnet in one Availability Zone, reached by endpoints only.
+    """A VPC with one private subnet in one Availability Zone, connected to AWS services by VPC endpoints.
 
-    EFA traffic cannot leave an Availability Zone, so there is one subnet. Without being asked for, there is no
-    NAT gateway and no internet gateway: nodes reach AWS services through interface endpoints and S3 through a
-    gateway endpoint.
+    EFA traffic cannot leave an Availability Zone, so there is one subnet. By default there is no NAT gateway and no
+    internet gateway: nodes reach AWS services through interface endpoints, and S3 through a gateway endpoint.
     """
 
     @rejects_unsafe_numbers
@@ -44,31 +43,31 @@ class ClusterNetwork(Construct):
         node_count: int,
         nic_layout: NicLayout = "batch",
         cidr: str = "10.0.0.0/16",
-        prefix: int | None = None,
+        subnet_prefix: int | None = None,
         nat_gateway: bool = False,
     ) -> None:
         """Define the network.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            zone_id: Zone id of the Availability Zone of the capacity, such as ``use2-az3``.
-            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
-            node_count: Most nodes at one time.
-            nic_layout: Network interface layout of the nodes: ``batch``, ``ec2-guide``, ``all-efa``, or the interfaces
-                themselves. Default: ``batch``, one address per node and one per multi-node task.
-            cidr: Addresses of the VPC, /16 to /28. Default: ``10.0.0.0/16``.
-            prefix: Prefix length of the subnet. Default: /20, or larger where the nodes need more addresses.
-            nat_gateway: Whether the nodes reach the internet over HTTPS, through one NAT gateway in a public /28
-                at the end of the VPC. Default: they do not.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            zone_id: Availability Zone ID of the capacity, such as ``use2-az3``.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
+            node_count: Maximum number of nodes at one time.
+            nic_layout: Network interface layout of the nodes: ``batch``, ``ec2-guide``, ``all-efa``, or a sequence of
+                network interfaces. Default: ``batch``, one address per node and one per multi-node task.
+            cidr: CIDR block of the VPC, /16 to /28. Default: ``10.0.0.0/16``.
+            subnet_prefix: Prefix length of the subnet. Default: /20, or shorter if the nodes need more addresses.
+            nat_gateway: Whether to create a NAT gateway, in a public /28 subnet at the end of the VPC, for HTTPS
+                access to the internet. Default: False.
 
         Raises:
-            FindingsError: If the type or layout is unknown, EC2 would refuse the interfaces (UC4010 to UC4015), the CIDR is no
-                network address (UC3103), or the nodes do not fit (UC3105).
+            FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
+                the CIDR is not a network address (UC3103), or the nodes do not fit (UC3105).
         """
         machine = get_instance_type(instance_type)
         needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
-        nodes_cidr = subnet_cidr(cidr, needed, prefix, nat_gateway=nat_gateway)
+        nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
         self._zone_id = zone_id
         self._instance_type = machine
@@ -126,44 +125,44 @@ class ClusterNetwork(Construct):
         instance_type: str | InstanceType,
         node_count: int,
         nic_layout: NicLayout = "batch",
-        free_addresses: int | None = None,
+        available_addresses: int | None = None,
         file_system_interfaces: int = FILE_SYSTEM_ADDRESSES,
         security_group: ec2.ISecurityGroup | None = None,
         add_efa_rules: bool = False,
     ) -> "ClusterNetwork":
-        """Bring a private subnet of an existing VPC. Nothing is looked up.
+        """Import a private subnet of an existing VPC, without lookups.
 
-        The subnet must not assign public addresses, which EC2 refuses beside several interfaces, and must reach
-        the AWS services of a node (`ultracluster_catalog.places.cluster_subnet.NODE_SERVICES` and S3), by a NAT gateway
-        or by endpoints that admit the nodes' security group; none are added here.
+        The subnet must not assign public addresses, which EC2 rejects for instances with several interfaces. It must
+        reach the AWS services that nodes use (`ultracluster_catalog.places.cluster_subnet.NODE_SERVICES` and S3) through
+        a NAT gateway or through endpoints that admit the security group of the nodes; none are created here.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            vpc: The VPC, such as ``ec2.Vpc.from_vpc_attributes`` gives it.
-            subnet: The subnet, such as ``ec2.Subnet.from_subnet_id`` gives it.
-            zone_id: Zone id of the subnet's Availability Zone, such as ``use2-az3``.
-            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
-            node_count: Most nodes at one time.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            vpc: VPC, for example from ``ec2.Vpc.from_vpc_attributes``.
+            subnet: Subnet, for example from ``ec2.Subnet.from_subnet_id``.
+            zone_id: Availability Zone ID of the subnet, such as ``use2-az3``.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
+            node_count: Maximum number of nodes at one time.
             nic_layout: Network interface layout of the nodes. Default: ``batch``.
-            free_addresses: AvailableIpAddressCount of the subnet, to be checked against the nodes, their tasks
-                and the file systems. Default: not checked.
-            file_system_interfaces: Addresses to keep for file systems that are yet to come; 0 when there are
-                none. Default: 128.
+            available_addresses: AvailableIpAddressCount of the subnet, to check against the nodes, their tasks and the
+                file systems. Default: not checked.
+            file_system_interfaces: Number of addresses to reserve for new file systems; 0 if there are none.
+                Default: 128.
             security_group: Security group of the nodes. Default: a new one.
-            add_efa_rules: Whether the two rules that EFA needs are added to the given security group. EC2
-                refuses a rule that exists already. Default: they are expected there, with a warning.
+            add_efa_rules: Whether to add the two rules that EFA needs to `security_group`. EC2 rejects a duplicate
+                rule. Default: False, with a warning that the rules must exist.
 
         Raises:
-            FindingsError: If the type or layout is unknown, EC2 would refuse the interfaces (UC4010 to UC4015), or the free
-                addresses are too few (UC3002).
+            FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
+                or there are too few available addresses (UC3002).
         """
         machine = get_instance_type(instance_type)
-        findings = check_free_addresses(
+        findings = check_available_addresses(
             instance_type=machine,
             nodes=node_count,
             nic_layout=nic_layout,
-            free_addresses=sys.maxsize if free_addresses is None else free_addresses,
+            available_addresses=sys.maxsize if available_addresses is None else available_addresses,
             file_system_interfaces=file_system_interfaces,
         )
         if findings:
@@ -188,7 +187,7 @@ class ClusterNetwork(Construct):
             description="Nodes of the cluster: EFA among themselves, HTTPS to AWS services",
             allow_all_outbound=False,
         )
-        # Without a NAT gateway the route table knows the VPC and S3 only, so "anywhere" ends there.
+        # Without a NAT gateway, the route table only has routes to the VPC and to S3.
         group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(_HTTPS), "AWS services through endpoints")
         add_efa_rules(self, security_group_id=group.security_group_id)
         return group
@@ -224,10 +223,10 @@ class ClusterNetwork(Construct):
             )
 
     def interfaces_of(self, instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
-        """Return the network interfaces of nodes of a type, for which the subnet has addresses.
+        """Return the network interfaces of nodes of an instance type, for which the subnet has addresses.
 
-        A named layout holds for every type. Interfaces that were given one by one are for the type that the network was sized for;
-        nodes of other types beside it get the layout ``batch``, which takes the fewest addresses.
+        A named layout applies to every instance type. A sequence of interfaces applies to the type that the network was
+        sized for; nodes of other types get the layout ``batch``, which needs the fewest addresses.
 
         Args:
             instance_type: Type of the nodes.
@@ -249,12 +248,12 @@ class ClusterNetwork(Construct):
 
     @property
     def security_group_id(self) -> str:
-        """Id of that security group."""
+        """ID of the security group."""
         return self._security_group.security_group_id
 
     @property
     def subnet_id(self) -> str:
-        """The one subnet."""
+        """ID of the subnet."""
         return self._subnet_id
 
     @property
@@ -264,17 +263,17 @@ class ClusterNetwork(Construct):
 
     @property
     def vpc_id(self) -> str:
-        """Id of the VPC."""
+        """ID of the VPC."""
         return self._vpc_id
 
     @property
     def zone_id(self) -> str:
-        """Zone id of the Availability Zone."""
+        """Availability Zone ID."""
         return self._zone_id
 
 
 class _ExistingNetwork(ClusterNetwork):
-    """What `ClusterNetwork.from_subnet` gives."""
+    """Network returned by `ClusterNetwork.from_subnet`."""
 
     def __init__(
         self,
@@ -305,9 +304,9 @@ class _ExistingNetwork(ClusterNetwork):
             return
         finding = Finding(
             code="UC3106",
-            problem="the rules of the given security group are not known here; without all traffic from and to the "
-            "group itself, EFA fails, and jobs hang or fall back to TCP",
-            remedy="Make sure that it has both rules, or give add_efa_rules=True",
+            problem="the rules of the imported security group are unknown; unless it allows all traffic from and to "
+            "itself, EFA fails, and jobs hang or fall back to TCP",
+            remedy="Make sure that it has both rules, or set add_efa_rules=True",
             path="security_group",
         )
         Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))

@@ -1,4 +1,4 @@
-"""The two rules of a security group without which no EFA traffic flows."""
+"""The two security group rules that EFA traffic requires."""
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
@@ -7,14 +7,14 @@ __all__ = ["add_efa_rules"]
 
 
 def add_efa_rules(scope: Construct, *, security_group_id: str) -> None:
-    """Let a security group send everything to itself, and take everything from itself.
+    """Allow all traffic between members of a security group, in both directions.
 
-    EFA traffic is let through only by rules that name the group itself, in both directions; a CIDR does not
-    count. They are L1, because the CDK silently drops the outbound half where a group allows all outbound.
+    EFA traffic needs rules whose source and destination are the group itself; CIDR rules do not apply to it. The rules
+    are L1, because the L2 silently drops the outbound rule of a group that allows all outbound traffic.
 
     Args:
-        scope: Where to add the rules, as ``EfaIngress`` and ``EfaEgress``.
-        security_group_id: Id of the group. A rule that it has already is refused by EC2 at deployment.
+        scope: Parent construct of the rules, ``EfaIngress`` and ``EfaEgress``.
+        security_group_id: ID of the group. EC2 rejects a duplicate of an existing rule at deployment.
     """
     ec2.CfnSecurityGroupIngress(
         scope,

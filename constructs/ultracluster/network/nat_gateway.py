@@ -1,4 +1,4 @@
-"""A way out to the internet: a public subnet with one NAT gateway, in the zone of the nodes."""
+"""Internet access: a public subnet with one NAT gateway, in the Availability Zone of the nodes."""
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
@@ -9,14 +9,14 @@ __all__ = ["define_nat_gateway"]
 def define_nat_gateway(
     scope: Construct, *, vpc_id: str, public_cidr: str, zone_id: str, route_table_id: str
 ) -> None:
-    """Define the NAT gateway, what it needs, and the nodes' default route to it.
+    """Define the NAT gateway, its subnet, and the default route of the nodes.
 
     Args:
-        scope: Where to add the resources.
+        scope: Parent construct.
         vpc_id: VPC of the nodes.
-        public_cidr: Addresses of the public subnet, a part of the VPC that nothing else uses.
-        zone_id: Zone id of the nodes, so that no traffic crosses zones and is paid twice.
-        route_table_id: Route table of the nodes' subnet.
+        public_cidr: CIDR block of the public subnet, an unused part of the VPC.
+        zone_id: Availability Zone ID of the nodes, which avoids charges for traffic between zones.
+        route_table_id: Route table of the subnet of the nodes.
     """
     internet = ec2.CfnInternetGateway(scope, "InternetGateway")
     attachment = ec2.CfnVPCGatewayAttachment(
@@ -45,7 +45,7 @@ def define_nat_gateway(
     gateway = ec2.CfnNatGateway(
         scope, "NatGateway", subnet_id=subnet.ref, allocation_id=address.attr_allocation_id
     )
-    # EC2 gives and takes public addresses only while the internet gateway is attached.
+    # EC2 can associate and release Elastic IP addresses only while the internet gateway is attached.
     for resource in (way_out, address):
         resource.add_resource_dependency(attachment)
     for needed in (way_out, association):

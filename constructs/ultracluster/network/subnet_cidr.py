@@ -1,4 +1,4 @@
-"""Which part of a VPC its nodes get, and which its NAT gateway."""
+"""CIDR blocks of the subnets of a VPC: nodes and NAT gateway."""
 
 import ipaddress
 
@@ -7,10 +7,10 @@ from ultracluster_rules.network import smallest_subnet_prefix
 
 __all__ = ["public_subnet_cidr", "subnet_cidr"]
 
-# Changing a subnet's size replaces it, and the file system inside it. A /20 costs nothing more than a small
-# subnet and leaves room for about two thousand nodes of the batch layout.
+# Changing the size of a subnet replaces it and the file system in it. A /20 costs no more than a small subnet and has room
+# for about 2,000 nodes of the batch layout.
 _LARGEST_DEFAULT_PREFIX = 20
-_PUBLIC_PREFIX = 28  # the smallest subnet that EC2 makes; the NAT gateway takes one address of it
+_PUBLIC_PREFIX = 28  # the smallest subnet that EC2 supports; the NAT gateway uses one address of it
 
 
 def _public_subnet(network: ipaddress.IPv4Network) -> ipaddress.IPv4Network:
@@ -19,25 +19,25 @@ def _public_subnet(network: ipaddress.IPv4Network) -> ipaddress.IPv4Network:
 
 
 def public_subnet_cidr(cidr: str) -> str:
-    """Give the addresses of the public subnet: the last /28 of the VPC.
+    """Return the CIDR block of the public subnet, the last /28 of the VPC.
 
     Args:
-        cidr: Addresses of the VPC, as `subnet_cidr` took them.
+        cidr: CIDR block of the VPC, valid for `subnet_cidr`.
     """
     return str(_public_subnet(ipaddress.IPv4Network(cidr)))
 
 
 def subnet_cidr(cidr: str, needed: int, prefix: int | None, *, nat_gateway: bool) -> str:
-    """Give the addresses of the nodes' subnet, the first of the VPC.
+    """Return the CIDR block of the subnet of the nodes, the first of the VPC.
 
     Args:
-        cidr: Addresses of the VPC.
-        needed: Addresses that the subnet must have, those that AWS keeps among them.
-        prefix: Its prefix length. Default: /20, or larger where more addresses are needed.
-        nat_gateway: Whether a public subnet must find room beside it.
+        cidr: CIDR block of the VPC.
+        needed: Number of addresses that the subnet needs, including those that AWS reserves.
+        prefix: Prefix length of the subnet. Default: /20, or shorter if more addresses are needed.
+        nat_gateway: Whether to leave room for a public subnet.
 
     Raises:
-        FindingsError: If the CIDR is no network address (UC3103), or there is no room (UC3105).
+        FindingsError: If the CIDR is not a network address (UC3103), or the subnets do not fit (UC3105).
     """
     try:
         network = ipaddress.IPv4Network(cidr)
@@ -54,7 +54,7 @@ def subnet_cidr(cidr: str, needed: int, prefix: int | None, *, nat_gateway: bool
         ) from None
     chosen = prefix
     if chosen is None:
-        # Beside a public subnet there is at most one half of the VPC.
+        # With a public subnet, the largest possible subnet is half of the VPC.
         largest = network.prefixlen + nat_gateway
         chosen = max(largest, min(_LARGEST_DEFAULT_PREFIX, smallest_subnet_prefix(needed)))
     size = 2 ** (32 - chosen)
@@ -78,7 +78,7 @@ def subnet_cidr(cidr: str, needed: int, prefix: int | None, *, nat_gateway: bool
                     code="UC3105",
                     problem=f"the nodes' subnet {subnet} leaves no /{_PUBLIC_PREFIX} of {network} for the NAT gateway",
                     remedy="Give a larger cidr, or a smaller subnet",
-                    path="prefix",
+                    path="subnet_prefix",
                 )
             ]
         )

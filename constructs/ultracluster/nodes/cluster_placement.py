@@ -1,4 +1,4 @@
-"""The cluster placement group, and the one place that decides whether nodes get one."""
+"""The cluster placement group, and the decision which nodes use one."""
 
 from typing import Literal, Self
 
@@ -19,13 +19,13 @@ class ClusterPlacement(Construct):
     def __init__(
         self, scope: Construct, construct_id: str, *, placement_group_name: str | None = None
     ) -> None:
-        """Define a group, or bring one.
+        """Define a placement group, or import one.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            placement_group_name: Name of an existing cluster placement group. Default: a new group, which
-                CloudFormation names; a fixed name collides with the group of an earlier deployment.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            placement_group_name: Name of an existing cluster placement group. Default: a new group with a generated name,
+                because a fixed name would collide with the group of an earlier deployment.
         """
         super().__init__(scope, construct_id)
         if placement_group_name is None:
@@ -34,17 +34,16 @@ class ClusterPlacement(Construct):
 
     @classmethod
     def for_capacity(cls, scope: Construct, construct_id: str, capacity: Capacity | None) -> Self | None:
-        """Give the placement that a source of capacity can use.
+        """Return the placement group that a capacity source can use, if any.
 
-        A Capacity Block gets none: EC2 does not support the two together, and a forced group has been
-        seen to launch 11 of 16 reserved nodes (eksctl#7949). A reservation gets only the group that it was
-        made inside. On-demand nodes get a group of their own. Spot nodes run jobs of one node, which gain nothing
-        from a group and start less often in one.
+        A Capacity Block uses none: EC2 does not support the combination, and a forced group has been seen to launch 11 of 16
+        reserved nodes (eksctl#7949). A reservation uses only the group that it was created in. On-Demand nodes get a new
+        group. Spot nodes run single-node jobs, which do not benefit from a group, and launch less often in one.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            capacity: Where the nodes come from. None means on-demand.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            capacity: Capacity source. None is On-Demand.
         """
         match capacity:
             case None | OnDemandCapacity():
@@ -59,7 +58,7 @@ class ClusterPlacement(Construct):
 
     @property
     def placement_group_arn(self) -> str:
-        """ARN of the group: a reservation that is made with it as ``PlacementGroupArn`` is made inside the group."""
+        """ARN of the group; pass it as ``PlacementGroupArn`` to create a reservation in the group."""
         return Stack.of(self).format_arn(
             service="ec2", resource="placement-group", resource_name=self._placement_group_name
         )
@@ -73,25 +72,24 @@ class ClusterPlacement(Construct):
 def placement_of(
     scope: Construct,
     source: Capacity | None,
-    wanted: ClusterPlacement | Literal["auto", "none"],
+    placement: ClusterPlacement | Literal["auto", "none"],
     *,
     alone: bool,
 ) -> ClusterPlacement | None:
-    """Give the placement of one source of a cluster.
+    """Return the placement group of one capacity source of a cluster, if any.
 
     Args:
         scope: The cluster.
-        source: The source; None is on-demand.
-        wanted: What the cluster was given: ``auto`` is what the capacity can use, ``none`` is none, and a group of one's
-            own is for those sources that can be in it.
-        alone: Whether it is the cluster's only source, which a given group is always for.
+        source: Capacity source; None is On-Demand.
+        placement: `placement` of the cluster: ``auto``, ``none``, or a group for the sources that can use one.
+        alone: Whether the source is the only one of the cluster; `placement` then always applies to it.
     """
-    if wanted == "none":
+    if placement == "none":
         return None
-    if isinstance(wanted, ClusterPlacement):
+    if isinstance(placement, ClusterPlacement):
         own_group = (
             isinstance(source, (CapacityReservation, ReservationGroup)) and source.placement_group_name
         )
         if alone or not (own_group or isinstance(source, (CapacityBlock, SpotCapacity))):
-            return wanted
+            return placement
     return ClusterPlacement.for_capacity(scope, named("Placement", source), source)

@@ -1,4 +1,4 @@
-"""What must hold between the parts that a group of nodes is made of."""
+"""Checks between network, image, capacity and placement of a group of nodes."""
 
 import re
 
@@ -12,7 +12,7 @@ from ultracluster_rules.findings import Finding, quote
 
 __all__ = ["check_nodes"]
 
-# The ECS-optimized AMIs of Amazon Linux 2023 have a volume of 30 GiB (Amazon ECS Developer Guide); a gp3 volume has up to
+# The ECS-optimized AMIs of Amazon Linux 2023 have a volume of 30 GiB (Amazon ECS Developer Guide); a gp3 volume has at most
 # 64 TiB (Amazon EBS User Guide); both read 2026-11.
 _ROOT_VOLUME_GIB = (30, 65_536)
 
@@ -25,17 +25,17 @@ def check_nodes(
     placement: ClusterPlacement | None,
     root_volume_gib: int,
 ) -> list[Finding]:
-    """Find out whether network, image, capacity and placement of nodes fit each other.
+    """Check that network, image, capacity and placement of nodes fit together.
 
     Args:
-        network: Network the nodes join.
-        image_id: Id of their AMI.
-        capacity: Where they come from. None is on-demand.
-        placement: Their cluster placement group. None is none.
-        root_volume_gib: Size of their root volume.
+        network: Network of the nodes.
+        image_id: ID of their AMI.
+        capacity: Capacity source. None is On-Demand.
+        placement: Cluster placement group. None is no group.
+        root_volume_gib: Size of the root volume in GiB.
 
     Returns:
-        UC4020, UC4023, UC4110, UC4021 and UC2252 for what does not fit; values that are known at deployment only pass.
+        Findings UC4020, UC4023, UC4110, UC4021 and UC2252; values that are unknown until deployment pass.
     """
     findings = []
     if isinstance(capacity, CapacityBlock) and placement is not None:
@@ -50,12 +50,12 @@ def check_nodes(
     group = None
     if isinstance(capacity, (CapacityReservation, ReservationGroup)):
         group = capacity.placement_group_name
-    given = placement.placement_group_name if placement else None
-    if group is not None and group != given and not any(map(Token.is_unresolved, (group, given))):
+    name = placement.placement_group_name if placement else None
+    if group is not None and group != name and not any(map(Token.is_unresolved, (group, name))):
         findings.append(
             Finding(
                 code="UC4023",
-                problem=f"the reservation was made inside the placement group {quote(group)}, got {quote(given)}",
+                problem=f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
                 remedy="Give that group as placement; ClusterPlacement.for_capacity does",
                 path="placement",
             )
@@ -70,13 +70,13 @@ def check_nodes(
                 path="image_id",
             )
         )
-    least, most = _ROOT_VOLUME_GIB
-    if not (least <= root_volume_gib <= most or Token.is_unresolved(root_volume_gib)):
+    minimum, maximum = _ROOT_VOLUME_GIB
+    if not (minimum <= root_volume_gib <= maximum or Token.is_unresolved(root_volume_gib)):
         findings.append(
             Finding(
                 code="UC2252",
                 problem=f"got {quote(root_volume_gib)} GiB",
-                allowed=f"{least} to {most:,}, and not less than the AMI has",
+                allowed=f"{minimum} to {maximum:,}, and not less than the AMI has",
                 path="root_volume_gib",
             )
         )

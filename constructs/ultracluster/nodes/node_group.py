@@ -1,4 +1,4 @@
-"""The nodes: a launch template that gives every network card its EFA interface."""
+"""The nodes: a launch template with the EFA interfaces of every network card."""
 
 from collections.abc import Mapping
 
@@ -28,15 +28,17 @@ __all__ = ["NodeGroup"]
 
 
 _ROOT_IOPS = 3000
-_ROOT_THROUGHPUT_MIB = 500  # images of tens of GB are pulled in paid hours; gp3's 125 MiB/s would double that
+_ROOT_THROUGHPUT_MIB = (
+    500  # gp3's default of 125 MiB/s would double the billed time for pulling images of tens of GB
+)
 
 
 @jsii.implements(ec2.IConnectable, iam.IGrantable)
 class NodeGroup(Construct):
     """Identical nodes: launch template, instance role and instance profile.
 
-    A node that comes up with fewer Neuron or EFA devices than its type has, or without its file system,
-    refuses to join the cluster: it masks the ECS agent and stays up for a look.
+    A node with fewer Neuron or EFA devices than its instance type has, or without its file system, does not join the
+    cluster: it masks the ECS agent and keeps running for inspection.
     """
 
     @rejects_unsafe_numbers
@@ -60,31 +62,30 @@ class NodeGroup(Construct):
         """Define the nodes.
 
         Args:
-            scope: Where to add them.
-            construct_id: Their id there.
-            network: Network the nodes join. Its layout of network interfaces is that of the nodes.
-            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or an entry of one's own.
-            image_id: Id of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client. An id,
-                because a parameter that resolves at each deployment replaces all nodes when it moves.
-            capacity: Where the nodes come from. Default: on-demand.
-            placement: Cluster placement group. Default: none. Not with a Capacity Block.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            network: Network of the nodes, which also defines their network interface layout.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
+            image_id: ID of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client. Parameters that
+                resolve at deployment are not accepted, because a new value would replace all nodes.
+            capacity: Capacity source. Default: On-Demand.
+            placement: Cluster placement group. Cannot be combined with a Capacity Block. Default: none.
             file_system: File system to mount at boot. Default: none.
-            root_volume_gib: Root volume, encrypted gp3, 30 to 65,536 GiB, and not less than the AMI has. Default: 200.
-            scratch_path: Where the instance-store disks are mounted as one, on nodes and in their jobs, such as
-                ``/scratch``. What is on them is lost with the node. The AMI must hold mdadm where the type has
-                several disks. Default: they are left as they are, because an AMI that cannot join them would make
-                every node refuse to join.
-            tags: Tags for instances, volumes and network interfaces, beside the id of their reservation.
-                Default: none.
-            metrics: Where each node publishes its metrics, once a minute; the AMI must hold Python 3.9 or newer.
-                Default: it publishes none.
-            kms_key: Key of your own for the root volume. Its policy must let EC2 use it for the roles that launch nodes for AWS
-                Batch, as that of `ClusterKey` does: else no node starts. Default: the key of EBS in the account.
+            root_volume_gib: Size of the encrypted gp3 root volume in GiB, 30 to 65,536, at least that of the AMI.
+                Default: 200.
+            scratch_path: Mount point of the instance store volumes, striped into one, on nodes and in their jobs, such as
+                ``/scratch``. Its data is lost with the node. If the instance type has several volumes, the AMI needs
+                mdadm, without which no node joins the cluster. Default: the volumes are not mounted.
+            tags: Tags for instances, volumes and network interfaces, in addition to the reservation ID. Default: none.
+            metrics: Where each node publishes its metrics, once a minute. The AMI needs Python 3.9 or later.
+                Default: no metrics.
+            kms_key: KMS key for the root volume. Its policy must allow EC2 to use it for the roles that launch nodes for
+                AWS Batch, as that of `ClusterKey` does; otherwise no node starts. Default: the default EBS key.
 
         Raises:
-            FindingsError: If the type is unknown, a Capacity Block is combined with a placement group (UC4020), a reservation was made inside another
-                group (UC4023), the image is not an AMI id (UC4110), the zones differ (UC4021), or the type has no
-                disks for scratch or its path is taken (UC4026, UC4027).
+            FindingsError: If the instance type is unknown, a Capacity Block is combined with a placement group (UC4020), a
+                reservation was created in another group (UC4023), the image is not an AMI ID (UC4110), the zones differ
+                (UC4021), or the instance type has no instance store or the scratch path is taken (UC4026, UC4027).
         """
         machine = get_instance_type(instance_type)
         interfaces = network.interfaces_of(machine)
@@ -128,10 +129,10 @@ class NodeGroup(Construct):
             launch_template_data=ec2.CfnLaunchTemplate.LaunchTemplateDataProperty(
                 image_id=image_id,
                 instance_type=machine.name,
-                network_interfaces=[_interface_property(each, group_id) for each in interfaces],
+                network_interfaces=[_interface_property(interface, group_id) for interface in interfaces],
                 instance_market_options=capacity.market_options if capacity else None,
                 capacity_reservation_specification=capacity.reservation_specification if capacity else None,
-                # One hop: containers reach their own credentials by another address, and must not get the node's.
+                # Hop limit 1: containers get their credentials from another address and must not reach those of the node.
                 metadata_options=ec2.CfnLaunchTemplate.MetadataOptionsProperty(
                     http_tokens="required", http_put_response_hop_limit=1, http_endpoint="enabled"
                 ),
@@ -161,14 +162,14 @@ class NodeGroup(Construct):
                 ),
             ),
         )
-        # cfn-lint knows instance types by on-demand price lists, and Capacity Blocks are sold where there is none.
+        # cfn-lint takes instance types from On-Demand price lists, which lack some Regions with Capacity Blocks.
         template.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3628"]}})
         self._launch_template_id = template.ref
         self._launch_template_version = template.attr_latest_version_number
 
     @property
     def capacity(self) -> Capacity | None:
-        """Where the nodes come from; None is on-demand."""
+        """Capacity source; None is On-Demand."""
         return self._capacity
 
     @property
@@ -178,22 +179,22 @@ class NodeGroup(Construct):
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
-        """The instance role."""
+        """Instance role."""
         return self._role
 
     @property
     def efa_devices(self) -> tuple[str, ...]:
-        """Paths of the EFA devices that every node has, such as ``/dev/infiniband/uverbs0``."""
+        """Paths of the EFA devices of every node, such as ``/dev/infiniband/uverbs0``."""
         return self._efa_devices
 
     @property
     def file_system(self) -> SharedFileSystem | None:
-        """File system that the nodes mount."""
+        """File system that is mounted at boot."""
         return self._file_system
 
     @property
     def image_id(self) -> str:
-        """Id of the AMI."""
+        """ID of the AMI."""
         return self._image_id
 
     @property
@@ -203,22 +204,22 @@ class NodeGroup(Construct):
 
     @property
     def instance_type(self) -> InstanceType:
-        """Facts about the nodes' type."""
+        """Instance type of the nodes."""
         return self._instance_type
 
     @property
     def kms_key(self) -> kms.IKey | None:
-        """Key of the root volumes; None is that of EBS."""
+        """KMS key of the root volumes; None for the default EBS key."""
         return self._kms_key
 
     @property
     def launch_template_id(self) -> str:
-        """Id of the launch template."""
+        """ID of the launch template."""
         return self._launch_template_id
 
     @property
     def launch_template_version(self) -> str:
-        """Number of its newest version: an explicit one, so that a change reaches a compute environment."""
+        """Number of the latest version; explicit, so that changes reach compute environments."""
         return self._launch_template_version
 
     @property
@@ -228,7 +229,7 @@ class NodeGroup(Construct):
 
     @property
     def network_interfaces(self) -> tuple[NetworkInterface, ...]:
-        """Network interfaces of every node, primary first."""
+        """Network interfaces of every node, the primary one first."""
         return self._network_interfaces
 
     @property
@@ -238,20 +239,20 @@ class NodeGroup(Construct):
 
     @property
     def role(self) -> iam.IRole:
-        """The instance role: the ECS agent and Session Manager, nothing of the jobs."""
+        """Instance role, with permissions for the ECS agent and Session Manager, and none for jobs."""
         return self._role
 
     @property
     def scratch_path(self) -> str | None:
-        """Where the instance-store disks are mounted as one; None where they are left as they are."""
+        """Mount point of the instance store volumes; None if they are not mounted."""
         return self._scratch_path
 
 
 def _interface_property(
     interface: NetworkInterface, group_id: str
 ) -> ec2.CfnLaunchTemplate.NetworkInterfaceProperty:
-    # No public address property: EC2 refuses it on efa-only, and refuses public addresses beside several
-    # interfaces anyway; the subnet assigns none.
+    # AssociatePublicIpAddress is not set: EC2 rejects it for efa-only interfaces, and public addresses for instances with
+    # several interfaces; the subnet does not assign any.
     return ec2.CfnLaunchTemplate.NetworkInterfaceProperty(
         network_card_index=interface.card,
         device_index=interface.device,

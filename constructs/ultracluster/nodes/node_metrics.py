@@ -1,4 +1,4 @@
-"""The metrics that every node publishes, and where they go."""
+"""Metrics that every node publishes, and their log group."""
 
 import re
 
@@ -19,11 +19,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class NodeMetrics(Construct):
-    """The log group that nodes write their metrics to, once a minute, as events of CloudWatch's embedded metric format.
+    """A log group to which nodes write metrics once a minute, in CloudWatch embedded metric format.
 
-    The node needs no agent for that, and no way out: the interface endpoint of CloudWatch Logs that a cluster has suffices.
-    What belongs to one node is a property of its log events and no dimension, so a cluster of 64 nodes has as many metrics
-    to pay as one of 2.
+    Nodes need neither an agent nor internet access: the interface endpoint of CloudWatch Logs in the cluster network suffices.
+    The node is a property of the log events, not a dimension, so the number of billed metrics does not grow with the
+    number of nodes.
     """
 
     def __init__(
@@ -35,19 +35,19 @@ class NodeMetrics(Construct):
         log_retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
         kms_key: kms.IKey | None = None,
     ) -> None:
-        """Define where they go.
+        """Define the log group.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            cluster_name: What the cluster is called in its metrics, once in an account and Region: up to 100 letters, digits,
-                dots, underscores and hyphens.
-            log_retention: How long the log events are kept; the metrics stay for 15 months. Default: three months.
-            kms_key: Key of your own for the log events; its policy must let CloudWatch Logs use it. Default: the keys of
+            scope: Parent construct.
+            construct_id: Construct ID.
+            cluster_name: Value of the cluster dimension, unique in an account and Region: up to 100 letters, digits, dots,
+                underscores and hyphens.
+            log_retention: Retention of the log events; the metrics stay for 15 months. Default: 3 months.
+            kms_key: KMS key for the log events; its policy must allow CloudWatch Logs to use it. Default: encryption by
                 CloudWatch Logs.
 
         Raises:
-            FindingsError: If the name is none (UC6441).
+            FindingsError: If the name is malformed (UC6441).
         """
         if Token.is_unresolved(cluster_name) or not _NAME.fullmatch(cluster_name):
             raise FindingsError(
@@ -65,7 +65,7 @@ class NodeMetrics(Construct):
         self._log_group = RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
 
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Grant writing metrics.
+        """Grant permission to write metrics.
 
         Args:
             grantee: Principal to grant permissions to, such as the role of nodes.
@@ -75,12 +75,12 @@ class NodeMetrics(Construct):
     def metric(
         self, name: str, *, statistic: str = "Average", period: Duration | None = None
     ) -> cloudwatch.Metric:
-        """Give a metric of the cluster.
+        """Return a metric of the cluster.
 
         Args:
-            name: One of `ultracluster_catalog.METRICS`, whoever publishes it.
-            statistic: Its statistic. Default: the average.
-            period: Of how long. Default: a minute.
+            name: One of `ultracluster_catalog.METRICS`, of any publisher.
+            statistic: Statistic. Default: the average.
+            period: Period of the statistic. Default: 1 minute.
 
         Raises:
             FindingsError: If there is no such metric (UC6442).
@@ -106,7 +106,7 @@ class NodeMetrics(Construct):
 
     @property
     def cluster_name(self) -> str:
-        """What the cluster is called in its metrics."""
+        """Value of the cluster dimension."""
         return self._cluster_name
 
     @property
@@ -116,7 +116,7 @@ class NodeMetrics(Construct):
 
     @property
     def settings(self) -> dict[str, str]:
-        """Variables of the service that publishes on a node."""
+        """Environment variables of the service that publishes the metrics on a node."""
         region = Stack.of(self).region
         return {
             "UC_CLUSTER": self._cluster_name,

@@ -1,4 +1,4 @@
-"""The role of a node, with no action by wildcard."""
+"""The instance role of a node, without wildcard actions."""
 
 from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
@@ -6,8 +6,8 @@ from constructs import Construct
 
 __all__ = ["define_node_role"]
 
-# The ECS agent's calls on clusters and container instances. They cannot be narrowed to one cluster, because AWS Batch
-# names the ECS cluster of a compute environment only after it has made it.
+# Calls of the ECS agent on clusters and container instances. They cannot be restricted to one cluster, because AWS Batch
+# generates the name of the ECS cluster of a compute environment when it creates it.
 _ECS_AGENT_ACTIONS = [
     "ecs:DeregisterContainerInstance",
     "ecs:Poll",
@@ -19,8 +19,8 @@ _ECS_AGENT_ACTIONS = [
     "ecs:UpdateContainerInstancesState",
 ]
 
-# Calls that take no resource: where the ECS agent listens, and the channels of Session Manager, by which a node can be
-# looked at without SSH.
+# Calls without resource-level permissions: the endpoints of the ECS agent and the channels of Session Manager, for shell
+# access without SSH.
 _CONNECTION_ACTIONS = [
     "ecs:DiscoverPollEndpoint",
     "ssmmessages:CreateControlChannel",
@@ -31,31 +31,31 @@ _CONNECTION_ACTIONS = [
 
 
 def define_node_role(scope: Construct) -> iam.Role:
-    """Define the instance role: the ECS agent and Session Manager, nothing of the jobs.
+    """Define the instance role, with permissions for the ECS agent and Session Manager, and none for jobs.
 
     Args:
         scope: The node group; the role is its child ``Role``.
     """
-    # This account and Region only: with `*`, stolen credentials of a node could join clusters of other Regions.
+    # Restricted to this account and Region: with `*`, stolen credentials could register nodes in other Regions.
     partition = Aws.PARTITION
-    place = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
-    ecs = f"arn:{partition}:ecs:{place}"
+    scope_arn = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    ecs = f"arn:{partition}:ecs:{scope_arn}"
     statements = [
         iam.PolicyStatement(sid="EcsAgent", actions=_ECS_AGENT_ACTIONS, resources=[f"{ecs}:*"]),
-        # The agent tags the node while it registers it, and may tag nothing else.
+        # The agent tags the container instance when it registers it.
         iam.PolicyStatement(
             sid="TagAtRegistration",
             actions=["ecs:TagResource"],
             resources=[f"{ecs}:container-instance/*"],
             conditions={"StringEquals": {"ecs:CreateAction": "RegisterContainerInstance"}},
         ),
-        # The heartbeat of the agent of Systems Manager, whose node has one of two kinds of ARN.
+        # The heartbeat of SSM Agent: the ARN of a node has one of two forms.
         iam.PolicyStatement(
             sid="SystemsManager",
             actions=["ssm:UpdateInstanceInformation"],
             resources=[
-                f"arn:{partition}:ec2:{place}:instance/*",
-                f"arn:{partition}:ssm:{place}:managed-instance/*",
+                f"arn:{partition}:ec2:{scope_arn}:instance/*",
+                f"arn:{partition}:ssm:{scope_arn}:managed-instance/*",
             ],
         ),
         iam.PolicyStatement(sid="Connections", actions=_CONNECTION_ACTIONS, resources=["*"]),
@@ -65,6 +65,6 @@ def define_node_role(scope: Construct) -> iam.Role:
         "Role",
         assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
         description="Nodes of the cluster: the ECS agent and Session Manager",
-        # Inline, so that no node starts before the role may do all of it.
+        # Inline, so that no node starts before the role has all permissions.
         inline_policies={"Node": iam.PolicyDocument(statements=statements)},
     )

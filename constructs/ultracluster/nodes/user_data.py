@@ -1,4 +1,4 @@
-"""What a node runs at its first boot, in the form that AWS Batch merges: MIME multipart."""
+"""User data of a node, as a MIME multi-part archive, which AWS Batch requires."""
 
 import re
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ def node_user_data(
     scratch_path: str | None,
     metrics: NodeMetrics | None = None,
 ) -> str:
-    """Give the user data of a node, as plain text.
+    """Return the user data of a node as plain text.
 
     Args:
-        instance_type: Type of the node; says how many Neuron devices, GPUs and disks there must be.
-        efa_devices: EFA devices that there must be: one for each EFA interface of the launch template.
+        instance_type: Instance type, which determines the expected number of Neuron devices, GPUs and disks.
+        efa_devices: Expected EFA devices: one for each EFA interface of the launch template.
         file_system: File system to mount. None mounts nothing.
-        scratch_path: Where the instance-store disks are mounted as one. None leaves them as they are.
-        metrics: Where the node publishes its metrics. Default: it publishes none.
+        scratch_path: Mount point of the instance store volumes. None does not mount them.
+        metrics: Where the node publishes its metrics. Default: no metrics.
     """
     settings = {
         "UC_NEURON_DEVICES": str(len(instance_type.neuron_devices)),
@@ -68,12 +68,12 @@ def node_user_data(
 
 
 def boot_script(parts: Sequence[str]) -> str:
-    """Give the script that a node runs at its first boot.
+    """Return the script that a node runs at first boot.
 
-    A part that a node does not need is not in it, so that its launch template stays as it was.
+    Parts that a node does not use are left out, so that changes to them do not change its launch template.
 
     Args:
-        parts: Files of ``scripts`` that run after all other checks of ``node-boot.sh``, in this order.
+        parts: Files of ``scripts`` to run after the other checks of ``node-boot.sh``, in this order.
     """
     boot, *further = (_script(name) for name in ("node-boot.sh", *parts))
     checks, end, rest = boot.rpartition(_END)
@@ -81,9 +81,10 @@ def boot_script(parts: Sequence[str]) -> str:
 
 
 def metrics_script() -> str:
-    """Give the script that starts the service of the metrics.
+    """Return the script that starts the metrics service.
 
-    The service's source goes without comments and docstrings and with an indentation of one, because user data has 16 KiB.
+    Comments and docstrings of the service are removed and its indentation is reduced to one space, because user data is
+    limited to 16 KiB.
     """
     source = re.sub(r'^ *"""[^"]*"""\n', "", _script("node_metrics.py"), flags=re.MULTILINE)
     code = re.sub(r"  # .*$", "", source, flags=re.MULTILINE).splitlines()

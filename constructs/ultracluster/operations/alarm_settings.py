@@ -1,4 +1,4 @@
-"""What a cluster is given to watch itself."""
+"""Settings of the alarms of a cluster."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ __all__ = ["AlarmSettings"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AlarmSettings:
-    """What an `UltraCluster` needs to watch itself.
+    """Alarm recipients and thresholds of an `UltraCluster`.
 
     Attributes:
-        cluster_name: What the cluster is called in its metrics, once in an account and Region. Default: as its jobs call it, the
-            name in the rollout file or that of the stack.
-        topic: SNS topic to tell. Default: a new one.
-        emails: Addresses that are subscribed to a new topic; each is asked first. Default: none.
-        thresholds: Where the alarms go off. Default: `AlarmThresholds` says.
+        cluster_name: Value of the cluster dimension of the metrics, unique in an account and Region. Default: the name that its
+            jobs use, from the rollout file or the stack.
+        topic: SNS topic to notify. Default: a new one.
+        emails: Addresses to subscribe to a new topic; each must confirm. Default: none.
+        thresholds: Thresholds of the alarms. Default: those of `AlarmThresholds`.
     """
 
     cluster_name: str | None = None

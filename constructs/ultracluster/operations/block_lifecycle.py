@@ -1,4 +1,4 @@
-"""The life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
+"""Life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
 
 from aws_cdk import Aws, Duration
 from aws_cdk import aws_iam as iam
@@ -23,7 +23,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["BlockLifecycle"]
 
-# None of these can be narrowed to a resource.
+# Actions without resource-level permissions.
 _LOOK = (
     "batch:DescribeComputeEnvironments",
     "batch:DescribeJobQueues",
@@ -39,21 +39,21 @@ _LOOK = (
 _DEFAULT_LEAD = 20 * 60
 _LONGEST_LEAD_HOURS = 12
 
-# Two minutes for a wake-up that finds AWS slow; usually it needs a few seconds.
+# Allows for slow responses of AWS; a run usually takes a few seconds.
 _TIMEOUT = 120
 _MEMORY_MIB = 256
 _SILENT_MINUTES = 5
 
 
 class BlockLifecycle(Construct):
-    """Looks after one Capacity Block: its compute environment, its queues, its jobs and the people who paid for it.
+    """A function that manages the compute environment, queues, jobs and notifications of one Capacity Block.
 
-    A small function wakes up every minute, and at EC2's events about the block; it reads the block's times from EC2,
-    so that an extension needs no deployment. Before the start jobs wait in the queue while the compute environment
-    is closed; at the start it is opened; a week, 24 and 2 hours before the end people are told, with the price of an
-    extension; before the drain running jobs are told to write a checkpoint; 40 minutes before the end (UltraServers
-    70) the environment is closed and the jobs on the block's nodes are ended; after the end a report of used and
-    idle node-hours is sent. It cannot buy anything.
+    It runs every minute and at EC2 events about the block, and reads the times of the block from EC2, so that an extension
+    needs no deployment. Before the start the compute environment is disabled and jobs wait in the queue; at the start it
+    is enabled. 7 days, 24 hours and 2 hours before the end it sends a notice with the price of an extension. Before the
+    drain, running jobs are notified to write a checkpoint. 40 minutes before the end (UltraServers: 70 minutes) it
+    disables the environment and terminates the jobs on the nodes of the block. After the end it sends a report of used and
+    idle node-hours. It cannot buy capacity.
     """
 
     def __init__(
@@ -67,23 +67,22 @@ class BlockLifecycle(Construct):
         topic: sns.ITopic | None = None,
         kms_key: kms.IKey | None = None,
     ) -> None:
-        """Define what looks after the block.
+        """Define the function, its schedules and its topic.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            block: The block. Its start and end are not needed here; EC2 knows them.
-            queue: Queue with the compute environment that launches into the block. It is closed with the
-                environment, unless another one of its environments can still run jobs.
-            checkpoint_lead: How long before the drain running jobs are told to write a checkpoint, 0 to 12 hours.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            block: Capacity Block. Its start and end are not needed here; the function reads them from EC2.
+            queue: Queue with the compute environment that launches into the block. It is disabled with the environment,
+                unless another of its environments can still run jobs.
+            checkpoint_lead: How long before the drain running jobs are notified to write a checkpoint, 0 to 12 hours.
                 Default: 20 minutes.
-            topic: SNS topic for notices. Default: a new one; subscribe somebody to it.
-            kms_key: Key of your own for the log and a new topic; its policy must let CloudWatch and its Logs use it.
-                Default: the keys of CloudWatch Logs, and none for the topic.
+            topic: SNS topic for notices. Default: a new one without subscriptions.
+            kms_key: KMS key for the log group and a new topic; its policy must allow CloudWatch and CloudWatch Logs to use
+                it. Default: encryption by CloudWatch Logs, and none for the topic.
 
         Raises:
-            FindingsError: If the queue's nodes are not launched into this block (UC4116), or the lead is too long
-                (UC4117).
+            FindingsError: If the queue does not launch into this block (UC4116), or the lead is too long (UC4117).
         """
         lead = checkpoint_lead.to_seconds() if checkpoint_lead else _DEFAULT_LEAD
         environment = _environment_of(block, queue=queue, lead=checkpoint_lead)
@@ -129,20 +128,20 @@ class BlockLifecycle(Construct):
             },
             timeout=Duration.seconds(_TIMEOUT),
             memory_size=_MEMORY_MIB,
-            reserved_concurrent_executions=1,  # its memory has one writer
+            reserved_concurrent_executions=1,  # its state parameter must have a single writer
             retries=False,
         )
 
     def _statements(self) -> list[iam.PolicyStatement]:
         partition, region = Aws.PARTITION, Aws.REGION
-        here = f"{region}:{Aws.ACCOUNT_ID}"
+        scope = f"{region}:{Aws.ACCOUNT_ID}"
         return [
             iam.PolicyStatement(sid="Look", actions=list(_LOOK), resources=["*"]),
             iam.PolicyStatement(
                 sid="FindNodesOfJobs",
                 actions=["ecs:DescribeContainerInstances"],
-                # AWS Batch names the ECS cluster of a compute environment only after it has made it.
-                resources=[f"arn:{partition}:ecs:{here}:container-instance/*/*"],
+                # AWS Batch generates the name of the ECS cluster of a compute environment when it creates it.
+                resources=[f"arn:{partition}:ecs:{scope}:container-instance/*/*"],
             ),
             iam.PolicyStatement(
                 sid="OpenAndCloseEnvironment",
@@ -157,8 +156,8 @@ class BlockLifecycle(Construct):
             iam.PolicyStatement(
                 sid="EndJobs",
                 actions=["batch:TerminateJob"],
-                # Ids of jobs are not known before, and they carry only the tags that a submission gives them.
-                resources=[f"arn:{partition}:batch:{here}:job/*"],
+                # Job IDs are unknown before submission, and jobs only have the tags of their submission.
+                resources=[f"arn:{partition}:batch:{scope}:job/*"],
             ),
             iam.PolicyStatement(
                 sid="RunShellScript",
@@ -168,7 +167,7 @@ class BlockLifecycle(Construct):
             iam.PolicyStatement(
                 sid="OnNodesOfTheBlock",
                 actions=["ssm:SendCommand"],
-                resources=[f"arn:{partition}:ec2:{here}:instance/*"],
+                resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
                 conditions={
                     "StringEquals": {f"ssm:resourceTag/{RESERVATION_TAG}": self._block.reservation_id}
                 },
@@ -176,14 +175,14 @@ class BlockLifecycle(Construct):
             iam.PolicyStatement(
                 sid="Remember",
                 actions=["ssm:GetParameter", "ssm:PutParameter"],
-                resources=[f"arn:{partition}:ssm:{here}:parameter/{self._memory.parameter_name}"],
+                resources=[f"arn:{partition}:ssm:{scope}:parameter/{self._memory.parameter_name}"],
             ),
             *publish_statements("Notify", self._topic, self._topic_key),
         ]
 
     def _add_schedules(self) -> None:
         self._function.add_schedule("EveryMinute", description="Wakes up what looks after a Capacity Block")
-        # Events are best effort; they only make the function look earlier than within the minute.
+        # Events are delivered on a best-effort basis; they only make the function react before the next minute.
         self._function.add_schedule(
             "BlockEvents",
             description="EC2's events about a Capacity Block, under both names that AWS documents",
@@ -195,25 +194,25 @@ class BlockLifecycle(Construct):
         )
 
     def watch(self, queue: TrainingQueue) -> None:
-        """Look after the jobs of one more queue that uses the block's compute environment.
+        """Also manage the jobs of another queue that uses the compute environment of the block.
 
-        They are told and ended as those of the first queue. This queue itself stays open: what is submitted to it
-        after the drain waits for other capacity.
+        Its jobs are notified and terminated as those of the first queue. The queue itself stays enabled: jobs submitted
+        after the drain wait for other capacity.
 
         Args:
-            queue: The queue.
+            queue: Queue to add.
         """
         self._further_queues.append(queue.job_queue_arn)
         self._function.add_environment("UC_FURTHER_JOB_QUEUES", ",".join(self._further_queues))
 
     @property
     def block(self) -> CapacityBlock:
-        """The block."""
+        """Capacity Block."""
         return self._block
 
     @property
     def function(self) -> lambda_.IFunction:
-        """The function that looks after the block."""
+        """Function that manages the block."""
         return self._function
 
     @property
@@ -225,20 +224,22 @@ class BlockLifecycle(Construct):
 def _environment_of(
     block: CapacityBlock, *, queue: TrainingQueue, lead: Duration | None
 ) -> ComputeEnvironment:
-    found = next((each for each in queue.environments if each.nodes.capacity == block), None)
+    match = next(
+        (environment for environment in queue.environments if environment.nodes.capacity == block), None
+    )
     findings = []
-    if found is None:
-        into = [
-            each.nodes.capacity.reservation_id
-            for each in queue.environments
-            if isinstance(each.nodes.capacity, (CapacityBlock, CapacityReservation))
+    if match is None:
+        reservations = [
+            environment.nodes.capacity.reservation_id
+            for environment in queue.environments
+            if isinstance(environment.nodes.capacity, (CapacityBlock, CapacityReservation))
         ]
-        got = ", ".join(map(quote, into)) or "no reservation"
+        targets = ", ".join(map(quote, reservations)) or "no reservation"
         findings.append(
             Finding(
                 code="UC4116",
-                problem=f"the nodes of the queue are launched into {got}, the block is {quote(block.reservation_id)}",
-                remedy="Give the queue whose nodes have this block as their capacity",
+                problem=f"the nodes of the queue are launched into {targets}, the block is {quote(block.reservation_id)}",
+                remedy="Use a queue whose nodes have this block as their capacity",
                 path="queue",
             )
         )
@@ -251,6 +252,6 @@ def _environment_of(
                 path="checkpoint_lead",
             )
         )
-    if findings or found is None:
+    if findings or match is None:
         raise FindingsError(findings)
-    return found
+    return match

@@ -1,4 +1,4 @@
-"""The alarms of a cluster: what costs money or stops a run without a word, each with what it means and what to do."""
+"""Alarms of a cluster about wasted money and silent failures; their descriptions say what to do."""
 
 from collections.abc import Sequence
 
@@ -27,10 +27,10 @@ _GIB = 1024**3
 
 
 class ClusterAlarms(Construct):
-    """Alarms that tell an SNS topic, and one composite alarm of the cluster that is in alarm while any of them is.
+    """Alarms that notify an SNS topic, and a composite alarm that is in ALARM state while any of them is.
 
-    The ids of the alarms are contract. Where a metric has no data an alarm stays silent, except for the one on the watch, which
-    most of the others rest on. The composite alarm tells nobody: each alarm has done so.
+    The IDs of the alarms are part of the public API. Alarms ignore missing data, except for the alarm on the watch function,
+    which most others depend on. The composite alarm has no actions, because each alarm notifies the topic itself.
     """
 
     def __init__(
@@ -48,17 +48,17 @@ class ClusterAlarms(Construct):
         """Define the alarms.
 
         Args:
-            scope: Where to add them.
-            construct_id: Their id there.
-            metrics: The metrics of the cluster.
-            file_system: Its file system. Default: none is watched.
-            topic: SNS topic to tell. Its policy must let CloudWatch publish. Default: a new one.
-            emails: Addresses that are subscribed to a new topic; each is asked first. Default: none.
-            thresholds: Where the alarms go off. Default: `AlarmThresholds` says.
-            kms_key: Key of your own for a new topic; its policy must let CloudWatch use it. Default: none.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            metrics: Metrics of the cluster.
+            file_system: File system to monitor. Default: none.
+            topic: SNS topic to notify. Its policy must allow CloudWatch to publish. Default: a new one.
+            emails: Addresses to subscribe to a new topic; each must confirm. Default: none.
+            thresholds: Thresholds of the alarms. Default: those of `AlarmThresholds`.
+            kms_key: KMS key for a new topic; its policy must allow CloudWatch to use it. Default: none.
 
         Raises:
-            FindingsError: If a threshold is not a whole number within its bounds (UC6440).
+            FindingsError: If a threshold is not an integer within its limits (UC6440).
         """
         self._thresholds = thresholds or AlarmThresholds()
         if findings := check_alarm_thresholds(self._thresholds):
@@ -79,8 +79,8 @@ class ClusterAlarms(Construct):
             alarm_description=f"Something is wrong in cluster {metrics.cluster_name}; the alarms in its rule say what",
             alarm_rule=cloudwatch.AlarmRule.any_of(
                 *(
-                    cloudwatch.AlarmRule.from_alarm(each, cloudwatch.AlarmState.ALARM)
-                    for each in self._alarms.values()
+                    cloudwatch.AlarmRule.from_alarm(alarm, cloudwatch.AlarmState.ALARM)
+                    for alarm in self._alarms.values()
                 )
             ),
         )
@@ -128,7 +128,7 @@ class ClusterAlarms(Construct):
         )
         self._alarm(
             "CacheMisses",
-            # Those of a precompile job on a node of its own are as they should be.
+            # Misses of precompile jobs, which run on nodes of their own, are expected.
             cloudwatch.MathExpression(
                 expression="IF(nodes > 0, misses, 0)",
                 label="Compile cache misses while nodes run",
@@ -252,7 +252,7 @@ class ClusterAlarms(Construct):
                 namespace="AWS/FSx",
                 metric_name="FreeDataStorageCapacity",
                 dimensions_map={"FileSystemId": file_system.file_system_id},
-                statistic="Sum",  # one data point for each disk (FSx User Guide, metrics and dimensions, read 2026-11)
+                statistic="Sum",  # one data point per disk (FSx User Guide, metrics and dimensions, read 2026-11)
                 period=Duration.minutes(1),
             ),
             f"less than {self._thresholds.free_percent} % of the file system is free, and a full one ends runs in the middle of a "
@@ -295,15 +295,15 @@ class ClusterAlarms(Construct):
 
     @property
     def alarms(self) -> dict[str, cloudwatch.Alarm]:
-        """The alarms by their ids, such as ``Idle``."""
+        """Alarms by ID, such as ``Idle``."""
         return dict(self._alarms)
 
     @property
     def composite(self) -> cloudwatch.CompositeAlarm:
-        """The alarm of the cluster."""
+        """Composite alarm of the cluster."""
         return self._composite
 
     @property
     def topic(self) -> sns.ITopic:
-        """Topic that is told."""
+        """Topic of the notifications."""
         return self._topic

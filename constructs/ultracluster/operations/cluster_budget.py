@@ -1,4 +1,4 @@
-"""A budget for one cluster: people are told, and at a threshold its queues take no new jobs."""
+"""A budget for one cluster that sends notifications and can close its job queues at a threshold."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -28,11 +28,11 @@ _TIMEOUT = 60
 
 
 class ClusterBudget(Construct):
-    """A monthly budget of AWS Budgets over everything in the Region that carries one tag.
+    """A monthly AWS budget for all resources of the Region with one tag.
 
-    AWS looks at the bill a few times a day, so that a threshold is noticed hours after it was crossed: this ends a mistake of
-    days, not of minutes. The tag must be a cost allocation tag of the account that pays; until somebody activates it in the
-    billing console, the budget stays at 0. What a Capacity Block costs is on the bill of the month in which it was bought.
+    AWS updates billing data a few times a day, so notifications arrive hours after a threshold is crossed: a budget limits
+    mistakes of days, not of minutes. The tag must be activated as a cost allocation tag in the billing console of the paying
+    account; until then the budget stays at 0. A Capacity Block is billed in the month of its purchase.
     """
 
     @rejects_unsafe_numbers
@@ -48,46 +48,51 @@ class ClusterBudget(Construct):
         forecast_percents: Sequence[float] = (100,),
         emails: Sequence[str] = (),
         topic: sns.ITopic | None = None,
-        closes: Sequence[TrainingQueue] = (),
+        queues_to_close: Sequence[TrainingQueue] = (),
         close_at_percent: float = 100,
         kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the budget.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            monthly_usd: Limit of a month in US dollars, above 0.
-            tag_value: Value of the tag on what is counted, such as the name of the cluster.
-            tag_key: Key of that tag. Default: ``ultracluster:cluster``, which clusters of rollout files have.
-            actual_percents: When people are told of what was spent, in percent of the limit. Default: 50, 80 and 100.
-            forecast_percents: When people are told of what AWS forecasts for the end of the month. Default: 100. AWS
-                forecasts after about five weeks of use.
-            emails: Addresses that get every notification, up to 10. Default: none.
-            topic: SNS topic for notifications; its policy must let ``budgets.amazonaws.com`` publish. Default: a new one;
-                subscribe somebody to it.
-            closes: Queues that take no new jobs any more at `close_at_percent`. What runs or waits goes on and writes
-                its checkpoints, and nothing opens them again but a person. Default: none, because a Capacity Block
-                is paid whether its queue is open or not.
-            close_at_percent: When they are closed, in percent of the limit that was spent. Default: 100.
-            kms_key: Key of your own for new topics and the log; its policy must let AWS Budgets, CloudWatch and its Logs use it.
-                Default: none for the topics, and the keys of CloudWatch Logs.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            monthly_usd: Monthly limit in US dollars, above 0.
+            tag_value: Tag value of the resources to count, such as the name of the cluster.
+            tag_key: Tag key. Default: ``ultracluster:cluster``, which clusters of rollout files have.
+            actual_percents: Thresholds of notifications about actual cost, in percent of the limit. Default: 50, 80 and 100.
+            forecast_percents: Thresholds of notifications about the forecast for the month, in percent of the limit. AWS
+                needs about five weeks of usage for a forecast. Default: 100.
+            emails: Addresses that receive every notification, up to 10. Default: none.
+            topic: SNS topic for notifications; its policy must allow ``budgets.amazonaws.com`` to publish. Default: a new one
+                without subscriptions.
+            queues_to_close: Queues to disable for new jobs at `close_at_percent`. Running and waiting jobs continue, and the
+                queues must be enabled again by hand. Default: none, because a Capacity Block is billed whether its queue is
+                enabled or not.
+            close_at_percent: Threshold of actual cost for closing the queues, in percent of the limit. Default: 100.
+            kms_key: KMS key for new topics and the log group; its policy must allow AWS Budgets, CloudWatch and CloudWatch
+                Logs to use it. Default: none for the topics, and encryption by CloudWatch Logs.
 
         Raises:
-            FindingsError: If the limit is not above 0 (UC6360), a threshold is out of bounds or given twice, or there are
-                none or more than 10 of them (UC6361), there are more than 10 addresses or one is none (UC6362), or a
-                queue is named twice (UC6363).
+            FindingsError: If the limit is not above 0 (UC6360), a threshold is out of range or duplicate, or there are none
+                or more than 10 (UC6361), there are more than 10 addresses or one is malformed (UC6362), or a queue is listed
+                twice (UC6363).
         """
         findings = check_budget(
             monthly_usd=monthly_usd,
             actual_percents=actual_percents,
             forecast_percents=forecast_percents,
-            close_at_percent=close_at_percent if closes else None,
+            close_at_percent=close_at_percent if queues_to_close else None,
             emails=emails,
         )
-        if len(set(closes)) < len(closes):
+        if len(set(queues_to_close)) < len(queues_to_close):
             findings.append(
-                Finding(code="UC6363", problem="a queue is named twice", remedy="Name it once", path="closes")
+                Finding(
+                    code="UC6363",
+                    problem="a queue is listed twice",
+                    remedy="List it once",
+                    path="queues_to_close",
+                )
             )
         if findings:
             raise FindingsError(findings)
@@ -95,11 +100,11 @@ class ClusterBudget(Construct):
         self._kms_key = kms_key
         self._topic_key = None if topic else kms_key
         self._topic = topic or self._define_topic("Notices")
-        self._function = self._define_closing(closes) if closes else None
-        told = {("ACTUAL", each): self._topic for each in actual_percents}
-        told |= {("FORECASTED", each): self._topic for each in forecast_percents}
+        self._function = self._define_closing(queues_to_close) if queues_to_close else None
+        topics = {("ACTUAL", percent): self._topic for percent in actual_percents}
+        topics |= {("FORECASTED", percent): self._topic for percent in forecast_percents}
         if self._function is not None:
-            # A notification has one topic; the function tells the others when it has closed the queues.
+            # A notification has one SNS topic; the function notifies the other one when it has closed the queues.
             closing = self._define_topic("Closing")
             sns.CfnSubscription(
                 self,
@@ -113,7 +118,7 @@ class ClusterBudget(Construct):
                 principal=iam.ServicePrincipal("sns.amazonaws.com"),
                 source_arn=closing.topic_arn,
             )
-            told["ACTUAL", close_at_percent] = closing
+            topics["ACTUAL", close_at_percent] = closing
         self._budget = budgets.CfnBudget(
             self,
             "Resource",
@@ -125,7 +130,7 @@ class ClusterBudget(Construct):
                     "TagKeyValue": [f"user:{tag_key}${tag_value}"],
                     "Region": [Stack.of(self).region],
                 },
-                # Credits and refunds would hide what was used.
+                # Credits and refunds would hide usage.
                 cost_types=budgets.CfnBudget.CostTypesProperty(include_credit=False, include_refund=False),
             ),
             notifications_with_subscribers=[
@@ -137,19 +142,21 @@ class ClusterBudget(Construct):
                         threshold_type="PERCENTAGE",
                     ),
                     subscribers=[
-                        budgets.CfnBudget.SubscriberProperty(subscription_type="SNS", address=to.topic_arn),
+                        budgets.CfnBudget.SubscriberProperty(
+                            subscription_type="SNS", address=subscribed.topic_arn
+                        ),
                         *(
                             budgets.CfnBudget.SubscriberProperty(subscription_type="EMAIL", address=email)
                             for email in emails
                         ),
                     ],
                 )
-                for (kind, percent), to in sorted(told.items(), key=lambda each: each[0])
+                for (kind, percent), subscribed in sorted(topics.items(), key=lambda entry: entry[0])
             ],
         )
-        for to in {each.topic_arn: each for each in told.values()}.values():
-            # Its policy must be there before AWS Budgets looks.
-            if policy := to.node.try_find_child("Policy"):
+        for subscribed in {topic.topic_arn: topic for topic in topics.values()}.values():
+            # AWS Budgets checks the policy of the topic when the budget is created.
+            if policy := subscribed.node.try_find_child("Policy"):
                 self._budget.node.add_dependency(policy)
 
     def _define_topic(self, construct_id: str) -> sns.Topic:
@@ -159,7 +166,7 @@ class ClusterBudget(Construct):
         return topic
 
     def _define_closing(self, queues: Sequence[TrainingQueue]) -> ScheduledFunction:
-        arns = [each.job_queue_arn for each in queues]
+        arns = [queue.job_queue_arn for queue in queues]
         function = ScheduledFunction(
             self,
             log_group=RetainedLogGroup(self, kms_key=self._kms_key),
@@ -193,12 +200,12 @@ class ClusterBudget(Construct):
 
     @property
     def budget_name(self) -> str:
-        """Name that CloudFormation gives to the budget."""
+        """Generated name of the budget."""
         return self._budget.ref
 
     @property
     def function(self) -> lambda_.IFunction | None:
-        """The function that closes the queues; None where none is closed."""
+        """Function that closes the queues; None without queues."""
         return self._function
 
     @property
@@ -208,8 +215,8 @@ class ClusterBudget(Construct):
 
 
 def _source() -> str:
-    # Found, not imported: synthesis needs no boto3.
+    # Located instead of imported, because the import needs boto3.
     spec = find_spec("ultracluster_runtime")
     if spec is None or spec.origin is None:
-        raise ImportError("the package ultracluster_runtime is not installed beside ultracluster")
+        raise ImportError("the package ultracluster_runtime is not installed")
     return Path(spec.origin).with_name("functions").joinpath("close_queues.py").read_text("utf-8")

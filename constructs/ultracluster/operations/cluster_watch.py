@@ -1,4 +1,4 @@
-"""The function that looks at a cluster once a minute and publishes what neither AWS nor a node can say."""
+"""A function that publishes metrics of a cluster every minute that neither AWS nor a node provides."""
 
 from collections.abc import Sequence
 
@@ -23,10 +23,10 @@ _MEMORY_MIB = 256
 
 
 class ClusterWatch(Construct):
-    """Publishes the figures of the queue, of paid and unused nodes, of the time to the drain and of stalled steps.
+    """A function that publishes metrics of the queue, of paid and idle nodes, of the time to the drain, and of stalled steps.
 
-    AWS Batch has no metrics, and those of EC2 for reservations come every five minutes. The function only reads; its way out is
-    its own log, in CloudWatch's embedded metric format.
+    AWS Batch has no metrics, and those of EC2 for reservations have a period of five minutes. The function has read-only
+    permissions and publishes through its log, in CloudWatch embedded metric format.
     """
 
     def __init__(
@@ -42,17 +42,20 @@ class ClusterWatch(Construct):
         """Define the function.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            metrics: The metrics of the cluster; gives its name.
-            queue: The queue; `watch` adds more.
-            node_groups: The nodes of the cluster, of all sources of capacity.
-            kms_key: Key of your own for its log; its policy must let CloudWatch Logs use it. Default: the keys of CloudWatch Logs.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            metrics: Metrics of the cluster, which provide its name.
+            queue: Queue to observe; `watch` adds others.
+            node_groups: Nodes of the cluster, for all capacity sources.
+            kms_key: KMS key for the log group; its policy must allow CloudWatch Logs to use it. Default: encryption by
+                CloudWatch Logs.
         """
         super().__init__(scope, construct_id)
         self._queues = [queue.job_queue_arn]
-        capacities = [each.capacity for each in node_groups]
-        reserved = [each for each in capacities if isinstance(each, (CapacityBlock, CapacityReservation))]
+        capacities = [group.capacity for group in node_groups]
+        reserved = [
+            capacity for capacity in capacities if isinstance(capacity, (CapacityBlock, CapacityReservation))
+        ]
         self._function = ScheduledFunction(
             self,
             log_group=RetainedLogGroup(self, kms_key=kms_key),
@@ -68,7 +71,7 @@ class ClusterWatch(Construct):
                         "ec2:DescribeCapacityReservations",
                         "ec2:DescribeInstances",
                     ],
-                    resources=["*"],  # none of these can be narrowed to a resource
+                    resources=["*"],  # these actions have no resource-level permissions
                 )
             ],
             handler="ultracluster_runtime.watch.handler.handler",
@@ -76,8 +79,8 @@ class ClusterWatch(Construct):
             environment={
                 "UC_CLUSTER": metrics.cluster_name,
                 "UC_JOB_QUEUES": queue.job_queue_arn,
-                "UC_RESERVATIONS": ",".join(each.reservation_id for each in reserved),
-                "UC_INSTANCE_PROFILES": ",".join(each.instance_profile_arn for each in node_groups),
+                "UC_RESERVATIONS": ",".join(reservation.reservation_id for reservation in reserved),
+                "UC_INSTANCE_PROFILES": ",".join(group.instance_profile_arn for group in node_groups),
                 "UC_WITHOUT_RESERVATION": "no" if len(reserved) == len(capacities) else "yes",
             },
             timeout=Duration.seconds(_TIMEOUT),
@@ -87,15 +90,15 @@ class ClusterWatch(Construct):
         self._function.add_schedule("EveryMinute", description="Wakes up what looks at a cluster")
 
     def watch(self, queue: TrainingQueue) -> None:
-        """Look at one more queue of the cluster.
+        """Observe another queue of the cluster.
 
         Args:
-            queue: The queue.
+            queue: Queue to add.
         """
         self._queues.append(queue.job_queue_arn)
         self._function.add_environment("UC_JOB_QUEUES", ",".join(self._queues))
 
     @property
     def function(self) -> lambda_.IFunction:
-        """The function."""
+        """Underlying function."""
         return self._function

@@ -1,4 +1,4 @@
-"""An alarm on every call that commits to pay for capacity, whoever made it."""
+"""Notifications of every API call that commits to pay for capacity."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,8 +14,8 @@ from constructs import Construct
 __all__ = ["CapacityGuard"]
 
 _SOURCES: Final = ["aws.ec2", "aws.sagemaker"]
-# By prefix, so that a purchase call which AWS adds later is seen as well. The others commit to pay without being
-# called so; SageMaker sells the same capacity as training plans.
+# A prefix also matches purchase calls that AWS adds later. The other calls commit to pay under different names; SageMaker
+# sells the same capacity as training plans.
 _CALLS: Final = [
     {"prefix": "Purchase"},
     "CreateCapacityReservation",
@@ -25,18 +25,17 @@ _CALLS: Final = [
     "CreateTrainingPlan",
     "ExtendTrainingPlan",
 ]
-# A dry run is recorded with this error and buys nothing. One that was answered like a real request has no error.
+# CloudTrail records a dry run with this error, and it buys nothing. A successful purchase has no error code.
 _NO_DRY_RUN: Final = [{"exists": False}, {"anything-but": ["Client.DryRunOperation"]}]
 
 
 class CapacityGuard(Construct):
-    """Sends a message for every purchase of capacity in its Region and account, also for those that AWS refused.
+    """Notification of every capacity purchase in a Region and account, including those that AWS rejected.
 
-    It sees what CloudTrail records: EventBridge receives API calls only where a trail logs management events, so the
-    account needs a trail in this Region (one trail for all Regions is enough). It is one guard for one Region, since
-    a call is recorded in the Region where it is made; put one into each Region where somebody could buy, and deny
-    purchases in all others. CloudTrail delivers within minutes and on best effort: this tells of a purchase, it does
-    not prevent one.
+    EventBridge receives API calls only where a trail logs management events, so the account needs a trail in this Region; one
+    multi-Region trail is enough. A call is recorded in the Region where it is made, so create a guard in each Region
+    where principals can buy, and deny purchases in all others. CloudTrail delivers within minutes on a best-effort
+    basis: the guard reports purchases and does not prevent them.
     """
 
     def __init__(
@@ -50,13 +49,12 @@ class CapacityGuard(Construct):
         """Define the guard.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            emails: Addresses that get every message; each has to confirm a mail from AWS first. Default: none, so
-                somebody has to subscribe to the topic.
-            encryption_key: Key that encrypts the topic. EventBridge must be allowed to use it, without conditions
-                on the source. Default: a key of its own, since EventBridge cannot use the key that AWS manages for
-                SNS.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            emails: Addresses to notify; each must confirm its subscription. Default: none, so subscribe to the topic
+                separately.
+            encryption_key: KMS key of the topic. Its policy must allow EventBridge to use it, without conditions on the
+                source. Default: a new key, because EventBridge cannot use the AWS managed key for SNS.
         """
         super().__init__(scope, construct_id)
         self._topic = sns.Topic(
@@ -83,7 +81,7 @@ class CapacityGuard(Construct):
     def _define_key(self) -> kms.Key:
         key = kms.Key(self, "Key", description="Messages of the capacity guard", enable_key_rotation=True)
         # Without conditions: SNS does not support aws:SourceArn and aws:SourceAccount for EventBridge, and messages
-        # would be lost without an error (SNS developer guide, "Key management", read 2026-11).
+        # would be lost without an error (SNS Developer Guide, "Key management", read 2026-11).
         key.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[iam.ServicePrincipal("events.amazonaws.com")],
@@ -95,12 +93,12 @@ class CapacityGuard(Construct):
 
     @property
     def rule(self) -> events.IRule:
-        """The rule that recognizes the calls."""
+        """EventBridge rule that matches the calls."""
         return self._rule
 
     @property
     def topic(self) -> sns.ITopic:
-        """The topic of the messages."""
+        """Topic of the notifications."""
         return self._topic
 
 

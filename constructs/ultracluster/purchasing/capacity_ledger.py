@@ -1,4 +1,4 @@
-"""The ledger that makes buying capacity happen at most once: a DynamoDB table that is never lost by accident."""
+"""The ledger that makes each capacity purchase happen at most once: a protected DynamoDB table."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from constructs import Construct
 
 __all__ = ["CapacityLedger"]
 
-# Layout of the table, defined by ultracluster_runtime.purchasing.ledger; a test holds the two against each other.
+# Table layout, defined by ultracluster_runtime.purchasing.ledger; a test compares the two.
 _PARTITION_KEY = "pk"
 _SORT_KEY = "sk"
 _LOCKS = "LOCK#*"
@@ -22,13 +22,12 @@ _RELEASE = ["dynamodb:DeleteItem"]
 
 
 class CapacityLedger(Construct):
-    """The table with every order of capacity, one for an account, in one home Region.
+    """A table with every capacity order: one per account, in one home Region.
 
-    PurchaseCapacityBlock takes no client token, so this table alone says that a request may have been sent already.
-    It is a table of one Region and not a global table: eventually consistent replicas settle conflicting writes by
-    the last writer, and two buyers in two Regions could then both win. It is protected against deletion, can be restored to any second of the
-    last 35 days, and is kept when it leaves its stack. A ledger that was restored or made anew has forgotten
-    purchases; the buyer looks for the tag ``uc:po`` in EC2 for that reason.
+    PurchaseCapacityBlock has no client token, so only this table knows whether a request may have been sent. It is not a
+    global table: eventually consistent replicas resolve conflicts by the last writer, and buyers in two Regions could both
+    succeed. The table has deletion protection and point-in-time recovery over 35 days, and is retained when it is removed
+    from its stack. A restored or recreated ledger lacks purchases, so the buyer also looks for the tag ``uc:po`` in EC2.
     """
 
     def __init__(
@@ -37,10 +36,10 @@ class CapacityLedger(Construct):
         """Define the table.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            encryption_key: Key that encrypts the table. Default: a key that AWS owns, without charge. When the key
-                is lost, the ledger is lost.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            encryption_key: KMS key of the table. If the key is lost, so is the ledger. Default: an AWS owned key, free of
+                charge.
         """
         super().__init__(scope, construct_id)
         self._encryption_key = encryption_key
@@ -50,13 +49,13 @@ class CapacityLedger(Construct):
     def from_table_name(
         cls, scope: Construct, construct_id: str, table_name: str, *, encryption_key: kms.IKey | None = None
     ) -> "CapacityLedger":
-        """Bring a ledger that exists, by the name of its table in the Region of the stack.
+        """Import an existing ledger by the name of its table in the Region of the stack.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             table_name: Name of the table.
-            encryption_key: Key that encrypts the table. Default: a key that AWS owns.
+            encryption_key: KMS key of the table. Default: an AWS owned key.
         """
         return _ExistingLedger(scope, construct_id, table_name=table_name, encryption_key=encryption_key)
 
@@ -83,31 +82,33 @@ class CapacityLedger(Construct):
 
     @property
     def table_name(self) -> str:
-        """Name of the table; the commands that buy are told it."""
+        """Name of the table, an option of the commands that buy."""
         return self._table.table_name
 
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let somebody read every order and its history.
+        """Grant permission to read orders and their history.
 
         Args:
-            grantee: Who may read.
+            grantee: Principal to grant permissions to.
         """
         grant = self._grant(grantee, _READ)
         return grant.combine(self._encryption_key.grant_decrypt(grantee)) if self._encryption_key else grant
 
     def grant_record(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let a buyer read, approve and record orders.
+        """Grant permission to read, approve and record orders.
 
-        Everything is written in transactions, and nothing outside of them is allowed: a bare PutItem could put an
-        order back to where it may be sent. Only locks can be deleted, never an order, its history or a month's sum.
+        Writes are allowed in transactions only: a single PutItem could reset an order so that it is sent again. Only locks
+        can be deleted, not orders, their history or monthly totals.
 
         Args:
-            grantee: The role that buys.
+            grantee: Principal to grant permissions to: the role that buys.
         """
         in_transaction = {"ForAnyValue:StringEquals": {"dynamodb:EnclosingOperation": ["TransactWriteItems"]}}
         only_locks = {
             "ForAllValues:StringLike": {"dynamodb:LeadingKeys": [_LOCKS]},
-            "Null": {"dynamodb:LeadingKeys": "false"},  # ForAllValues alone is also true of no value
+            "Null": {
+                "dynamodb:LeadingKeys": "false"
+            },  # ForAllValues alone also matches requests without values
         }
         grant = (
             self._grant(grantee, _READ)
@@ -134,7 +135,7 @@ class CapacityLedger(Construct):
 
 
 class _ExistingLedger(CapacityLedger):
-    """A ledger that another stack, or nobody's stack any more, keeps."""
+    """Ledger returned by `CapacityLedger.from_table_name`."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, table_name: str, encryption_key: kms.IKey | None

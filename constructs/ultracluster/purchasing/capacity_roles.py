@@ -1,4 +1,4 @@
-"""Who may buy capacity, and who may only look: two roles, apart from those that deploy and those of nodes.
+"""Roles to find and to buy capacity, separate from the roles of deployments and nodes.
 
 What IAM knows of the purchase calls (Service Authorization Reference of EC2, read 2026-08, the same since 2024):
 PurchaseCapacityBlock takes ``aws:RequestTag``, ``aws:TagKeys`` and ``ec2:Region``; PurchaseCapacityBlockExtension takes
@@ -19,12 +19,10 @@ from ultracluster_rules.machines import get_instance_type
 
 __all__ = ["CapacityPurchaseRole", "CapacitySearchRole"]
 
-_ORDER_TAG: Final = (
-    "uc:po"  # of ultracluster_runtime.purchasing.orders; a test holds the two against each other
-)
+_ORDER_TAG: Final = "uc:po"  # as in ultracluster_runtime.purchasing.orders; a test compares the two
 _REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 
-_MOST_INSTANCES: Final = 1_000_000  # far above any order, and a number that IAM and JSON keep
+_MOST_INSTANCES: Final = 1_000_000  # far above any order, and representable in IAM and JSON
 _BUY: Final = "ec2:PurchaseCapacityBlock"
 _EXTEND: Final = "ec2:PurchaseCapacityBlockExtension"
 _RESERVE: Final = "ec2:CreateCapacityReservation"
@@ -48,7 +46,7 @@ _COMPARE: Final = (
     "servicequotas:GetServiceQuota",
     "servicequotas:ListServiceQuotas",
 )
-# Everything in EC2 and SageMaker that commits to pay for capacity.
+# All actions of EC2 and SageMaker that commit to pay for capacity.
 _SPEND: Final = (
     "ec2:CreateCapacityReservation*",
     "ec2:ModifyCapacityReservation*",
@@ -59,9 +57,9 @@ _SPEND: Final = (
 
 
 class CapacitySearchRole(Construct):
-    """A role that finds and compares capacity and reads the ledger, and cannot buy.
+    """A role that finds and compares capacity and reads the ledger, but cannot buy.
 
-    Buying is denied and not just left out, so that a policy which somebody attaches later does not allow it.
+    Purchases are denied explicitly, so that a policy attached later cannot allow them.
     """
 
     def __init__(
@@ -75,13 +73,13 @@ class CapacitySearchRole(Construct):
         """Define the role.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            trusted_by: Who may assume it.
-            ledger: Ledger whose orders it may read. Default: none.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            trusted_by: Principal that may assume the role.
+            ledger: Ledger to grant read access to. Default: none.
 
         Raises:
-            FindingsError: If everybody may assume it (UC7204).
+            FindingsError: If anyone could assume the role (UC7204).
         """
         _refuse(_check_principal(trusted_by))
         super().__init__(scope, construct_id)
@@ -95,18 +93,17 @@ class CapacitySearchRole(Construct):
 
     @property
     def role(self) -> iam.IRole:
-        """The role."""
+        """Underlying role."""
         return self._role
 
 
 class CapacityPurchaseRole(Construct):
-    """The one role that buys, extends, reserves and gives back capacity, and records that in the ledger.
+    """A role that buys, extends, reserves and cancels capacity, and records it in the ledger.
 
-    AWS itself refuses a purchase that does not carry the tag of its order (``uc:po``), one outside the Regions, and
-    the extension or return of capacity that carries no such tag. The caps on instance type and count are certain for
-    On-Demand Capacity Reservations. For Capacity Blocks the documentation does not say that EC2 gives IAM the type
-    and the count, so they count where it does; the certain cap there is the quota of the account
-    (docs/capacity-security.md).
+    IAM denies purchases without the tag of an order (``uc:po``), purchases outside the Regions, and extending or canceling
+    capacity without that tag. The limits on instance type and count are reliable for On-Demand Capacity Reservations. For
+    Capacity Blocks, AWS does not document that EC2 passes type and count to IAM, so they apply only if it does; the
+    reliable limit is the quota of the account (docs/capacity-security.md).
     """
 
     def __init__(
@@ -123,17 +120,17 @@ class CapacityPurchaseRole(Construct):
         """Define the role.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            trusted_by: Who may assume it. Not the principals that deploy, and no node.
-            ledger: Ledger to record in.
-            regions: Regions to buy in.
-            instance_types: Instance types to buy.
-            max_instances: Most instances of one purchase.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            trusted_by: Principal that may assume the role; neither one that deploys nor a node.
+            ledger: Ledger to record purchases in.
+            regions: Regions to allow.
+            instance_types: Instance types to allow.
+            max_instances: Maximum number of instances per purchase.
 
         Raises:
-            FindingsError: If a Region is not one (UC7201), an instance type is not known (UC4001) or none is given
-                (UC7202), the cap is below one (UC7203), or everybody may assume the role (UC7204).
+            FindingsError: If a Region is invalid (UC7201), an instance type is unknown (UC4001) or none is given
+                (UC7202), `max_instances` is below 1 (UC7203), or anyone could assume the role (UC7204).
         """
         _refuse(
             [
@@ -153,7 +150,7 @@ class CapacityPurchaseRole(Construct):
         of_an_order = {"Null": {f"aws:ResourceTag/{_ORDER_TAG}": "false"}}
         types = {"ec2:InstanceType": list(instance_types)}
         count = {"ec2:InstanceCount": str(max_instances)}
-        # IfExists, because a key that EC2 does not give would otherwise deny every purchase.
+        # IfExists, because otherwise a missing condition key would deny every purchase.
         caps_where_known = {"StringEqualsIfExists": types, "NumericLessThanEqualsIfExists": count}
         caps = {"StringEquals": types, "NumericLessThanEquals": count}
         reservations = [_ec2_arn(self, "capacity-reservation")]
@@ -168,7 +165,7 @@ class CapacityPurchaseRole(Construct):
                 [*reservations, _ec2_arn(self, "capacity-block")],
                 {"StringEquals": {"ec2:CreateAction": [_api_name(_BUY), _api_name(_RESERVE)]}},
             ),
-            # These hold whatever else somebody attaches to the role.
+            # Denials hold whatever other policies are attached to the role.
             _deny(
                 "NothingWithoutOrder", [_BUY, _RESERVE], {"Null": {f"aws:RequestTag/{_ORDER_TAG}": "true"}}
             ),
@@ -183,7 +180,7 @@ class CapacityPurchaseRole(Construct):
 
     @property
     def role(self) -> iam.IRole:
-        """The role."""
+        """Underlying role."""
         return self._role
 
 
@@ -231,7 +228,7 @@ def _check_principal(principal: iam.IPrincipal) -> list[Finding]:
         Finding(
             code="UC7204",
             path="trusted_by",
-            problem="everybody on AWS could assume the role",
+            problem="anyone could assume the role",
             allowed="a role, a user, an account, or an organization with its condition",
         )
     ]

@@ -1,4 +1,4 @@
-"""The quota of one team in a queue of SageMaker training jobs, and what such a queue refuses."""
+"""Quota shares of a queue for SageMaker training jobs, and validation of its arguments."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,16 +23,16 @@ _SHARE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuotaShare:
-    """What one team may use of a `SageMakerTrainingQueue`.
+    """Quota of one team in a `SageMakerTrainingQueue`.
 
     Attributes:
-        name: Name that jobs give, up to 128 letters, digits, hyphens and underscores.
-        instances: Most instances of each type at one time, without what is borrowed.
+        name: Name that jobs specify, up to 128 letters, digits, hyphens and underscores.
+        instances: Maximum number of instances by type at one time, without borrowed ones.
         sharing: ``RESERVE`` keeps idle instances, ``LEND`` lends them, ``LEND_AND_BORROW`` also borrows those of
-            others. A job on borrowed instances ends when their owner wants them. Default: ``RESERVE``.
-        borrow_limit_percent: Most that is borrowed, in percent of `instances`; -1 is without limit. Default: no
-            limit. Only with ``LEND_AND_BORROW``.
-        preempt_within: Whether a job of higher priority ends a lower one of the same share. Default: no.
+            others. Jobs on borrowed instances are preempted when the owner needs them. Default: ``RESERVE``.
+        borrow_limit_percent: Borrowing limit in percent of `instances`; -1 means unlimited. Only with
+            ``LEND_AND_BORROW``. Default: unlimited.
+        preempt_within: Whether jobs of higher priority preempt those of lower priority in the share. Default: False.
     """
 
     name: str
@@ -46,10 +46,10 @@ class QuotaShare:
 
 
 def check_instances(instances: Mapping[str, int]) -> list[Finding]:
-    """Find what is wrong with the types and numbers of a queue.
+    """Check the instance types and numbers of a queue.
 
     Args:
-        instances: Most instances of each type.
+        instances: Maximum number of instances by type.
     """
     findings = [
         Finding(
@@ -84,11 +84,11 @@ def check_instances(instances: Mapping[str, int]) -> list[Finding]:
 
 
 def check_shares(shares: Sequence[QuotaShare], instances: Mapping[str, int]) -> list[Finding]:
-    """Find what is wrong with the shares of a queue.
+    """Check the quota shares of a queue.
 
     Args:
-        shares: The shares.
-        instances: Most instances of each type of the queue.
+        shares: Quota shares.
+        instances: Maximum number of instances by type of the queue.
     """
 
     def wrong(path: str, problem: str, allowed: str) -> Finding:
@@ -124,17 +124,17 @@ def check_shares(shares: Sequence[QuotaShare], instances: Mapping[str, int]) -> 
 
 
 def check_plan(arn: str | None, instances: Mapping[str, int], region: str) -> list[Finding]:
-    """Find whether a training plan can be for a queue.
+    """Check that a training plan fits a queue.
 
     Args:
-        arn: ARN of the plan. None for none.
-        instances: Most instances of each type of the queue.
+        arn: ARN of the training plan. None for no plan.
+        instances: Maximum number of instances by type of the queue.
         region: Region of the queue.
     """
     if arn is None or Token.is_unresolved(arn):
         return []
-    found = re.fullmatch(TRAINING_PLAN_ARN, arn)
-    if found is None or not (Token.is_unresolved(region) or found["region"] == region):
+    match = re.fullmatch(TRAINING_PLAN_ARN, arn)
+    if match is None or not (Token.is_unresolved(region) or match["region"] == region):
         where = "this Region" if Token.is_unresolved(region) else region
         return [
             Finding(

@@ -1,4 +1,4 @@
-"""AWS Batch in front of SageMaker training jobs: a queue with a quota for each team, over Trainium of SageMaker."""
+"""AWS Batch job queue for SageMaker training jobs, with a quota for each team."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,15 +13,15 @@ from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["SageMakerTrainingQueue"]
 
-_LOG_GROUP = "/aws/sagemaker/TrainingJobs"  # SageMaker's own, the same for all training jobs of an account
+_LOG_GROUP = "/aws/sagemaker/TrainingJobs"  # shared by all SageMaker training jobs of an account
 _NAMESPACE = "/aws/sagemaker/TrainingJobs"
 
 
 class SageMakerTrainingQueue(Construct):
-    """A job queue for SageMaker training jobs, which runs the instance types that it names and no others.
+    """A job queue for SageMaker training jobs, limited to the given instance types.
 
-    AWS Batch holds jobs back until their share has room, and SageMaker then launches the instances. Nothing is launched
-    by a deployment. No time limit acts on waiting jobs: it would end those that wait for a training plan to start.
+    AWS Batch holds jobs until their share has capacity, and SageMaker then launches the instances; a deployment launches
+    none. Waiting jobs have no time limit, because it would also cancel those that wait for a training plan to start.
     """
 
     @rejects_unsafe_numbers
@@ -37,17 +37,17 @@ class SageMakerTrainingQueue(Construct):
         """Define the queue.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            instances: Most instances of each SageMaker type at one time, such as ``{"ml.trn2.48xlarge": 4}``. A job
-                of another type waits for ever.
-            shares: Quota of each team. Default: one share ``default`` with all instances.
-            training_plan_arn: Training plan that jobs run in, bought outside of any deployment. It is kept for
-                those who submit; each job names it. Default: none, so jobs pay on-demand prices.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            instances: Maximum number of instances by SageMaker instance type, such as ``{"ml.trn2.48xlarge": 4}``. A job
+                with another type waits forever.
+            shares: Quota shares. Default: one share ``default`` with all instances.
+            training_plan_arn: Training plan for jobs, bought outside of deployments, exposed as `training_plan_arn`; each
+                job must name it. Default: none; jobs are billed at on-demand prices.
 
         Raises:
-            FindingsError: If a type cannot train or is not one of the plan's (UC6334), a number is out of bounds
-                (UC6335), a share is wrong (UC6336) or the plan is no plan of this Region (UC6337).
+            FindingsError: If a type is not supported for training or by the plan (UC6334), a number is out of range
+                (UC6335), a share is invalid (UC6336), or the plan is not one of this Region (UC6337).
         """
         chosen = (QuotaShare(name="default", instances=dict(instances)),) if shares is None else tuple(shares)
         findings = [
@@ -66,7 +66,7 @@ class SageMakerTrainingQueue(Construct):
             "ServiceEnvironment",
             service_environment_type="SAGEMAKER_TRAINING",
             state="ENABLED",
-            # By type, not NUM_INSTANCES: that would let a job of any type through.
+            # Limits by type, because NUM_INSTANCES would admit jobs of any type.
             capacity_limits=[
                 batch.CfnServiceEnvironment.CapacityLimitProperty(capacity_unit=name, max_capacity=number)
                 for name, number in instances.items()
@@ -131,10 +131,10 @@ class SageMakerTrainingQueue(Construct):
         return role
 
     def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let somebody submit jobs that run with the execution role, and look at jobs.
+        """Grant permission to submit jobs that use the execution role, and to describe jobs.
 
         Args:
-            grantee: Who may.
+            grantee: Principal to grant permissions to.
         """
         submit = iam.Grant.add_to_principal(
             grantee=grantee,
@@ -156,7 +156,7 @@ class SageMakerTrainingQueue(Construct):
 
     @property
     def execution_role(self) -> iam.IRole:
-        """Role of the training jobs. Grant it their images, data and checkpoints."""
+        """Execution role of the training jobs. Grant it access to images, data and checkpoints."""
         return self._execution_role
 
     @property
@@ -171,12 +171,12 @@ class SageMakerTrainingQueue(Construct):
 
     @property
     def share_names(self) -> tuple[str, ...]:
-        """Names of the quota shares, one of which every job gives."""
+        """Names of the quota shares; each job specifies one."""
         return self._share_names
 
     @property
     def training_plan_arn(self) -> str | None:
-        """Training plan that jobs are meant to run in."""
+        """Training plan for jobs."""
         return self._training_plan_arn
 
 

@@ -1,4 +1,4 @@
-"""AWS Batch's managed compute environment over the nodes of one source of capacity."""
+"""AWS Batch managed compute environment for the nodes of one capacity source."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ from ultracluster.nodes.node_group import NodeGroup
 
 __all__ = ["ComputeEnvironment", "define_compute_environment"]
 
-# The longest that AWS Batch allows (API reference of UpdatePolicy, botocore 1.44.5). The default of 30 minutes
-# would end a training run in the middle whenever the launch template changes.
+# The maximum of AWS Batch (API reference of UpdatePolicy, botocore 1.44.5). The default of 30 minutes would terminate
+# training runs whenever the launch template changes.
 _UPDATE_TIMEOUT_MINUTES = 7200
 
-# Both work with the service-linked role of Spot; only BEST_FIT needs a Spot Fleet role, and cannot be updated in place.
+# Both work with the service-linked role of Spot; BEST_FIT needs a Spot Fleet role and cannot be updated in place.
 _SPOT_STRATEGIES = {
     "capacity-optimized": "SPOT_CAPACITY_OPTIMIZED",
     "price-capacity-optimized": "SPOT_PRICE_CAPACITY_OPTIMIZED",
@@ -26,9 +26,9 @@ class ComputeEnvironment:
     """A compute environment of a queue.
 
     Attributes:
-        arn: Its ARN.
+        arn: ARN of the compute environment.
         nodes: Nodes that it launches.
-        max_nodes: Most nodes that it has at one time.
+        max_nodes: Maximum number of nodes at one time.
     """
 
     arn: str
@@ -37,12 +37,12 @@ class ComputeEnvironment:
 
     @property
     def is_spot(self) -> bool:
-        """Whether its nodes are Spot nodes, which run no multi-node jobs."""
+        """Whether it launches Spot nodes, on which multi-node jobs cannot run."""
         return isinstance(self.nodes.capacity, SpotCapacity)
 
     @property
     def source_name(self) -> str | None:
-        """Name of its source of capacity; None for the source without a name."""
+        """Name of its capacity source; None for the source without a name."""
         return self.nodes.capacity.name if self.nodes.capacity else None
 
 
@@ -52,13 +52,13 @@ def define_compute_environment(
     """Define a compute environment.
 
     Args:
-        scope: Where to add it.
-        construct_id: Its id there.
+        scope: Parent construct.
+        construct_id: Construct ID.
         nodes: Nodes that it launches.
-        max_nodes: Most nodes at one time. Decides maxvCpus exactly.
+        max_nodes: Maximum number of nodes at one time, from which maxvCpus is computed.
     """
     spot = nodes.capacity if isinstance(nodes.capacity, SpotCapacity) else None
-    # No name and no tags: both are create-only, so that a change would replace the environment.
+    # Without name and tags: both are create-only, and changing them would replace the environment.
     environment = batch.CfnComputeEnvironment(
         scope,
         construct_id,
@@ -70,7 +70,7 @@ def define_compute_environment(
         ),
         compute_resources=batch.CfnComputeEnvironment.ComputeResourcesProperty(
             type="SPOT" if spot else "EC2",
-            # BEST_FIT cannot be updated in place; with one instance type the two choose the same.
+            # BEST_FIT cannot be updated in place; with one instance type, both choose the same.
             allocation_strategy=(
                 _SPOT_STRATEGIES[spot.allocation_strategy] if spot else "BEST_FIT_PROGRESSIVE"
             ),
@@ -80,13 +80,13 @@ def define_compute_environment(
             instance_types=[nodes.instance_type.name],
             instance_role=nodes.instance_profile_arn,
             subnets=[nodes.network.subnet_id],
-            # The interface of a multi-node task takes these groups only, never the launch template's.
+            # The interface of a multi-node task uses these groups, not those of the launch template.
             security_group_ids=[nodes.network.security_group_id],
             placement_group=nodes.placement.placement_group_name if nodes.placement else None,
             launch_template=batch.CfnComputeEnvironment.LaunchTemplateSpecificationProperty(
                 launch_template_id=nodes.launch_template_id, version=nodes.launch_template_version
             ),
-            # AWS Batch has no image type for Neuron; ECS_AL2023 with our image is the ECS agent on AL2023.
+            # AWS Batch has no image type for Neuron; ECS_AL2023 with our image is the ECS agent on Amazon Linux 2023.
             ec2_configuration=[
                 batch.CfnComputeEnvironment.Ec2ConfigurationObjectProperty(
                     image_type="ECS_AL2023_NVIDIA" if nodes.instance_type.gpus else "ECS_AL2023",

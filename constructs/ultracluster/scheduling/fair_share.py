@@ -1,4 +1,4 @@
-"""How a queue divides its nodes among those who submit jobs."""
+"""Fair-share scheduling of a queue."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,24 +13,23 @@ from ultracluster_rules.queues import check_shares
 
 __all__ = ["FairShare"]
 
-_WEIGHT_DIGITS = 4  # as many as AWS Batch keeps: the smallest weight is 0.0001
+_WEIGHT_DIGITS = 4  # the precision of AWS Batch, whose smallest weight is 0.0001
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FairShare:
-    """Fair-share scheduling: who has used less of what is due to them comes first.
+    """Fair-share scheduling: jobs of the share identifier that has used the least of its share run first.
 
-    A share is the right to a part of the nodes, not a limit: what others leave is anybody's. AWS Batch has limits for
-    shares (quota shares) on queues of SageMaker Training only; a limit in nodes is a queue with compute environments
-    of its own.
+    A share is a right to a part of the nodes, not a limit: unused parts are available to others. AWS Batch supports limits
+    (quota shares) only on queues for SageMaker Training; to limit nodes, use a queue with its own compute environments.
 
     Attributes:
-        parts: Parts of the nodes for each share identifier, 1 to 1000: one with 4 is due four times as much as one
-            with 1. AWS Batch calls the inverse the weight factor. An identifier that ends in an asterisk stands for
-            all that begin so. Identifiers that are not named have one part. Default: all the same.
-        compute_reservation_percent: What is kept free for identifiers without jobs, 0 to 99: with 20, AWS Batch
-            keeps 20% of the vCPUs while one identifier is active, and 4% (20% of 20%) with two. Default: nothing.
-        decay: How long use is remembered, 10 minutes to a week. Default: a day.
+        parts: Parts of the nodes by share identifier, 1 to 1000: with 4, an identifier gets four times as much as with 1.
+            The weight factor of AWS Batch is the inverse. A trailing asterisk matches all identifiers with that prefix.
+            Other identifiers have one part. Default: equal parts.
+        compute_reservation_percent: Percentage to keep free for identifiers without jobs, 0 to 99: with 20, AWS Batch
+            keeps 20 % of the vCPUs free while one identifier is active, and 4 % (20 % of 20 %) with two. Default: 0.
+        decay: How long usage counts, 10 minutes to 7 days. Default: 1 day.
     """
 
     parts: Mapping[str, int] = field(default_factory=dict)
@@ -50,8 +49,8 @@ class FairShare:
                     path="compute_reservation_percent",
                 )
             )
-        least, most = SHARE_DECAY_SECONDS
-        if not least <= self.decay.to_seconds() <= most:
+        minimum, maximum = SHARE_DECAY_SECONDS
+        if not minimum <= self.decay.to_seconds() <= maximum:
             findings.append(
                 Finding(
                     code="UC6313",
@@ -65,7 +64,7 @@ class FairShare:
 
     @property
     def policy(self) -> batch.CfnSchedulingPolicy.FairsharePolicyProperty:
-        """The policy as AWS Batch takes it."""
+        """Scheduling policy for AWS Batch."""
         shares = [
             batch.CfnSchedulingPolicy.ShareAttributesProperty(
                 share_identifier=identifier, weight_factor=round(1 / parts, _WEIGHT_DIGITS)

@@ -1,4 +1,4 @@
-"""AWS Batch: the queue in front of the compute environments."""
+"""AWS Batch job queue over compute environments."""
 
 from collections.abc import Sequence
 
@@ -22,16 +22,15 @@ __all__ = ["TrainingQueue"]
 
 
 class TrainingQueue(Construct):
-    """A job queue with fair-share scheduling over one to three compute environments, tried in their order.
+    """A job queue with fair-share scheduling over one to three compute environments, tried in order.
 
-    A job names a share identifier when it is submitted; identifiers that are not known weigh the same. Unless
-    `wait_limits` say so, no time limit acts on waiting jobs: it would cancel those that wait for a Capacity Block to
-    start.
+    Jobs specify a share identifier at submission; identifiers without a share have equal weight. Waiting jobs have no time
+    limit unless `wait_limits` sets one, because it would also cancel jobs that wait for a Capacity Block to start.
 
-    A job of one node goes to the first compute environment that has room. A multi-node job does not: while EC2 has no
-    instances for the first environment that is open and large enough, it waits there, and those after it stay unused
-    (AWS Batch User Guide, jobs stuck in RUNNABLE, read 2026-11). What closes the first environment, such as
-    `BlockLifecycle` before the start and after the end of a block, lets it go on to the next.
+    A single-node job runs in the first compute environment with room. A multi-node job does not: while EC2 has no instances
+    for the first enabled environment that is large enough, it waits there, and later environments stay unused
+    (AWS Batch User Guide, jobs stuck in RUNNABLE, read 2026-11). Disabling the first environment, as `BlockLifecycle` does
+    before the start and after the end of a block, lets the job move on.
     """
 
     @rejects_unsafe_numbers
@@ -54,50 +53,46 @@ class TrainingQueue(Construct):
         """Define the queue.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            nodes: Nodes that it gets new compute environments for, one for each, in order of preference. Default:
-                none.
-            max_nodes: Most nodes of each of these at one time, 1 to 1000, unless its source of capacity has a
-                `max_nodes` of its own. Decides maxvCpus exactly: AWS Batch's usual 256 would be one trn2.48xlarge, and
-                a job of two would wait for ever. Required with nodes.
-            sources: Names of the sources of capacity that it uses of these nodes, in order of preference; None is the
-                source without a name. The compute environments of the others are for other queues. Default: all of
-                them.
-            environments: Compute environments of another queue to use too, tried after its own. Default: none.
-            priority: Whose jobs are placed first where queues have compute environments in common: those of the
-                queue with the higher number, 0 to 1000. Default: 1.
-            fair_share: How the nodes are divided among share identifiers. Default: all the same, remembered for a
-                day.
-            wait_limits: When a job that waits at the head is cancelled. Default: never.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            nodes: Nodes for which to create compute environments, one each, in order of preference. Default: none.
+            max_nodes: Maximum number of nodes of each of these at one time, 1 to 1000, unless the capacity source has its
+                own `max_nodes`. Determines maxvCpus exactly: with the usual default of 256, one trn2.48xlarge would fit,
+                and a job on two would wait forever. Required with `nodes`.
+            sources: Names of the capacity sources among `nodes` that the queue uses, in order of preference; None is the
+                source without a name. Compute environments of the others are for other queues. Default: all sources.
+            environments: Existing compute environments of another queue, tried after those of `nodes`. Default: none.
+            priority: Priority among queues that share compute environments, 0 to 1000; higher is first. Default: 1.
+            fair_share: How nodes are divided among share identifiers. Default: equally, with a decay of one day.
+            wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
             log_group: Log group of the jobs. Default: a new one.
-            log_retention: How long job logs are kept in a new log group. Default: three months.
-            kms_key: Key of your own for a new log group; its policy must let CloudWatch Logs use it. Default: the keys of
+            log_retention: Retention of a new log group. Default: 3 months.
+            kms_key: KMS key for a new log group; its policy must allow CloudWatch Logs to use it. Default: encryption by
                 CloudWatch Logs.
 
         Raises:
-            FindingsError: If a number of nodes is outside 1 to 1000 (UC4101), there are not one to three compute
-                environments (UC4120), two sources have the same name (UC4121), the nodes differ (UC4122), a
-                source is unknown (UC6312), the priority is out of bounds (UC6305), or a limit would cancel jobs that wait for reserved capacity
-                (UC6307).
+            FindingsError: If a number of nodes is outside 1 to 1000 (UC4101), the number of compute environments is outside
+                1 to 3 (UC4120), two sources share a name (UC4121), the nodes differ (UC4122), a source is unknown
+                (UC6312), the priority is out of range (UC6305), or a limit would cancel jobs that wait for reserved
+                capacity (UC6307).
         """
         groups = [nodes] if isinstance(nodes, NodeGroup) else list(nodes)
         used = _used(groups, sources)
-        behind = [*used, *(each.nodes for each in environments)]
-        _check(groups, behind, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
+        all_nodes = [*used, *(environment.nodes for environment in environments)]
+        _check(groups, all_nodes, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
         self._log_group = log_group or RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
-        self._own_environments = tuple(
+        self._dedicated_environments = tuple(
             define_compute_environment(
                 self,
-                named("ComputeEnvironment", each.capacity),
-                nodes=each,
-                max_nodes=_most_nodes(each, max_nodes),
+                named("ComputeEnvironment", group.capacity),
+                nodes=group,
+                max_nodes=_most_nodes(group, max_nodes),
             )
-            for each in groups
+            for group in groups
         )
-        own = {each.nodes: each for each in self._own_environments}
-        self._environments = (*(own[each] for each in used), *environments)
+        created = {environment.nodes: environment for environment in self._dedicated_environments}
+        self._environments = (*(created[group] for group in used), *environments)
         policy = batch.CfnSchedulingPolicy(
             self, "SchedulingPolicy", fairshare_policy=(fair_share or FairShare()).policy
         )
@@ -118,14 +113,14 @@ class TrainingQueue(Construct):
         self._job_queue_arn = queue.attr_job_queue_arn
 
     def on_blocked(self, construct_id: str, target: events.IRuleTarget) -> events.Rule:
-        """Tell somebody when the job at the head of the queue holds up all others, and why.
+        """Create a rule for the event that the job at the head of the queue blocks all others.
 
-        AWS Batch sends this event when it has found a reason, such as no instances for any compute environment. A job
-        that waits for a Capacity Block to start is no such reason while the environment is closed.
+        AWS Batch sends it with the reason, such as no instances for any compute environment. A job that waits for a
+        Capacity Block to start is not reported while the compute environment is disabled.
 
         Args:
-            construct_id: Id of the rule in the queue.
-            target: What gets the event, such as `aws_events_targets.SnsTopic`.
+            construct_id: ID of the rule in the queue.
+            target: Target of the event, such as `aws_events_targets.SnsTopic`.
         """
         return events.Rule(
             self,
@@ -146,18 +141,18 @@ class TrainingQueue(Construct):
 
     @property
     def environments(self) -> tuple[ComputeEnvironment, ...]:
-        """Compute environments, in the order in which they are tried."""
+        """Compute environments, in the order in which AWS Batch tries them."""
         return self._environments
 
     @property
-    def own_environments(self) -> tuple[ComputeEnvironment, ...]:
-        """Compute environments that were defined with it, also those that only other queues use."""
-        return self._own_environments
+    def dedicated_environments(self) -> tuple[ComputeEnvironment, ...]:
+        """Compute environments created with this queue, including those that only other queues use."""
+        return self._dedicated_environments
 
     @property
     def has_spot(self) -> bool:
-        """Whether a compute environment has Spot nodes, so that multi-node jobs are refused."""
-        return any(each.is_spot for each in self._environments)
+        """Whether a compute environment launches Spot nodes, on which multi-node jobs cannot run."""
+        return any(environment.is_spot for environment in self._environments)
 
     @property
     def job_queue_arn(self) -> str:
@@ -181,30 +176,30 @@ class TrainingQueue(Construct):
 
     @property
     def max_nodes(self) -> int:
-        """Most nodes of one job: those of the largest compute environment, because a job never spans two."""
-        return max(each.max_nodes for each in self._environments)
+        """Maximum number of nodes of a job, that of the largest compute environment; a job never spans two."""
+        return max(environment.max_nodes for environment in self._environments)
 
     @property
     def nodes(self) -> NodeGroup:
-        """Nodes of the first compute environment; those of the others are alike."""
+        """Nodes of the first compute environment; those of the others are equivalent."""
         return self._environments[0].nodes
 
 
 def _used(groups: Sequence[NodeGroup], sources: Sequence[str | None] | None) -> list[NodeGroup]:
     if sources is None:
         return list(groups)
-    used = used_by_queue([each.capacity for each in groups], sources, path="sources")
-    return [each for source in used for each in groups if each.capacity is source]
+    used = used_by_queue([group.capacity for group in groups], sources, path="sources")
+    return [group for source in used for group in groups if group.capacity is source]
 
 
 def _most_nodes(nodes: NodeGroup, max_nodes: int | None) -> int:
-    own = nodes.capacity.max_nodes if nodes.capacity else None
-    return own or max_nodes or 0
+    source_max = nodes.capacity.max_nodes if nodes.capacity else None
+    return source_max or max_nodes or 0
 
 
 def _check(
     groups: Sequence[NodeGroup],
-    behind: Sequence[NodeGroup],
+    all_nodes: Sequence[NodeGroup],
     *,
     max_nodes: int | None,
     priority: int,
@@ -212,8 +207,8 @@ def _check(
 ) -> None:
     findings = [
         *_check_nodes(groups, max_nodes),
-        *_check_environments(groups, behind),
-        *(wait_limits.check([each.capacity for each in behind]) if wait_limits else ()),
+        *_check_environments(groups, all_nodes),
+        *(wait_limits.check([group.capacity for group in all_nodes]) if wait_limits else ()),
     ]
     if not 0 <= priority <= MOST_PRIORITY:
         findings.append(
@@ -229,41 +224,41 @@ def _check(
 
 
 def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:
-    given = [max_nodes] if max_nodes is not None else [_most_nodes(each, None) for each in groups]
+    limits = [max_nodes] if max_nodes is not None else [_most_nodes(group, None) for group in groups]
     return [
         Finding(
             code="UC4101",
-            problem=f"got {quote(each)}" if each else "nothing says how many nodes there are at most",
+            problem=f"got {quote(limit)}" if limit else "the maximum number of nodes is not set",
             allowed=f"1 to {MOST_NODES}",
             path="max_nodes",
         )
-        for each in dict.fromkeys(given)
-        if not 1 <= each <= MOST_NODES
+        for limit in dict.fromkeys(limits)
+        if not 1 <= limit <= MOST_NODES
     ]
 
 
-def _check_environments(groups: Sequence[NodeGroup], behind: Sequence[NodeGroup]) -> list[Finding]:
+def _check_environments(groups: Sequence[NodeGroup], all_nodes: Sequence[NodeGroup]) -> list[Finding]:
     findings = []
-    if not 1 <= len(behind) <= MOST_ENVIRONMENTS:
+    if not 1 <= len(all_nodes) <= MOST_ENVIRONMENTS:
         findings.append(
             Finding(
                 code="UC4120",
-                problem=f"got {len(behind)} compute environments",
+                problem=f"got {len(all_nodes)} compute environments",
                 allowed=f"1 to {MOST_ENVIRONMENTS}",
-                remedy="Put the other sources behind a queue of their own",
+                remedy="Use another queue for the other sources",
                 path="nodes",
             )
         )
-    names = [each.capacity.name if each.capacity else None for each in groups]
+    names = [group.capacity.name if group.capacity else None for group in groups]
     findings += check_names(names, path="nodes")
-    kinds = {(each.instance_type.name, each.efa_devices, each.file_system) for each in behind}
+    kinds = {(group.instance_type.name, group.efa_devices, group.file_system) for group in all_nodes}
     if len(kinds) > 1:
         findings.append(
             Finding(
                 code="UC4122",
                 problem="the nodes differ in their type, their EFA devices or their file system, and a job is defined "
                 "for one kind of node",
-                remedy="Give each kind a queue of its own",
+                remedy="Use one queue for each kind of node",
                 path="nodes",
             )
         )

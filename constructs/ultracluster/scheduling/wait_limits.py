@@ -1,4 +1,4 @@
-"""When AWS Batch cancels a job that waits at the head of a queue, and why it may not."""
+"""Limits after which AWS Batch cancels a job at the head of a queue."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ __all__ = ["WaitLimits"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WaitLimits:
-    """How long a job may hold up a queue at its head before AWS Batch cancels it, each 10 minutes to 24 hours.
+    """How long a job may block a queue before AWS Batch cancels it; each limit is 10 minutes to 24 hours.
 
     Attributes:
-        insufficient_capacity: EC2 has no instances for any compute environment. Refused in front of reserved
-            capacity: it would cancel jobs that wait for a reservation to start. Default: for ever.
-        exceeds_environments: The job needs more vCPUs than any compute environment may have. Refused in front of a
-            Capacity Block, whose environment is closed until it starts: whether AWS Batch counts a closed one is not
-            documented. Default: for ever.
-        exceeds_nodes: The container of the job fits no node. Default: for ever.
+        insufficient_capacity: EC2 has no instances for any compute environment. Rejected for reserved capacity, because it
+            would cancel jobs that wait for a reservation to start. Default: no limit.
+        exceeds_environments: The job needs more vCPUs than the maximum of every compute environment. Rejected for a
+            Capacity Block, whose environment is disabled until it starts: AWS does not document whether a disabled
+            environment counts. Default: no limit.
+        exceeds_nodes: The container of the job fits on no node. Default: no limit.
     """
 
     insufficient_capacity: Duration | None = None
@@ -32,7 +32,7 @@ class WaitLimits:
     exceeds_nodes: Duration | None = None
 
     def __post_init__(self) -> None:
-        least, most = WAIT_LIMIT_SECONDS
+        minimum, maximum = WAIT_LIMIT_SECONDS
         findings = [
             Finding(
                 code="UC6306",
@@ -40,31 +40,31 @@ class WaitLimits:
                 allowed="10 minutes to 24 hours",
                 path=name,
             )
-            for name, limit in self._given()
-            if not least <= limit.to_seconds() <= most
+            for name, limit in self._limits()
+            if not minimum <= limit.to_seconds() <= maximum
         ]
         if findings:
             raise FindingsError(findings)
 
-    def _given(self) -> list[tuple[str, Duration]]:
+    def _limits(self) -> list[tuple[str, Duration]]:
         return [(name, limit) for name in WAIT_LIMIT_REASONS if (limit := getattr(self, name)) is not None]
 
     def check(self, sources: Sequence[Capacity | None]) -> list[Finding]:
-        """Find limits that would cancel jobs which only wait for their capacity to start.
+        """Check for limits that would cancel jobs whose capacity has not started.
 
         Args:
-            sources: Where the nodes behind the queue come from; None is on-demand.
+            sources: Capacity sources behind the queue; None is On-Demand.
         """
         return check_wait_limits(
-            [name for name, _ in self._given()],
-            block=any(isinstance(each, CapacityBlock) for each in sources),
-            reserved=any(isinstance(each, (CapacityReservation, ReservationGroup)) for each in sources),
+            [name for name, _ in self._limits()],
+            block=any(isinstance(source, CapacityBlock) for source in sources),
+            reserved=any(isinstance(source, (CapacityReservation, ReservationGroup)) for source in sources),
             path="wait_limits",
         )
 
     @property
     def actions(self) -> list[batch.CfnJobQueue.JobStateTimeLimitActionProperty] | None:
-        """The actions as AWS Batch takes them; none without limits."""
+        """State limit actions for AWS Batch; None without limits."""
         return [
             batch.CfnJobQueue.JobStateTimeLimitActionProperty(
                 action="CANCEL",
@@ -72,5 +72,5 @@ class WaitLimits:
                 reason=WAIT_LIMIT_REASONS[name],
                 max_time_seconds=limit.to_seconds(),
             )
-            for name, limit in self._given()
+            for name, limit in self._limits()
         ] or None

@@ -1,4 +1,4 @@
-"""Copies of new objects in buckets of other Regions: the role and the rules of S3."""
+"""S3 replication of new objects to buckets in other Regions: role and rules."""
 
 from collections.abc import Sequence
 
@@ -13,13 +13,13 @@ __all__ = ["allow_replication", "check_destinations", "replication_role", "repli
 
 
 def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
-    """Refuse destinations that S3 refuses, or that would get nothing.
+    """Raise for destinations that S3 rejects, or to which it would copy nothing.
 
     Args:
-        destinations: Buckets for the copies.
+        destinations: Destination buckets.
 
     Raises:
-        FindingsError: UC5140 for a bucket that is named twice, UC5141 for one with a key of its own.
+        FindingsError: UC5140 for a duplicate bucket, UC5141 for one with a customer managed key.
     """
     findings = []
     seen: set[str] = set()
@@ -28,22 +28,22 @@ def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
         name = bucket.bucket_name
         if not Token.is_unresolved(name):
             if name in seen:
-                problem = f"{quote(name)} is a destination already"
-                findings.append(Finding(code="UC5140", problem=problem, remedy="Name it once", path=path))
+                problem = f"{quote(name)} is a duplicate destination"
+                findings.append(Finding(code="UC5140", problem=problem, remedy="List it once", path=path))
             seen.add(name)
         if bucket.encryption_key is not None:
-            problem = f"{quote(name)} has a key of its own"
-            remedy = "Use a bucket that is encrypted with the keys of S3, as that of a CompileCache is"
+            problem = f"{quote(name)} has a customer managed key"
+            remedy = "Use a bucket with S3 managed keys, such as that of a CompileCache"
             findings.append(Finding(code="UC5141", problem=problem, remedy=remedy, path=path))
     if findings:
         raise FindingsError(findings)
 
 
 def replication_role(scope: Construct) -> iam.Role:
-    """Define the role that S3 copies with; `allow_replication` says what it may.
+    """Define the replication role; `allow_replication` adds its permissions.
 
     Args:
-        scope: The construct of the bucket.
+        scope: Parent construct, which contains the bucket.
     """
     return iam.Role(
         scope,
@@ -54,16 +54,16 @@ def replication_role(scope: Construct) -> iam.Role:
 
 
 def replication_rules(destinations: Sequence[s3.IBucket], *, prefix: str) -> list[s3.ReplicationRule]:
-    """Give one rule for each destination. What is removed here stays there.
+    """Return one rule per destination. Deletions are not replicated.
 
     Args:
-        destinations: Buckets for the copies, with versions.
-        prefix: Key prefix of what is copied.
+        destinations: Destination buckets, with versioning.
+        prefix: Key prefix of the objects to copy.
     """
     return [
         s3.ReplicationRule(
             id=f"copy-{index + 1}",
-            priority=index + 1,  # S3 wants different ones, though each rule has a destination of its own
+            priority=index + 1,  # must be unique, even though each rule has its own destination
             destination=bucket,
             filter=s3.Filter(prefix=prefix),
             delete_marker_replication=False,
@@ -75,16 +75,16 @@ def replication_rules(destinations: Sequence[s3.IBucket], *, prefix: str) -> lis
 def allow_replication(
     role: iam.Role, *, source: s3.IBucket, destinations: Sequence[s3.IBucket], prefix: str
 ) -> None:
-    """Let S3 read new versions here and write them there, and nothing else.
+    """Allow S3 to read new versions from the source and to write them to the destinations.
 
     The actions are those of the S3 User Guide, "Setting up permissions for live replication" (read 2026-10), without
-    the one that replicates removals.
+    the one that replicates deletions.
 
     Args:
-        role: The role.
-        source: The bucket.
-        destinations: Buckets for the copies.
-        prefix: Key prefix of what is copied.
+        role: Replication role.
+        source: Source bucket.
+        destinations: Destination buckets.
+        prefix: Key prefix of the objects to copy.
     """
     for actions, resources in (
         (["s3:GetReplicationConfiguration", "s3:ListBucket"], [source.bucket_arn]),

@@ -1,4 +1,4 @@
-"""The bucket that outlives every cluster: checkpoints."""
+"""The bucket for checkpoints, which outlives every cluster."""
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
@@ -15,10 +15,9 @@ _REPLACED_DAYS = 30
 
 
 class CheckpointBucket(Construct):
-    """A versioned, encrypted, private bucket for checkpoints, kept when the stack goes.
+    """A versioned, encrypted, private bucket for checkpoints, retained when the stack is deleted.
 
-    Versioned, because a file removed on Lustre or overwritten by a restarted job must not take the only copy
-    of a checkpoint with it.
+    Versioning keeps a copy of a checkpoint when a file is deleted on Lustre or overwritten by a restarted job.
     """
 
     def __init__(
@@ -33,14 +32,13 @@ class CheckpointBucket(Construct):
         """Define the bucket.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            kms_key: Key of your own for new objects. Its policy must let FSx use it where the bucket is joined with
-                a file system, which reads and writes it by the service-linked role of FSx for S3. Default: the keys
-                of S3.
-            noncurrent_version_expiration: When replaced and removed versions go; current ones never do.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            kms_key: KMS key for new objects. Its policy must allow FSx to use it if the bucket is linked to a file
+                system, which accesses it with the service-linked role of FSx for S3. Default: S3 managed keys.
+            noncurrent_version_expiration: When noncurrent versions are deleted; current versions never are.
                 Default: after 30 days.
-            removal_policy: What happens to it when it leaves the stack. Default: it is kept.
+            removal_policy: Removal policy of the bucket. Default: RETAIN.
         """
         super().__init__(scope, construct_id)
         self._bucket: s3.IBucket = define_bucket(
@@ -60,19 +58,19 @@ class CheckpointBucket(Construct):
 
     @classmethod
     def from_bucket(cls, scope: Construct, construct_id: str, bucket: s3.IBucket) -> "CheckpointBucket":
-        """Bring an existing bucket, which is used as it is.
+        """Import an existing bucket, without changes to it.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            bucket: The bucket, such as ``s3.Bucket.from_bucket_name`` gives it; with its key, when it has one of its
-                own, from ``s3.Bucket.from_bucket_attributes``. It should keep versions: a restarted job overwrites.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            bucket: Bucket, for example from ``s3.Bucket.from_bucket_name``, or from ``s3.Bucket.from_bucket_attributes``
+                if it has a customer managed key. It should be versioned, because restarted jobs overwrite objects.
         """
         return _ExistingCheckpointBucket(scope, construct_id, bucket)
 
     @property
     def bucket(self) -> s3.IBucket:
-        """The bucket."""
+        """Underlying bucket."""
         return self._bucket
 
     @property
@@ -81,7 +79,7 @@ class CheckpointBucket(Construct):
         return self._bucket.bucket_name
 
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Grant listing, reading and writing checkpoints, without deleting them.
+        """Grant permission to list, read and write checkpoints, but not to delete them.
 
         Args:
             grantee: Principal to grant permissions to, such as a job.
@@ -92,7 +90,7 @@ class CheckpointBucket(Construct):
 
 
 class _ExistingCheckpointBucket(CheckpointBucket):
-    """What `CheckpointBucket.from_bucket` gives."""
+    """Bucket returned by `CheckpointBucket.from_bucket`."""
 
     def __init__(self, scope: Construct, construct_id: str, bucket: s3.IBucket) -> None:
         Construct.__init__(self, scope, construct_id)

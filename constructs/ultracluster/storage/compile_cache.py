@@ -1,4 +1,4 @@
-"""The Neuron compile cache on S3: a graph is compiled once, not once a node and not in paid hours."""
+"""The Neuron compile cache on S3: each graph is compiled once, not on every node and not in paid hours."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -29,19 +29,18 @@ __all__ = ["CompileCache"]
 _PREFIX = "neuron"
 _ABORT_UPLOAD_DAYS = 1
 _METRICS_ID = "compile-cache"
-_NONCURRENT_DAYS = 7  # an entry never changes, so an older version is worth nothing
+_NONCURRENT_DAYS = 7  # entries never change, so older versions have no use
 
-# neuronxcc-MAJOR.MINOR.PATCH.BUILD+HASH is the folder of a compiler in the cache.
+# The cache stores the entries of a compiler in the folder neuronxcc-MAJOR.MINOR.PATCH.BUILD+HASH.
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+){0,2}")
 _WHOLE_VERSION_DOTS = 3
 
 
 class CompileCache(Construct):
-    """A bucket for NEFFs, and the environment that makes torch-neuronx, XLA and JAX use it.
+    """A bucket for NEFFs, and the environment with which torch-neuronx, XLA and JAX use it.
 
-    One bucket in the cluster's own Region: a cache elsewhere costs transfer and time in paid hours. JAX shares it,
-    because its Neuron plugin compiles through the same library. TorchNeuron (native) does not read it; it needs a
-    POSIX path: `PosixCompileCache`.
+    Use one cache per Region: another Region costs data transfer and paid time. JAX shares the cache, because its Neuron
+    plugin compiles with the same library. TorchNeuron (native) needs a POSIX path instead: `PosixCompileCache`.
     """
 
     def __init__(
@@ -60,27 +59,28 @@ class CompileCache(Construct):
         """Define the cache.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            expire_after: When an entry is removed, counted from its writing. Default: never; compiling again
-                in a paid block costs more than keeping it.
-            expire_compilers: The same for single versions of neuronx-cc, such as ``{"2.19": Duration.days(30)}``:
-                entries are found by their own version only, so those of one that nobody runs are dead. A version
-                has two to four numbers. Default: none.
-            request_metrics: Whether S3 counts the requests, for `metric_hits` and its siblings. They cost as much
-                as custom metrics of CloudWatch, up to 16 of them, in the hours with requests. Default: no.
-            versioned: Whether replaced entries are kept for a week, which a bucket needs to take copies of another
-                one. A bucket that had versions once can only pause them. Default: only with `replicate_to`.
-            replicate_to: Buckets of other Regions and the same account that S3 copies each new entry to: `bucket` of
-                their versioned caches, by name. What is removed here stays there, and copies are not copied again, so
-                that two caches can name each other. Default: none.
-            kms_key: Key of your own for new entries. Not with `replicate_to`: S3 copies what it holds the keys of.
-                Default: the keys of S3.
-            removal_policy: What happens to the bucket when it leaves the stack. Default: it is kept.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            expire_after: When entries are deleted, counted from their creation. Default: never; compiling again in a paid
+                block costs more than storage.
+            expire_compilers: The same for individual versions of neuronx-cc, such as ``{"2.19": Duration.days(30)}``.
+                Entries are reused only by the same version, so those of a retired version have no use. A version has
+                two to four numbers. Default: none.
+            request_metrics: Whether to enable S3 request metrics, for `metric_hits`, `metric_misses` and
+                `metric_stored`. They are billed as up to 16 CloudWatch custom metrics in hours with requests.
+                Default: False.
+            versioned: Whether to keep replaced entries for a week, required for a replication destination. Versioning can
+                be suspended later, but not removed. Default: only with `replicate_to`.
+            replicate_to: Buckets of versioned caches in other Regions of the same account to which S3 copies each new
+                entry. Deletions are not replicated and copies are not copied again, so two caches can replicate to each
+                other. Default: none.
+            kms_key: KMS key for new entries. Cannot be combined with `replicate_to`, which requires S3 managed keys.
+                Default: S3 managed keys.
+            removal_policy: Removal policy of the bucket. Default: RETAIN.
 
         Raises:
-            FindingsError: If a compiler's version is none (UC6014), a bucket cannot take copies (UC5140, UC5141), or a key is given
-                with such buckets (UC5250).
+            FindingsError: If a compiler version is malformed (UC6014), a bucket cannot be a replication destination
+                (UC5140, UC5141), or `kms_key` and `replicate_to` are both set (UC5250).
         """
         versions = dict(expire_compilers or {})
         _check_versions(versions)
@@ -125,16 +125,16 @@ class CompileCache(Construct):
     def from_bucket(
         cls, scope: Construct, construct_id: str, bucket: s3.IBucket, *, prefix: str = _PREFIX
     ) -> "CompileCache":
-        """Use a bucket that exists, such as one that several clusters of a Region share.
+        """Import an existing bucket, such as one that several clusters of a Region share.
 
         Args:
-            scope: Where to add the cache.
-            construct_id: Its id there.
-            bucket: The bucket; of the nodes' own Region. Its key, if it has one, must be known to it.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            bucket: Bucket in the Region of the nodes, with its encryption key if it has a customer managed one.
             prefix: Key prefix of the cache, without a slash at either end. Default: ``neuron``.
 
         Raises:
-            FindingsError: If the prefix is empty or has a slash at an end (UC6014).
+            FindingsError: If the prefix is empty or has a slash at either end (UC6014).
         """
         if not prefix or prefix != prefix.strip("/"):
             problem = f"got {quote(prefix)}"
@@ -144,20 +144,20 @@ class CompileCache(Construct):
 
     @property
     def bucket(self) -> s3.IBucket:
-        """The bucket."""
+        """Underlying bucket."""
         return self._bucket
 
     @property
     def url(self) -> str:
-        """Where compilers look, an S3 key prefix."""
+        """S3 URL of the cache."""
         return f"s3://{self._bucket.bucket_name}/{self._prefix}"
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Variables of a job that uses the cache.
+        """Environment variables of a job that uses the cache.
 
-        The address is given by ``NEURON_COMPILE_CACHE_URL`` alone: a ``--cache_dir`` in ``NEURON_CC_FLAGS`` would
-        win over it. ``--retry_failed_compilation`` is set because failed compilations are cached as well.
+        The URL is set by ``NEURON_COMPILE_CACHE_URL`` only: a ``--cache_dir`` in ``NEURON_CC_FLAGS`` would take precedence.
+        ``--retry_failed_compilation`` is set because failed compilations are cached as well.
         (Neuron documentation of the persistent cache, read 2026-10.)
         """
         return {
@@ -166,7 +166,7 @@ class CompileCache(Construct):
         }
 
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Grant looking up, fetching and storing compiled graphs, without deleting them.
+        """Grant permission to look up, read and write entries, but not to delete them.
 
         Args:
             grantee: Principal to grant permissions to, such as a job.
@@ -176,33 +176,33 @@ class CompileCache(Construct):
         )
 
     def metric_hits(self) -> cloudwatch.Metric:
-        """Objects of the cache that were fetched: each compiled graph that was found is some of them.
+        """Return the number of objects fetched from the cache; a cache hit fetches several.
 
         Raises:
-            FindingsError: If the requests are not counted (UC6015).
+            FindingsError: If request metrics are not enabled (UC6015).
         """
         return self._metric("GetRequests", "Compile cache hits")
 
     def metric_misses(self) -> cloudwatch.Metric:
-        """Lookups that found nothing: S3 answers 404 to those who may list the bucket.
+        """Return the number of failed lookups: S3 returns 404 to principals that may list the bucket.
 
         Raises:
-            FindingsError: If the requests are not counted (UC6015).
+            FindingsError: If request metrics are not enabled (UC6015).
         """
         return self._metric("4xxErrors", "Compile cache misses")
 
     def metric_stored(self) -> cloudwatch.Metric:
-        """Objects that were stored: what was compiled. In a warm run there are none.
+        """Return the number of stored objects, that is, of compilations; 0 with a warm cache.
 
         Raises:
-            FindingsError: If the requests are not counted (UC6015).
+            FindingsError: If request metrics are not enabled (UC6015).
         """
         return self._metric("PutRequests", "Compile cache entries stored")
 
     def _metric(self, name: str, label: str) -> cloudwatch.Metric:
         if self._metrics_id is None:
-            problem = "S3 does not count the requests of this cache"
-            remedy = "Define it with request_metrics=True"
+            problem = "request metrics are not enabled for this cache"
+            remedy = "Set request_metrics=True"
             raise FindingsError([Finding(code="UC6015", problem=problem, remedy=remedy)])
         return cloudwatch.Metric(
             namespace="AWS/S3",
@@ -215,7 +215,7 @@ class CompileCache(Construct):
 
 
 class _ExistingCache(CompileCache):
-    """A cache in a bucket of somebody else, whose settings are theirs."""
+    """Cache returned by `CompileCache.from_bucket`."""
 
     def __init__(self, scope: Construct, construct_id: str, *, bucket: s3.IBucket, prefix: str) -> None:
         Construct.__init__(self, scope, construct_id)
@@ -225,14 +225,14 @@ class _ExistingCache(CompileCache):
 
 
 def _compiler_folder(version: str) -> str:
-    """How the keys of a compiler begin; with what follows the version, so that 2.1 is not 2.19 as well."""
+    """Return the key prefix of a compiler version, with the next separator so that 2.1 does not match 2.19."""
     return f"neuronxcc-{version}{'+' if version.count('.') == _WHOLE_VERSION_DOTS else '.'}"
 
 
 def _check_key(kms_key: kms.IKey | None, replicate_to: Sequence[s3.IBucket]) -> None:
     if kms_key is None or not replicate_to:
         return
-    problem = "entries that are copied are encrypted with a key of your own"
+    problem = "replicated entries would be encrypted with a customer managed key"
     remedy = "Leave out kms_key or replicate_to"
     raise FindingsError([Finding(code="UC5250", problem=problem, remedy=remedy, path="kms_key")])
 

@@ -1,4 +1,4 @@
-"""Training data: what jobs read and never write."""
+"""The bucket for training data, which jobs only read."""
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
@@ -16,9 +16,9 @@ _REPLACED_DAYS = 90
 
 
 class DatasetBucket(Construct):
-    """A versioned, encrypted, private bucket for training data, kept when the stack goes.
+    """A versioned, encrypted, private bucket for training data, retained when the stack is deleted.
 
-    Versioned, so that a run can be repeated on the data that it was trained on.
+    Versioning makes it possible to repeat a run on the same data.
     """
 
     def __init__(
@@ -34,14 +34,14 @@ class DatasetBucket(Construct):
         """Define the bucket.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            kms_key: Key of your own for new objects. Its policy must let FSx use it where the bucket is joined with
-                a file system. Default: the keys of S3.
-            noncurrent_version_expiration: When replaced and removed versions go. Default: after 90 days.
-            infrequent_access_after: When objects move to the storage class for infrequent access, 30 days or more
-                after their upload; each read is paid there. Default: never.
-            removal_policy: What happens to it when it leaves the stack. Default: it is kept.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            kms_key: KMS key for new objects. Its policy must allow FSx to use it if the bucket is linked to a file
+                system. Default: S3 managed keys.
+            noncurrent_version_expiration: When noncurrent versions are deleted. Default: after 90 days.
+            infrequent_access_after: When objects move to S3 Standard-IA, 30 days or more after their upload; reads
+                are charged there. Default: never.
+            removal_policy: Removal policy of the bucket. Default: RETAIN.
         """
         super().__init__(scope, construct_id)
         transition = infrequent_access_after and s3.Transition(
@@ -65,26 +65,26 @@ class DatasetBucket(Construct):
 
     @classmethod
     def from_bucket(cls, scope: Construct, construct_id: str, bucket: s3.IBucket) -> "DatasetBucket":
-        """Bring an existing bucket, which is used as it is.
+        """Import an existing bucket, without changes to it.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            bucket: The bucket, such as ``s3.Bucket.from_bucket_name`` gives it; with its key, when it has one of its
-                own, from ``s3.Bucket.from_bucket_attributes``.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            bucket: Bucket, for example from ``s3.Bucket.from_bucket_name``, or from ``s3.Bucket.from_bucket_attributes``
+                if it has a customer managed key.
         """
         return _ExistingDatasetBucket(scope, construct_id, bucket)
 
     @property
     def bucket(self) -> s3.IBucket:
-        """The bucket."""
+        """Underlying bucket."""
         return self._bucket
 
     def association(self, file_system_path: str) -> DataRepositoryAssociation:
-        """Give the association that shows the data in a folder of a file system; nothing goes back to S3.
+        """Return a read-only data repository association that imports the data into a file system path.
 
         Args:
-            file_system_path: The folder, such as ``/datasets``.
+            file_system_path: Path on the file system, such as ``/datasets``.
         """
         return DataRepositoryAssociation(
             file_system_path=file_system_path,
@@ -93,7 +93,7 @@ class DatasetBucket(Construct):
         )
 
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Grant listing and reading the data, without writing or deleting it.
+        """Grant permission to list and read the data.
 
         Args:
             grantee: Principal to grant permissions to, such as a job.
@@ -102,7 +102,7 @@ class DatasetBucket(Construct):
 
 
 class _ExistingDatasetBucket(DatasetBucket):
-    """What `DatasetBucket.from_bucket` gives."""
+    """Bucket returned by `DatasetBucket.from_bucket`."""
 
     def __init__(self, scope: Construct, construct_id: str, bucket: s3.IBucket) -> None:
         Construct.__init__(self, scope, construct_id)

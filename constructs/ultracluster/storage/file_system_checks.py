@@ -1,4 +1,4 @@
-"""What can be wrong with the arguments of a file system, all problems together."""
+"""Validation of the arguments of a file system; all problems are reported together."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ __all__ = ["check_existing_file_system", "check_new_file_system", "warn_of_exist
 
 _DEPLOYMENT_TYPES: Final = ("PERSISTENT_2", "SCRATCH_2")
 
-# A number that only the deployment knows is judged by FSx; these stand in for it, so that the others are judged here.
+# Stand-ins for numbers that are unknown until deployment, so that the other arguments can be validated.
 _STAND_INS: Final = {
     "storage_capacity_gib": 38_400,
     "per_unit_storage_throughput": 250,
@@ -39,16 +39,16 @@ def check_new_file_system(
     kms_key: kms.IKey | None,
     efa_clients: str | InstanceType | None,
 ) -> None:
-    """Refuse a file system that FSx would refuse, or that its clients could not mount.
+    """Raise for a file system that FSx would reject, or that its clients could not mount.
 
     Args:
-        settings: The file system; its numbers may be tokens.
-        associations: All its associations, that of the checkpoints included.
-        kms_key: Its key. None for the one of FSx.
+        settings: Settings of the file system; their numbers may be tokens.
+        associations: All data repository associations, including that of the checkpoints.
+        kms_key: KMS key. None for the AWS managed key.
         efa_clients: Instance type of clients over EFA. None for no EFA.
 
     Raises:
-        FindingsError: All problems.
+        FindingsError: With all problems.
     """
     if settings.deployment_type not in _DEPLOYMENT_TYPES:
         raise FindingsError(
@@ -64,10 +64,13 @@ def check_new_file_system(
     stand_ins: dict[str, Any] = {
         name: value
         for name, value in _STAND_INS.items()
-        if (given := getattr(settings, name)) is not None and Token.is_unresolved(given)
+        if (setting := getattr(settings, name)) is not None and Token.is_unresolved(setting)
     }
-    judged = replace(settings, **stand_ins)
-    findings = [*check_file_system(judged), *check_associations(associations, settings=judged)]
+    known_settings = replace(settings, **stand_ins)
+    findings = [
+        *check_file_system(known_settings),
+        *check_associations(associations, settings=known_settings),
+    ]
     if kms_key is not None and settings.deployment_type != "PERSISTENT_2":
         findings.append(
             Finding(
@@ -83,9 +86,9 @@ def check_new_file_system(
         raise FindingsError(findings)
 
 
-def _check_efa_clients(given: str | InstanceType) -> list[Finding]:
+def _check_efa_clients(instance_type: str | InstanceType) -> list[Finding]:
     try:
-        machine = get_instance_type(given)
+        machine = get_instance_type(instance_type)
     except FindingsError as error:
         return [replace(finding, path="efa_clients") for finding in error.findings]
     if can_mount_over_efa(machine):
@@ -110,17 +113,17 @@ def check_existing_file_system(
     dns_name: str | None,
     zone_id: str | None,
 ) -> None:
-    """Refuse what cannot be a file system of Lustre, and one in another zone.
+    """Raise for attributes that cannot belong to a Lustre file system in the zone of its clients.
 
     Args:
-        network_zone_id: Zone id of the clients.
-        file_system_id: Id of the file system.
-        mount_name: Its mount name.
-        dns_name: Its DNS name. None for the one that FSx gives.
-        zone_id: Its zone id. None when it is not known.
+        network_zone_id: Availability Zone ID of the clients.
+        file_system_id: ID of the file system.
+        mount_name: Lustre mount name.
+        dns_name: DNS name. None for the default of FSx.
+        zone_id: Availability Zone ID of the file system. None if unknown.
 
     Raises:
-        FindingsError: All problems.
+        FindingsError: With all problems.
     """
     findings = [
         Finding(code="UC5030", path=path, problem=f"got {quote(value)}", allowed=allowed)
@@ -149,12 +152,12 @@ def check_existing_file_system(
 def warn_of_existing_file_system(
     *, network_zone_id: str, zone_id: str | None, has_security_group: bool
 ) -> list[Finding]:
-    """Say what is not known of an existing file system.
+    """Return warnings about unknown properties of an existing file system.
 
     Args:
-        network_zone_id: Zone id of the clients.
-        zone_id: Its zone id. None when it is not known.
-        has_security_group: Whether the rules for the nodes are added to its group.
+        network_zone_id: Availability Zone ID of the clients.
+        zone_id: Availability Zone ID of the file system. None if unknown.
+        has_security_group: Whether rules for the nodes are added to its security group.
     """
     findings = []
     if zone_id is None:

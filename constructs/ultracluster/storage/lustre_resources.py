@@ -1,4 +1,4 @@
-"""The L1 parts of a Lustre file system: its configuration and its associations."""
+"""L1 properties of a Lustre file system: configuration and data repository associations."""
 
 from aws_cdk import aws_fsx as fsx
 from constructs import Construct
@@ -12,11 +12,11 @@ __all__ = ["define_association", "lustre_configuration"]
 def lustre_configuration(
     settings: LustreSettings, *, data_compression: bool
 ) -> fsx.CfnFileSystem.LustreConfigurationProperty:
-    """Give the Lustre part of a file system. What was not asked for is left out.
+    """Return the Lustre configuration of a file system, without unset properties.
 
     Args:
-        settings: The file system.
-        data_compression: Whether Lustre compresses with LZ4.
+        settings: Settings of the file system.
+        data_compression: Whether Lustre compresses data with LZ4.
     """
     backups = settings.backup_retention_days != 0
     return fsx.CfnFileSystem.LustreConfigurationProperty(
@@ -29,7 +29,7 @@ def lustre_configuration(
         efa_enabled=True if settings.efa_enabled else None,
         automatic_backup_retention_days=settings.backup_retention_days if backups else None,
         daily_automatic_backup_start_time=settings.backup_start_time,
-        # Apart from the retention, since it is set at creation: backups can be turned on later, this cannot.
+        # Set even without backups: backups can be enabled later, but this property cannot change after creation.
         copy_tags_to_backups=True if settings.copy_tags_to_backups else None,
     )
 
@@ -49,20 +49,20 @@ def _metadata(settings: LustreSettings) -> fsx.CfnFileSystem.MetadataConfigurati
         return fsx.CfnFileSystem.MetadataConfigurationProperty(
             mode="USER_PROVISIONED", iops=settings.metadata_iops
         )
-    # It cannot be added later, and a file system without it cannot have more metadata operations.
+    # Metadata configuration cannot be added later, and metadata IOPS cannot grow without it.
     return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="AUTOMATIC")
 
 
 def define_association(
     scope: Construct, construct_id: str, *, file_system_id: str, association: DataRepositoryAssociation
 ) -> fsx.CfnDataRepositoryAssociation:
-    """Define one association of a file system.
+    """Define a data repository association of a file system.
 
     Args:
-        scope: Where to add it.
-        construct_id: Its id there.
-        file_system_id: The file system.
-        association: What is joined with what.
+        scope: Parent construct.
+        construct_id: Construct ID.
+        file_system_id: ID of the file system.
+        association: Paths on the file system and in S3.
     """
     resource = fsx.CfnDataRepositoryAssociation
     imports, exports = association.import_events, association.export_events

@@ -1,4 +1,4 @@
-"""The rules of security groups without which nodes do not reach their file system."""
+"""Security group rules between nodes and their file system."""
 
 from aws_cdk import CfnResource
 from aws_cdk import aws_ec2 as ec2
@@ -12,19 +12,19 @@ __all__ = ["add_lustre_rules"]
 def add_lustre_rules(
     scope: Construct, *, file_system_group: str, node_group: str, efa: bool, within_file_system: bool
 ) -> list[CfnResource]:
-    """Open what Lustre needs between file system and nodes, both ways.
+    """Allow Lustre traffic between file system and nodes, in both directions.
 
-    That is its ports, or all traffic with EFA, which is let through only by rules that name a group. The rules are
-    defined here, whichever stack the nodes' group belongs to: rules left to the CDK would go to the network's stack
-    and make the two stacks depend on each other.
+    The rules open the ports of Lustre, or all traffic for EFA, which needs rules that refer to a group. They are defined
+    in this stack, whichever stack contains the group of the nodes: with CDK connections they would be created in the
+    stack of the network, and both stacks would depend on each other.
 
     Args:
-        scope: Where to add the rules.
-        file_system_group: Id of the file system's security group.
-        node_group: Id of the nodes' security group.
-        efa: Whether they talk over EFA.
-        within_file_system: Whether the servers of the file system need the rules among themselves too. EC2
-            refuses a rule that exists already.
+        scope: Parent construct of the rules.
+        file_system_group: ID of the security group of the file system.
+        node_group: ID of the security group of the nodes.
+        efa: Whether the traffic uses EFA.
+        within_file_system: Whether the servers of the file system need the rules among themselves. EC2 rejects a
+            duplicate rule.
     """
     pairs = [
         ("FromNodes", node_group, file_system_group),

@@ -1,4 +1,4 @@
-"""A compile cache on the shared file system, for what cannot read one on S3."""
+"""A compile cache on the shared file system, for frameworks that cannot use S3."""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -17,22 +17,22 @@ __all__ = ["PosixCompileCache"]
 
 
 class PosixCompileCache:
-    """Folders on FSx for Lustre for TorchNeuron, vLLM Neuron and JAX's own cache, each under a name of its own.
+    """Folders on FSx for Lustre for TorchNeuron, vLLM Neuron and the cache of JAX, one each.
 
-    TorchNeuron writes an entry under another name and renames it, so nodes may share the folder. vLLM compiles on
-    each node and copies into it only when ``save_cache()`` is called. torch-neuronx on XLA is not pointed here: its
-    locks and a shared file system do not go together; it has `CompileCache`.
+    TorchNeuron writes entries under a temporary name and renames them, so nodes can share the folder. vLLM compiles on
+    each node and copies entries only in ``save_cache()``. torch-neuronx on XLA uses `CompileCache` instead, because its
+    locks do not work on a shared file system.
     """
 
     def __init__(self, file_system: SharedFileSystem, *, folder: str = "compile-cache") -> None:
-        """Describe the cache. No resource comes from it.
+        """Describe the cache; this creates no resources.
 
         Args:
             file_system: File system that the nodes mount.
-            folder: Folder below its mount path. Default: ``compile-cache``.
+            folder: Folder relative to the mount path. Default: ``compile-cache``.
 
         Raises:
-            FindingsError: If the folder is not below the mount path (UC6016).
+            FindingsError: If the folder is outside the mount path (UC6016).
         """
         path = PurePosixPath(folder)
         if not path.parts or path.is_absolute() or ".." in path.parts:
@@ -44,7 +44,7 @@ class PosixCompileCache:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Variables of a job that uses the cache.
+        """Environment variables of a job that uses the cache.
 
         (TorchNeuron environment variables, 2026-10-14; vLLM Neuron compilation cache, 2026-06-22; JAX's own cache,
         which Neuron supports from JAX 0.4.34 on: known issues of JAX NeuronX, read 2026-11.)
@@ -57,16 +57,16 @@ class PosixCompileCache:
 
     @property
     def file_system(self) -> SharedFileSystem:
-        """File system that holds it."""
+        """File system of the cache."""
         return self._file_system
 
     @property
     def path(self) -> str:
-        """Its path on the nodes and in the containers."""
+        """Path on the nodes and in containers."""
         return self._path
 
     def grant_use(self, grantee: iam.IGrantable) -> None:
-        """Grant nothing: whoever mounts the file system may use it.
+        """Grant nothing: every container that mounts the file system can use the cache.
 
         Args:
             grantee: Principal to grant permissions to, such as a job.

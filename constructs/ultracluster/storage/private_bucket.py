@@ -1,4 +1,4 @@
-"""Defaults shared by all buckets of a cluster: private, encrypted, TLS only, named by CloudFormation."""
+"""Defaults of all buckets of a cluster: private, encrypted, TLS only, with a generated name."""
 
 from collections.abc import Sequence
 
@@ -23,16 +23,16 @@ def define_bucket(
     replication_role: iam.IRole | None = None,
     replication_rules: Sequence[s3.ReplicationRule] | None = None,
 ) -> s3.Bucket:
-    """Define the bucket of a construct, whose default child it becomes.
+    """Define the bucket of a construct as its default child.
 
     Args:
-        scope: The construct; the bucket is its child ``Resource``.
-        versioned: Whether replaced and removed objects are kept as versions.
-        lifecycle_rules: What expires, and when.
-        removal_policy: What happens to the bucket when it leaves the stack.
-        kms_key: Key that new objects are encrypted with. Default: the keys of S3.
-        replication_role: Role that S3 copies new objects with. Default: nothing is copied.
-        replication_rules: What is copied, and where to. Default: nothing.
+        scope: Parent construct; the bucket is its child ``Resource``.
+        versioned: Whether to enable versioning.
+        lifecycle_rules: Lifecycle rules.
+        removal_policy: Removal policy of the bucket.
+        kms_key: KMS key for new objects. Default: S3 managed keys.
+        replication_role: Replication role. Default: no replication.
+        replication_rules: Replication rules. Default: none.
     """
     bucket = s3.Bucket(
         scope,
@@ -40,7 +40,7 @@ def define_bucket(
         versioned=versioned,
         encryption=s3.BucketEncryption.KMS if kms_key else s3.BucketEncryption.S3_MANAGED,
         encryption_key=kms_key,
-        # One request to KMS for many objects; without a key of your own there is none to save.
+        # One request to KMS for many objects; irrelevant without a KMS key.
         bucket_key_enabled=True if kms_key else None,
         enforce_ssl=True,
         minimum_tls_version=_MINIMUM_TLS,
@@ -58,15 +58,15 @@ def define_bucket(
 def grant_objects(
     bucket: s3.IBucket, grantee: iam.IGrantable, *, actions: Sequence[str], prefix: str = ""
 ) -> iam.Grant:
-    """Grant listing the bucket, `actions` on its objects, and the use of its key where it has one.
+    """Grant permission to list the bucket, `actions` on its objects, and the use of its KMS key, if any.
 
-    The CDK's own grants use wildcard actions and allow deleting; ours name each action.
+    The grants of the CDK use wildcard actions and allow deletion.
 
     Args:
-        bucket: The bucket.
+        bucket: Bucket.
         grantee: Principal to grant permissions to.
         actions: Actions on objects.
-        prefix: Key prefix of the objects, ending in a slash. Default: all objects.
+        prefix: Key prefix of the objects, with a trailing slash. Default: all objects.
     """
     granted = _grant(grantee, ["s3:ListBucket"], bucket.bucket_arn).combine(
         _grant(grantee, actions, f"{bucket.bucket_arn}/{prefix}*")
@@ -74,7 +74,7 @@ def grant_objects(
     key = bucket.encryption_key
     if key is None:
         return granted
-    # A part of a multipart upload is read again with the key, so that writing needs both.
+    # S3 decrypts the parts of a multipart upload to complete it, so writing needs both permissions.
     uses = ["kms:Decrypt", *(["kms:GenerateDataKey"] if "s3:PutObject" in actions else [])]
     return granted.combine(_grant(grantee, uses, key.key_arn))
 

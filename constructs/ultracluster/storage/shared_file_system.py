@@ -1,4 +1,4 @@
-"""FSx for Lustre, shared by all nodes and joined with S3: a new file system or an existing one."""
+"""FSx for Lustre, shared by all nodes and linked to S3: a new file system or an existing one."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ __all__ = ["SharedFileSystem"]
 
 @jsii.implements(ec2.IConnectable)
 class SharedFileSystem(Construct):
-    """An FSx for Lustre file system in the subnet of the cluster, kept when the stack goes."""
+    """An FSx for Lustre file system in the subnet of the cluster, retained when the stack is deleted."""
 
     @rejects_unsafe_numbers
     def __init__(
@@ -61,48 +61,49 @@ class SharedFileSystem(Construct):
         """Define the file system.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             network: Network of its clients.
-            deployment_type: ``PERSISTENT_2``, or ``SCRATCH_2`` for data that may be lost with a server: it is not
-                replicated. Changing it replaces the file system. Default: ``PERSISTENT_2``.
-            storage_type: ``SSD``, or ``INTELLIGENT_TIERING``, which grows with its data, answers in tens of
-                milliseconds where its cache does not, and cannot be linked to S3. Set at creation: a change
-                means a new file system. Default: ``SSD``.
-            storage_capacity_gib: Size in GiB: 1200, 2400 or a multiple of 2400. A client gets 5 Gbit/s from each
-                object server, and there is about one per 2400 GiB. Default: 4800; none with Intelligent-Tiering.
-            per_unit_storage_throughput: MB/s for each TiB: 125, 250, 500 or 1000. Default: 250; none for
-                ``SCRATCH_2``, whose throughput is fixed at 200, and with Intelligent-Tiering.
-            throughput_capacity: MB/s of the whole file system with Intelligent-Tiering, a multiple of 4000; it can
-                grow later, not shrink. Default: 4000 there, which is one object server.
-            read_cache: SSD read cache with Intelligent-Tiering, where it must be said: ``NO_CACHE``,
-                ``USER_PROVISIONED``, or ``PROPORTIONAL_TO_THROUGHPUT_CAPACITY``, which pays for 20,000 GiB of SSD
-                for each 4000 MB/s. Default: none is given.
-            read_cache_gib: Size of a ``USER_PROVISIONED`` read cache: 32 to 131,072 GiB for each 4000 MB/s.
-                Default: none is given.
-            metadata_iops: Metadata operations per second: 1500, 3000, 6000 or a multiple of 12000 up to 192000;
-                they can grow later, not shrink. Default: left to FSx, by the size; with Intelligent-Tiering, which
-                takes 6000 or 12000, it is 6000.
-            efa_clients: Instance type of clients that mount over EFA, such as ``p5.48xlarge``; the trn2 family
-                cannot. It makes fewer and larger object servers, in steps of 4,800 to 38,400 GiB on SSD. Set at
-                creation: a change means a new file system. Default: clients mount over TCP.
-            data_compression: Whether Lustre compresses with LZ4. Default: it does.
-            kms_key: Key of your own for data at rest. Changing it replaces the file system. Default: the key that
-                AWS manages for FSx.
+            deployment_type: ``PERSISTENT_2``, or ``SCRATCH_2`` for data that may be lost with a server, because it is not
+                replicated. Changing this replaces the file system. Default: ``PERSISTENT_2``.
+            storage_type: ``SSD``, or ``INTELLIGENT_TIERING``, which grows with its data, has a latency of tens of
+                milliseconds outside its cache, and cannot be linked to S3. Changing this replaces the file system.
+                Default: ``SSD``.
+            storage_capacity_gib: Size in GiB: 1200, 2400 or a multiple of 2400. A client gets 5 Gbit/s from each object
+                server, and there is about one per 2400 GiB. Default: 4800; not applicable to Intelligent-Tiering.
+            per_unit_storage_throughput: Throughput in MB/s per TiB: 125, 250, 500 or 1000. Default: 250; not applicable to
+                ``SCRATCH_2``, which has 200, and to Intelligent-Tiering.
+            throughput_capacity: Total throughput in MB/s with Intelligent-Tiering, a multiple of 4000; it can be
+                increased later, not decreased. Default: 4000 with Intelligent-Tiering, which is one object server.
+            read_cache: SSD read cache, required with Intelligent-Tiering: ``NO_CACHE``, ``USER_PROVISIONED``, or
+                ``PROPORTIONAL_TO_THROUGHPUT_CAPACITY``, which is billed as 20,000 GiB of SSD per 4000 MB/s.
+                Default: not set.
+            read_cache_gib: Size of a ``USER_PROVISIONED`` read cache: 32 to 131,072 GiB per 4000 MB/s.
+                Default: not set.
+            metadata_iops: Metadata operations per second: 1500, 3000, 6000 or a multiple of 12000 up to 192000; 6000 or
+                12000 with Intelligent-Tiering. They can be increased later, not decreased. Default: chosen by FSx for the
+                size; 6000 with Intelligent-Tiering.
+            efa_clients: Instance type of clients that mount over EFA, such as ``p5.48xlarge``; not supported on trn2. It
+                leads to fewer and larger object servers, in steps of 4,800 to 38,400 GiB on SSD. Changing this replaces
+                the file system. Default: clients mount over TCP.
+            data_compression: Whether Lustre compresses data with LZ4. Default: True.
+            kms_key: KMS key for data at rest. Changing this replaces the file system. Default: the AWS managed key for
+                FSx.
             checkpoint_bucket: Bucket that the checkpoint folder is imported from and exported to. Default: none.
-            checkpoint_path: Folder that is joined to the bucket. Default: ``/checkpoints``.
-            associations: More folders that are joined with S3; 8 with the checkpoint folder. Default: none.
-            backup_retention_days: Days to keep daily backups, 1 to 90; not with ``SCRATCH_2`` and not when the file
-                system is joined with S3. Default: 0, no backups.
-            backup_start_time: When they start, ``HH:MM`` in UTC. Default: left to FSx.
-            copy_tags_to_backups: Whether backups get the tags of the file system. Set at creation: changing it
-                replaces the file system. Default: they do not.
-            mount_path: Where nodes and jobs mount it. Default: ``/fsx``.
-            removal_policy: What happens to it when it leaves the stack or is replaced. Default: it is kept.
+            checkpoint_path: Folder that is linked to the bucket. Default: ``/checkpoints``.
+            associations: Further data repository associations; at most 8 including the checkpoint folder.
+                Default: none.
+            backup_retention_days: Days to retain daily backups, 1 to 90; not supported with ``SCRATCH_2`` or with
+                associations. Default: 0, no backups.
+            backup_start_time: Start time of backups, ``HH:MM`` in UTC. Default: chosen by FSx.
+            copy_tags_to_backups: Whether to copy the tags of the file system to backups. Changing this replaces the
+                file system. Default: False.
+            mount_path: Mount point on nodes and in jobs. Default: ``/fsx``.
+            removal_policy: Removal policy of the file system. Default: RETAIN.
 
         Raises:
-            FindingsError: If FSx would refuse the file system or its associations (UC5001 to UC5026), or the EFA
-                clients cannot mount over EFA (UC5027).
+            FindingsError: If FSx would reject the file system or its associations (UC5001 to UC5026), or the clients
+                cannot mount over EFA (UC5027).
         """
         settings = LustreSettings(
             deployment_type=deployment_type,
@@ -118,15 +119,20 @@ class SharedFileSystem(Construct):
             backup_start_time=backup_start_time,
             copy_tags_to_backups=copy_tags_to_backups,
         ).with_defaults()
-        joined = [(f"Association{each.file_system_path}", each) for each in associations]
+        named_associations = [
+            (f"Association{association.file_system_path}", association) for association in associations
+        ]
         if checkpoint_bucket is not None:
             checkpoints = DataRepositoryAssociation(
                 file_system_path=checkpoint_path,
                 data_repository_path=f"s3://{checkpoint_bucket.bucket_name}",
             )
-            joined.insert(0, ("Checkpoints", checkpoints))
+            named_associations.insert(0, ("Checkpoints", checkpoints))
         check_new_file_system(
-            settings, [each for _, each in joined], kms_key=kms_key, efa_clients=efa_clients
+            settings,
+            [association for _, association in named_associations],
+            kms_key=kms_key,
+            efa_clients=efa_clients,
         )
         super().__init__(scope, construct_id)
         self._mount_path = mount_path
@@ -164,7 +170,7 @@ class SharedFileSystem(Construct):
         self._file_system_id = file_system.ref
         self._dns_name = file_system.attr_dns_name
         self._mount_name = file_system.attr_lustre_mount_name
-        for association_id, association in joined:
+        for association_id, association in named_associations:
             resource = define_association(
                 self, association_id, file_system_id=self._file_system_id, association=association
             )
@@ -185,23 +191,24 @@ class SharedFileSystem(Construct):
         efa_enabled: bool = False,
         mount_path: str = "/fsx",
     ) -> "SharedFileSystem":
-        """Bring an existing FSx for Lustre file system. Nothing is looked up, and nothing of it is changed.
+        """Import an existing FSx for Lustre file system, without lookups and without changes to it.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
+            scope: Parent construct.
+            construct_id: Construct ID.
             network: Network of its clients.
-            file_system_id: Its id, such as ``fs-0123456789abcdef0``.
-            mount_name: Its Lustre mount name, such as ``abcdefgh``.
-            dns_name: Its DNS name. Default: the one that FSx gives in the Region of the stack.
-            zone_id: Its zone id, such as ``use2-az3``, to be compared. Default: not compared, with a warning.
-            security_group: Its security group, to which the rules for the nodes are added, as they are to the group
-                of the nodes. EC2 refuses a rule that exists already. Default: no rule is added, with a warning.
-            efa_enabled: Whether the file system is EFA-enabled. Default: clients mount over TCP.
-            mount_path: Where nodes and jobs mount it. Default: ``/fsx``.
+            file_system_id: File system ID, such as ``fs-0123456789abcdef0``.
+            mount_name: Lustre mount name, such as ``abcdefgh``.
+            dns_name: DNS name. Default: that of FSx in the Region of the stack.
+            zone_id: Its Availability Zone ID, such as ``use2-az3``, to compare with that of the network. Default: not
+                compared, with a warning.
+            security_group: Its security group; rules are added to it and to the group of the nodes. EC2 rejects a
+                duplicate rule. Default: no rules are added, with a warning.
+            efa_enabled: Whether the file system is EFA-enabled. Default: False; clients mount over TCP.
+            mount_path: Mount point on nodes and in jobs. Default: ``/fsx``.
 
         Raises:
-            FindingsError: If an id or name has another form (UC5030), or the zones differ (UC5031).
+            FindingsError: If an ID or name is malformed (UC5030), or the zones differ (UC5031).
         """
         check_existing_file_system(
             network_zone_id=network.zone_id,
@@ -231,17 +238,17 @@ class SharedFileSystem(Construct):
 
     @property
     def dns_name(self) -> str:
-        """Name that clients mount from."""
+        """DNS name of the file system."""
         return self._dns_name
 
     @property
     def efa_enabled(self) -> bool:
-        """Whether clients can mount it over EFA."""
+        """Whether clients can mount the file system over EFA."""
         return self._efa_enabled
 
     @property
     def file_system_id(self) -> str:
-        """Id of the file system."""
+        """ID of the file system."""
         return self._file_system_id
 
     @property
@@ -251,17 +258,17 @@ class SharedFileSystem(Construct):
 
     @property
     def mount_path(self) -> str:
-        """Where nodes and jobs mount it."""
+        """Mount point on nodes and in jobs."""
         return self._mount_path
 
     @property
     def storage_capacity_gib(self) -> int | None:
-        """Its size in GiB; None where it grows by itself, or is not known because it existed before."""
+        """Size in GiB; None if it grows on demand, or is unknown because the file system was imported."""
         return self._storage_capacity_gib
 
 
 class _ExistingFileSystem(SharedFileSystem):
-    """What `SharedFileSystem.from_attributes` gives."""
+    """File system returned by `SharedFileSystem.from_attributes`."""
 
     def __init__(
         self,

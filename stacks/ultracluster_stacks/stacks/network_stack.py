@@ -33,7 +33,7 @@ class NetworkStack(cdk.Stack):
             node_count=config.most_nodes,
             nic_layout=config.network.layout,
             cidr=config.network.cidr,
-            prefix=config.network.subnet_prefix,
+            subnet_prefix=config.network.subnet_prefix,
             nat_gateway=config.network.nat_gateway,
         )
 
@@ -53,7 +53,7 @@ class NetworkStack(cdk.Stack):
             instance_type=config.machine,
             node_count=config.most_nodes,
             nic_layout=settings.layout,
-            free_addresses=settings.free_addresses,
+            available_addresses=settings.available_addresses,
             file_system_interfaces=config.file_system.subnet_addresses,
             security_group=(
                 ec2.SecurityGroup.from_security_group_id(self, "SecurityGroup", settings.security_group_id)

@@ -40,7 +40,7 @@ def define_budget(
         forecast_percents=budget.forecast_percents,
         emails=budget.emails,
         topic=topic,
-        closes=() if at is None else queues,
+        queues_to_close=() if at is None else queues,
         close_at_percent=100 if at is None else at,
         kms_key=kms_key,
     )

@@ -35,8 +35,8 @@ def define_jobs(
 
     def define(job: JobConfig) -> Job:
         if job.name not in defined:
-            after = [define(configs[name]) for name in job.depends_on]
-            made = defined[job.name] = _define(cluster, job, after, queues.get(job.queue or ""))
+            depends_on = [define(configs[name]) for name in job.depends_on]
+            made = defined[job.name] = _define(cluster, job, depends_on, queues.get(job.queue or ""))
             for dataset in datasets:
                 dataset.grant_read(made)
         return defined[job.name]
@@ -46,7 +46,7 @@ def define_jobs(
     return defined
 
 
-def _define(cluster: UltraCluster, job: JobConfig, after: Sequence[Job], queue: TrainingQueue | None) -> Job:
+def _define(cluster: UltraCluster, job: JobConfig, depends_on: Sequence[Job], queue: TrainingQueue | None) -> Job:
     common: dict[str, Any] = {
         "image": job.image,
         "command": job.command,
@@ -55,7 +55,7 @@ def _define(cluster: UltraCluster, job: JobConfig, after: Sequence[Job], queue: 
         "environment": job.environment,
         "timeout": cdk.Duration.hours(job.timeout_hours) if job.timeout_hours else None,
         "launcher": job.launcher,
-        "after": after,
+        "depends_on": depends_on,
     }
     if job.attempts is not None:
         common["attempts"] = job.attempts
@@ -65,14 +65,14 @@ def _define(cluster: UltraCluster, job: JobConfig, after: Sequence[Job], queue: 
         return cluster.add_precompile_job(
             job.name, instance_type=job.instance_type, method=job.method, phase=job.phase, **common
         )
-    common["after"] = [*after, *_gates(cluster, job, after, queue)]
+    common["depends_on"] = [*depends_on, *_gates(cluster, job, depends_on, queue)]
     return cluster.add_multi_node_job(
         job.name, node_count=job.nodes, queue=queue, without_efa=job.without_efa, **common
     )
 
 
 def _gates(
-    cluster: UltraCluster, job: JobConfig, after: Sequence[Job], queue: TrainingQueue | None
+    cluster: UltraCluster, job: JobConfig, depends_on: Sequence[Job], queue: TrainingQueue | None
 ) -> list[Job]:
     """Add the gates of a job, each behind what the job waits for, so that they run just before it."""
     gates, added = job.gates, list[Job]()
@@ -82,9 +82,9 @@ def _gates(
             image=job.image,
             node_count=job.nodes,
             neuron=job.neuron.settings(),
-            least_bandwidth=gates.least_bandwidth,
-            most_latency=gates.most_latency,
-            after=after,
+            min_bandwidth=gates.min_bandwidth,
+            max_latency=gates.max_latency,
+            depends_on=depends_on,
             queue=queue,
         )
         added.append(fabric)
@@ -96,7 +96,7 @@ def _gates(
             processes_per_node=job.processes_per_node if job.launcher == "torchrun" else None,
             neuron=job.neuron.settings(),
             device=gates.device,
-            after=[*after, *added],
+            depends_on=[*depends_on, *added],
             queue=queue,
         )
         added.append(smoke)

@@ -10,7 +10,7 @@ from ultracluster_catalog.machines.nic_layouts import NIC_LAYOUTS, NetworkInterf
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.network import (
-    check_free_addresses,
+    check_available_addresses,
     check_network_interfaces,
     check_task_interface,
     check_zone_id,
@@ -301,15 +301,15 @@ def test_counts_no_addresses_of_an_unknown_layout() -> None:
 @pytest.mark.parametrize(
     ("layout", "file_systems", "needed"), [("batch", 128, 136), ("batch", 0, 8), ("all-efa", 3, 71)]
 )
-def test_a_subnet_has_just_enough_free_addresses_or_one_too_few(
+def test_a_subnet_has_just_enough_available_addresses_or_one_too_few(
     layout: str, file_systems: int, needed: int
 ) -> None:
     def codes(free: int) -> list[str]:
-        findings = check_free_addresses(
+        findings = check_available_addresses(
             instance_type=TRN2,
             nodes=4,
             nic_layout=layout,
-            free_addresses=free,
+            available_addresses=free,
             file_system_interfaces=file_systems,
         )
         return [finding.code for finding in findings]
@@ -342,8 +342,8 @@ def test_rejects_a_cluster_that_no_subnet_holds() -> None:
 
 def test_rejects_negative_counts_all_together() -> None:
     with pytest.raises(FindingsError) as caught:
-        check_free_addresses(
-            instance_type=TRN2, nodes=-1, nic_layout="batch", free_addresses=9, file_system_interfaces=-5
+        check_available_addresses(
+            instance_type=TRN2, nodes=-1, nic_layout="batch", available_addresses=9, file_system_interfaces=-5
         )
 
     assert str(caught.value).splitlines() == [

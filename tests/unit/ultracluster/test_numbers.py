@@ -8,7 +8,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, get_args
+from typing import Any, Unpack, get_args, get_origin
 
 import aws_cdk as cdk
 import pytest
@@ -51,8 +51,13 @@ def _numbers(made: Made) -> dict[str, Any]:
     """The keywords of a callable whose annotation holds an int or a float, with the annotation."""
     # Of the constructor, because a class of jsii has a metaclass that takes anything.
     function = made.__init__ if inspect.isclass(made) else made  # type: ignore[misc] - mypy thinks of instances
-    parameters = inspect.signature(function).parameters.values()
-    return {each.name: each.annotation for each in parameters if {int, float} & set(_parts(each.annotation))}
+    annotations: dict[str, Any] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if get_origin(parameter.annotation) is Unpack:
+            annotations |= get_args(parameter.annotation)[0].__annotations__
+        else:
+            annotations[parameter.name] = parameter.annotation
+    return {name: each for name, each in annotations.items() if {int, float} & set(_parts(each))}
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
@@ -102,7 +107,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
     place = {"zone_id": ZONE, "instance_type": TYPE, "node_count": 4}
     cache = {"compile_cache": cluster.compile_cache}
     arn = "arn:aws:resource-groups:us-east-2:123456789012:group/training"
-    budget = {"monthly_usd": 5, "tag_value": "train", "closes": [cluster.queue]}
+    budget = {"monthly_usd": 5, "tag_value": "train", "queues_to_close": [cluster.queue]}
     role = {
         "trusted_by": iam.AccountRootPrincipal(),
         "ledger": uc.CapacityLedger(stack, "Ledger"),
@@ -162,7 +167,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
         "ClusterNetwork.from_subnet": construct(
             uc.ClusterNetwork.from_subnet, vpc=vpc, subnet=subnet, **place
         ),
-        "Contestant": data(uc.Contestant, **of_queue),
+        "Candidate": data(uc.Candidate, **of_queue),
         "FabricGate": construct(uc.FabricGate, **of_queue),
         "FairShare": uc.FairShare,
         "InstanceType": described,
@@ -198,7 +203,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
 
 
 @pytest.mark.parametrize("name", sorted(TAKES_NUMBERS))
-def test_refuses_numbers_that_jsii_cannot_carry(
+def test_rejects_numbers_that_jsii_cannot_carry(
     stack: cdk.Stack, makers: Mapping[str, Made], name: str
 ) -> None:
     makers[name]()  # what is good is taken

@@ -59,7 +59,7 @@ def world() -> World:
     uc.DatasetBucket(stack, "Dataset")
     elsewhere = s3.Bucket.from_bucket_name(stack, "Elsewhere", "cache-elsewhere")
     uc.CompileCache(stack, "Copied", replicate_to=[elsewhere], request_metrics=True)
-    uc.ClusterBudget(stack, "Budget", monthly_usd=1000, tag_value="llama", closes=[cluster.queue])
+    uc.ClusterBudget(stack, "Budget", monthly_usd=1000, tag_value="llama", queues_to_close=[cluster.queue])
     uc.CapacityGuard(stack, "Guard")
     return World(stack, cluster, [multi, single, precompile])
 

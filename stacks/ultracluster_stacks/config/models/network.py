@@ -121,7 +121,7 @@ class NetworkConfig(ConfigModel):
         description="Id of an existing private subnet in the zone, with `vpc_id`. It assigns no public addresses, and "
         "reaches AWS services by a NAT gateway or endpoints of its VPC: none are added, and `cidr` is not used. Default: a new subnet.",
     )
-    free_addresses: Annotated[int, Between(code="UC3002", least=0, most=65_531)] | None = Field(
+    available_addresses: Annotated[int, Between(code="UC3002", least=0, most=65_531)] | None = Field(
         default=None,
         description="AvailableIpAddressCount of the existing subnet before the first deployment, checked against what "
         "the cluster takes from it. Default: not checked.",

@@ -8,7 +8,7 @@ from typing import Final
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, addresses_per_node
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.network import (
-    check_free_addresses,
+    check_available_addresses,
     check_network_interfaces,
     check_task_interface,
     cluster_addresses,
@@ -106,9 +106,9 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     for name, is_given, belongs in (
         ("nat_gateway", settings.nat_gateway, "a new VPC only"),
         ("subnet_prefix", settings.subnet_prefix is not None, "a new VPC only"),
-        ("free_addresses", settings.free_addresses is not None, "an existing subnet only"),
+        ("available_addresses", settings.available_addresses is not None, "an existing subnet only"),
     ):
-        if is_given and existing != (name == "free_addresses"):
+        if is_given and existing != (name == "available_addresses"):
             yield SUBNET_ID.broken(
                 ("network", name),
                 problem=f"{name} is for {belongs}",
@@ -120,13 +120,13 @@ def existing_subnet_holds_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
     """The nodes, their tasks and the file system must find free addresses."""
     settings = cluster.network
     interfaces = _legal_interfaces(cluster)
-    if settings.subnet_id is None or settings.free_addresses is None or interfaces is None:
+    if settings.subnet_id is None or settings.available_addresses is None or interfaces is None:
         return
-    for finding in check_free_addresses(
+    for finding in check_available_addresses(
         instance_type=cluster.machine,
         nodes=cluster.most_nodes,
         nic_layout=interfaces,
-        free_addresses=settings.free_addresses,
+        available_addresses=settings.available_addresses,
         file_system_interfaces=cluster.file_system.subnet_addresses,
     ):
         yield Problem.of(finding, ("network", finding.path))

@@ -59,7 +59,7 @@ def test_compares_with_the_free_addresses_of_an_existing_subnet(
     run: Run, quickstart: Path, tmp_path: Path
 ) -> None:
     line = "        image_id:"
-    network = "{vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0, free_addresses: 136}"
+    network = "{vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0, available_addresses: 136}"
     rollout = tmp_path / "rollout.yaml"
     rollout.write_text(quickstart.read_text().replace(line, f"        network: {network}\n{line}", 1))
     (cluster,) = json.loads(run("validate", str(rollout), "--json").stdout)["clusters"]

@@ -44,7 +44,7 @@ def test_a_rollout_stands_in_an_existing_subnet(
     vpcs = len(ec2.describe_vpcs()["Vpcs"])
     network = (
         f"{{vpc_id: {vpc_id}, subnet_id: {subnet['SubnetId']}, "
-        f"free_addresses: {subnet['AvailableIpAddressCount']}}}"
+        f"available_addresses: {subnet['AvailableIpAddressCount']}}}"
     )
     assembly = _assembly(tmp_path, network, monkeypatch)
     _deploys_clean(local_aws, assembly)

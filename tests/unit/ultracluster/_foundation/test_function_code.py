@@ -45,7 +45,7 @@ def synthesize(tmp_path: Path) -> Callable[[], tuple[Path, dict[str, Any]]]:
             capacity=block(),
             alarms=uc.AlarmSettings(cluster_name="llama"),
         )
-        uc.ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="llama", closes=[cluster.queue])
+        uc.ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="llama", queues_to_close=[cluster.queue])
         app.synth()
         (asset,) = outdir.glob("asset.*")
         return asset, dict(assertions.Template.from_stack(stack).find_resources("AWS::Lambda::Function"))

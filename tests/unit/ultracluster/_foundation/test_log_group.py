@@ -22,7 +22,7 @@ def test_a_log_group_is_retained_and_kept_for_three_months_unless_asked_otherwis
     assert chosen["Properties"] == {"KmsKeyId": stack.resolve(key.key_arn)}
 
 
-def test_a_log_group_of_ones_own_stays_as_it_is() -> None:
+def test_an_existing_log_group_is_not_changed() -> None:
     stack = new_stack()
     own = logs.LogGroup(stack, "Own")
     nodes = queue(stack).nodes

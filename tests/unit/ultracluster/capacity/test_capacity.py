@@ -23,7 +23,7 @@ ID = "cr-0123456789abcdef0"
     ],
 )
 @pytest.mark.parametrize("source", [CapacityBlock, CapacityReservation])
-def test_refuses_what_is_no_reservation_id(
+def test_rejects_a_malformed_reservation_id(
     source: type[CapacityBlock] | type[CapacityReservation], reservation_id: str
 ) -> None:
     with pytest.raises(FindingsError, match=r"UC4109: reservation_id: got .* Allowed: cr- and 17 hex"):
@@ -35,12 +35,12 @@ def test_says_that_an_offering_is_not_a_reservation() -> None:
         CapacityBlock.from_reservation_id("cb-0123456789abcdef0", zone_id="use2-az3")
 
 
-def test_takes_an_id_that_is_known_at_deployment_only() -> None:
+def test_accepts_an_id_that_is_known_at_deployment_only() -> None:
     parameter = cdk.CfnParameter(cdk.Stack(), "Reservation")
     assert CapacityBlock.from_reservation_id(parameter.value_as_string, zone_id="use2-az3")
 
 
-def test_refuses_a_block_that_ends_when_it_starts() -> None:
+def test_rejects_a_block_that_ends_when_it_starts() -> None:
     when = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
     with pytest.raises(FindingsError, match="UC4112"):
         CapacityBlock.from_reservation_id(ID, zone_id="use2-az3", start=when, end=when)

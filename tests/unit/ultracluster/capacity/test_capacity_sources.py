@@ -156,7 +156,7 @@ def test_only_the_block_is_opened_and_closed(three: UltraCluster, resources: Map
     assert len(others) == 2
 
 
-def test_a_block_that_is_not_the_first_source_is_looked_after_too() -> None:
+def test_a_block_that_is_not_the_first_source_has_a_life_cycle() -> None:
     stack = new_stack()
     later = CapacityBlock.from_reservation_id(RESERVATION, zone_id=ZONE, name="later")
     whole = cluster(stack, OnDemandCapacity(), later)
@@ -190,13 +190,13 @@ def test_on_demand_as_a_source_is_what_no_capacity_is() -> None:
     assert assertions.Template.from_stack(one).to_json() == assertions.Template.from_stack(other).to_json()
 
 
-def test_refuses_a_fourth_source(stack: cdk.Stack) -> None:
+def test_rejects_a_fourth_source(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match=r"UC4120: queue_sources: got 4 sources"):
         cluster(stack, block(), RESERVED, SPILL, OnDemandCapacity(name="more"))
     assert stack.node.try_find_child("Cluster") is None
 
 
-def test_refuses_no_source(stack: cdk.Stack) -> None:
+def test_rejects_no_source(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC4120"):
         cluster(stack)
 
@@ -204,14 +204,14 @@ def test_refuses_no_source(stack: cdk.Stack) -> None:
 @pytest.mark.parametrize(
     ("names", "says"), [(("spill", "spill"), "two sources are called"), ((None, None), "have no name")]
 )
-def test_refuses_sources_that_nothing_tells_apart(
+def test_rejects_sources_with_the_same_name(
     stack: cdk.Stack, names: tuple[str | None, str | None], says: str
 ) -> None:
     with pytest.raises(FindingsError, match=f"UC4121.*{says}"):
         cluster(stack, *(OnDemandCapacity(name=each) for each in names))
 
 
-def test_refuses_one_reservation_as_two_sources(stack: cdk.Stack) -> None:
+def test_rejects_one_reservation_as_two_sources(stack: cdk.Stack) -> None:
     again = CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE, name="again")
     with pytest.raises(FindingsError, match="UC4127"):
         cluster(stack, block(), again)
@@ -241,24 +241,24 @@ def test_a_queue_refuses_nodes_that_a_job_cannot_take_for_each_other(stack: cdk.
         TrainingQueue(stack, "Queue", nodes=[one, other], max_nodes=1)
 
 
-def test_a_queue_needs_to_know_the_most_nodes(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC4101.*nothing says"):
+def test_a_queue_requires_a_maximum_number_of_nodes(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"UC4101.*maximum number of nodes is not set"):
         TrainingQueue(stack, "Queue", nodes=nodes(stack))
 
 
 @pytest.mark.parametrize("name", ["S", "s", "Spill", "9spill", "s" * 33, "spill ", "spill_1"])
-def test_refuses_a_name_that_cannot_be_part_of_an_id(name: str) -> None:
+def test_rejects_a_name_that_cannot_be_part_of_an_id(name: str) -> None:
     with pytest.raises(FindingsError, match="UC4123"):
         OnDemandCapacity(name=name)
 
 
 @pytest.mark.parametrize("name", ["sp", "s" * 32, "spill-2"])
-def test_takes_a_short_name(name: str) -> None:
+def test_accepts_a_short_name(name: str) -> None:
     assert OnDemandCapacity(name=name).name == name
 
 
 @pytest.mark.parametrize("most", [0, 1001])
-def test_refuses_a_limit_that_no_job_can_have(most: int) -> None:
+def test_rejects_a_limit_that_no_job_can_have(most: int) -> None:
     with pytest.raises(FindingsError, match="UC4101: max_nodes"):
         SpotCapacity(max_nodes=most)
 
@@ -275,7 +275,7 @@ def test_a_group_of_reservations_is_used_and_nothing_beyond_it(stack: cdk.Stack)
 
 
 @pytest.mark.parametrize("arn", ["training", RESERVATION, GROUP + " ", GROUP.replace(":group/", ":groups/")])
-def test_refuses_what_is_no_resource_group(arn: str) -> None:
+def test_rejects_a_malformed_resource_group_arn(arn: str) -> None:
     with pytest.raises(FindingsError, match="UC4124"):
         ReservationGroup.from_resource_group_arn(arn, zone_id=ZONE)
 
@@ -293,14 +293,14 @@ def test_spot_nodes_are_asked_for_by_batch_and_not_by_the_template(stack: cdk.St
 
 
 @pytest.mark.parametrize("percent", [0, 101])
-def test_refuses_a_price_limit_above_on_demand_or_of_nothing(percent: int) -> None:
+def test_rejects_a_price_limit_above_on_demand_or_of_nothing(percent: int) -> None:
     with pytest.raises(FindingsError, match="UC4125"):
         SpotCapacity(max_price_percent=percent)
     assert SpotCapacity(max_price_percent=100).max_price_percent == 100
     assert SpotCapacity(max_price_percent=1).max_price_percent == 1
 
 
-def test_refuses_a_multi_node_job_where_it_could_come_to_spot_nodes(stack: cdk.Stack) -> None:
+def test_rejects_a_multi_node_job_where_it_could_come_to_spot_nodes(stack: cdk.Stack) -> None:
     whole = cluster(stack, OnDemandCapacity(), SpotCapacity(name="spot"), instance_type="trn1.32xlarge")
     with pytest.raises(FindingsError, match="UC6308"):
         whole.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
@@ -314,7 +314,7 @@ def test_the_life_cycle_names_what_the_queue_launches_into_instead(stack: cdk.St
         BlockLifecycle(stack, "Lifecycle", block=block(), queue=whole.queue)
 
 
-def test_a_placement_group_of_yours_is_for_what_can_be_in_it(stack: cdk.Stack) -> None:
+def test_a_placement_group_applies_to_the_sources_that_can_use_it(stack: cdk.Stack) -> None:
     mine = ClusterPlacement(stack, "Mine", placement_group_name="mine")
     outside = CapacityReservation.from_reservation_id(
         "cr-00000000000000001", zone_id=ZONE, name="outside", max_nodes=1
@@ -344,7 +344,7 @@ def test_a_reservation_can_be_made_inside_the_group(stack: cdk.Stack) -> None:
         ),
     ],
 )
-def test_what_is_brought_has_a_name_and_a_number_of_nodes_of_its_own(
+def test_an_imported_source_has_its_own_name_and_number_of_nodes(
     stack: cdk.Stack, bring: Callable[[int], Capacity]
 ) -> None:
     cluster(stack, bring(2), node_count=4)
@@ -366,7 +366,7 @@ def test_nodes_of_a_group_of_reservations_are_placed_where_these_were_made(
     assert resources.get("PlacementGroup") == group
 
 
-def test_unreserved_nodes_say_their_zone_and_only_that_of_the_network(stack: cdk.Stack) -> None:
+def test_unreserved_nodes_must_be_in_the_zone_of_the_network(stack: cdk.Stack) -> None:
     cluster(stack, OnDemandCapacity(zone_id=ZONE), zone_id=None)
     assert only(stack, "AWS::EC2::Subnet")["AvailabilityZoneId"] == ZONE
     with pytest.raises(FindingsError, match="UC4021"):

@@ -59,7 +59,7 @@ def test_nodes_without_scratch_carry_nothing_of_it(stack: cdk.Stack) -> None:
     assert "scratch" not in user_data(stack)
 
 
-def test_refuses_scratch_that_a_type_cannot_have(stack: cdk.Stack) -> None:
+def test_rejects_scratch_that_a_type_cannot_have(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC4026") as caught:
         nodes(stack, instance_type="inf2.48xlarge", scratch_path="/var")
     assert [finding.code for finding in caught.value.findings] == ["UC4026", "UC4027"]
@@ -95,24 +95,24 @@ def test_a_type_of_the_catalogue_brings_no_warning_of_its_figures(stack: cdk.Sta
     )
 
 
-def test_a_job_over_an_ultraserver_tells_each_node_its_place(stack: cdk.Stack) -> None:
+def test_a_job_over_an_ultraserver_passes_each_node_its_position(stack: cdk.Stack) -> None:
     script = container(stack, instance_type="trn2u.48xlarge")["Command"][2]
     assert (
         script.index("MASTER_ADDR=") < script.index("\nultraserver_place\n") < script.index("exec torchrun")
     )
 
 
-def test_a_job_elsewhere_says_nothing_of_ultraservers(stack: cdk.Stack) -> None:
+def test_a_job_on_other_types_does_not_mention_ultraservers(stack: cdk.Stack) -> None:
     assert "ULTRASERVER" not in container(stack)["Command"][2]
 
 
-def test_refuses_three_nodes_of_an_ultraserver(stack: cdk.Stack) -> None:
+def test_rejects_three_nodes_of_an_ultraserver(stack: cdk.Stack) -> None:
     given = queue(stack, instance_type="trn2u.48xlarge")
     with pytest.raises(FindingsError, match="UC4028"):
         uc.MultiNodeJob(stack, "Job", queue=given, image=IMAGE, command=["train.py"], node_count=3)
 
 
-def test_several_nodes_without_efa_are_a_choice_that_somebody_makes(stack: cdk.Stack) -> None:
+def test_several_nodes_without_efa_must_be_requested(stack: cdk.Stack) -> None:
     given = queue(stack, instance_type="trn1.2xlarge")
     with pytest.raises(FindingsError, match="UC6102"):
         uc.MultiNodeJob(stack, "Refused", queue=given, image=IMAGE, command=["train.py"], node_count=2)

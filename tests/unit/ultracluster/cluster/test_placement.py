@@ -42,7 +42,7 @@ def test_nodes_are_placed_in_an_existing_group(stack: cdk.Stack) -> None:
     assert group_of(stack) == "training"
 
 
-def test_refuses_a_group_for_a_block(stack: cdk.Stack) -> None:
+def test_rejects_a_group_for_a_block(stack: cdk.Stack) -> None:
     block = uc.CapacityBlock.from_reservation_id("cr-0123456789abcdef0", zone_id=ZONE)
     placement = uc.ClusterPlacement(stack, "Mine", placement_group_name="training")
     with pytest.raises(FindingsError, match="UC4020"):
@@ -50,7 +50,7 @@ def test_refuses_a_group_for_a_block(stack: cdk.Stack) -> None:
 
 
 @pytest.mark.parametrize("name", ["other", None])
-def test_refuses_another_group_than_that_of_the_reservation(stack: cdk.Stack, name: str | None) -> None:
+def test_rejects_another_group_than_that_of_the_reservation(stack: cdk.Stack, name: str | None) -> None:
     capacity = uc.CapacityReservation.from_reservation_id(
         "cr-0123456789abcdef0", zone_id=ZONE, placement_group_name="training"
     )
@@ -59,7 +59,7 @@ def test_refuses_another_group_than_that_of_the_reservation(stack: cdk.Stack, na
         cluster(stack, capacity=capacity, placement=placement)
 
 
-def test_takes_the_group_of_the_reservation(stack: cdk.Stack) -> None:
+def test_accepts_the_group_of_the_reservation(stack: cdk.Stack) -> None:
     capacity = uc.CapacityReservation.from_reservation_id(
         "cr-0123456789abcdef0", zone_id=ZONE, placement_group_name="training"
     )

@@ -29,18 +29,18 @@ def test_on_demand_nodes_need_a_zone_and_get_a_placement_group(stack: cdk.Stack)
     assert group["Ref"].startswith("ClusterPlacement")
 
 
-def test_refuses_to_guess_a_zone(stack: cdk.Stack) -> None:
+def test_requires_an_availability_zone(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC4022"):
         cluster(stack)
     assert stack.node.try_find_child("Cluster") is None
 
 
-def test_refuses_two_zones(stack: cdk.Stack) -> None:
+def test_rejects_two_zones(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC4021"):
         cluster(stack, capacity=block(), zone_id="use2-az1")
 
 
-def test_uses_what_it_is_given(stack: cdk.Stack) -> None:
+def test_uses_the_parts_that_are_passed_in(stack: cdk.Stack) -> None:
     given = network(stack)
     bucket = CheckpointBucket(stack, "Checkpoints")
     storage = SharedFileSystem(stack, "FileSystem", network=given, checkpoint_bucket=bucket.bucket)
@@ -71,7 +71,7 @@ def test_jobs_may_use_checkpoints_and_cache_and_mount_the_file_system(stack: cdk
     assert container["MountPoints"][0]["ContainerPath"] == "/fsx"
 
 
-def test_nothing_in_it_can_spend_or_let_anybody_in(stack: cdk.Stack) -> None:
+def test_no_role_can_buy_and_no_resource_is_public(stack: cdk.Stack) -> None:
     cluster(stack, capacity=block()).add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
     for statement in allowed(stack, ""):
         actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
@@ -103,7 +103,7 @@ def test_instances_volumes_and_interfaces_carry_the_tags(
     ]
 
 
-def test_its_own_queue_and_further_ones_have_limits_and_shares_of_their_own(stack: cdk.Stack) -> None:
+def test_each_queue_has_its_own_limits_and_shares(stack: cdk.Stack) -> None:
     limits = WaitLimits(insufficient_capacity=cdk.Duration.hours(3))
     whole = cluster(stack, zone_id=ZONE, wait_limits=limits)
     whole.add_queue("evaluation", fair_share=FairShare(parts={"eval": 2}))

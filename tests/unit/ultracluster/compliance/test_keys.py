@@ -34,7 +34,7 @@ def stack() -> cdk.Stack:
     uc.BlockLifecycle(stack, "Lifecycle", block=block(), queue=queue, kms_key=key)
     uc.ClusterWatch(stack, "Watch", metrics=metrics, queue=queue, node_groups=[nodes], kms_key=key)
     uc.ClusterAlarms(stack, "Alarms", metrics=metrics, kms_key=key)
-    uc.ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="train", closes=[queue], kms_key=key)
+    uc.ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="train", queues_to_close=[queue], kms_key=key)
     uc.CompileCache(stack, "Cache", kms_key=key)
     return stack
 
@@ -82,7 +82,7 @@ def test_a_topic_from_elsewhere_gives_no_right_to_the_key() -> None:
         monthly_usd=1,
         tag_value="train",
         topic=theirs,
-        closes=[cluster.queue],
+        queues_to_close=[cluster.queue],
         kms_key=kms.Key.from_key_arn(stack, "Theirs", ARN),
     )
     assert "TellEncrypted" not in str(of_type(stack, "AWS::IAM::Role"))

@@ -25,6 +25,6 @@ def test_reaches_every_role_and_profile_of_its_scope_whatever_made_it_and_when()
 
 
 @pytest.mark.parametrize("path", ["training", "/", "/training", "//", "/a b/", ""])
-def test_refuses_what_is_no_path(path: str) -> None:
+def test_rejects_a_malformed_path(path: str) -> None:
     with pytest.raises(FindingsError, match="UC2261"):
         RolePath(path)

@@ -91,7 +91,7 @@ def test_no_widget_lies_on_another(shown: list[dict[str, Any]]) -> None:
     assert max(x for x, _ in cells) < 24
 
 
-def test_refuses_a_cluster_without_metrics(stack: cdk.Stack) -> None:
+def test_rejects_a_cluster_without_metrics(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC6443"):
         ClusterDashboard(stack, "Dashboard", cluster=cluster(stack, None))
 
@@ -109,7 +109,7 @@ def test_each_cluster_is_read_in_its_own_region(stack: cdk.Stack) -> None:
 @pytest.mark.parametrize(
     "clusters", [[], [("a", "us-east-1")] * 2, [(f"c{number}", "us-east-1") for number in range(101)]]
 )
-def test_refuses_no_cluster_one_twice_and_more_than_fit(
+def test_rejects_no_cluster_one_twice_and_more_than_fit(
     stack: cdk.Stack, clusters: list[tuple[str, str]]
 ) -> None:
     with pytest.raises(FindingsError, match="UC6444"):

@@ -71,7 +71,7 @@ def test_what_the_ecs_ami_lacks_is_installed_and_pinned(baked: cdk.Stack) -> Non
     assert f"export UC_IMAGES='{IMAGE}'\n" in script
 
 
-def test_a_dlami_gets_the_ecs_agent_and_an_image_of_ones_own_only_what_is_asked_for() -> None:
+def test_a_dlami_gets_the_ecs_agent_and_a_custom_image_only_requested_parts() -> None:
     dlami = NeuronImage(kind="dlami/base/amazon-linux-2023", image_id=IMAGE_ID)
     assert ami(parent=dlami, cloudwatch_agent=False).parts == ("lustre-client", "ecs-agent", "docker")
     assert ami(parent=NeuronImage(kind="own", image_id=IMAGE_ID)).parts == ("cloudwatch-agent",)
@@ -84,7 +84,7 @@ def test_the_recipe_is_pinned_encrypted_and_keeps_the_agent_of_systems_manager(b
     assert recipe["AdditionalInstanceConfiguration"]["SystemsManagerAgent"]["UninstallAfterBuild"] is False
 
 
-def test_what_changes_gets_another_name_and_what_does_not_keeps_its() -> None:
+def test_only_changed_recipes_get_another_name() -> None:
     def names(**changes: Any) -> tuple[str, str]:
         stack = new_stack()
         ami(stack, **changes)
@@ -112,7 +112,7 @@ def test_the_ami_is_tagged_in_each_region_so_that_the_command_finds_it(baked: cd
         assert one["AmiDistributionConfiguration"]["Name"] == "nodes-{{ imagebuilder:buildDate }}"
 
 
-def test_the_instance_has_no_way_in_and_one_way_out(baked: cdk.Stack) -> None:
+def test_the_build_instance_allows_no_inbound_traffic_and_https_out(baked: cdk.Stack) -> None:
     group = only(baked, "AWS::EC2::SecurityGroup")
     assert "SecurityGroupIngress" not in group
     assert [(rule["FromPort"], rule["ToPort"]) for rule in group["SecurityGroupEgress"]] == [(443, 443)]
@@ -157,17 +157,17 @@ def test_the_role_names_each_action_and_pulls_from_the_named_repositories_only(b
         ({"container_images": [f"{IMAGE}{index}" for index in range(80)]}, ["UC4054 container_images"]),
     ],
 )
-def test_refuses_what_cannot_be_baked(changes: dict[str, Any], expected: list[str]) -> None:
+def test_rejects_invalid_arguments(changes: dict[str, Any], expected: list[str]) -> None:
     assert codes(**changes) == expected
 
 
-def test_refuses_a_subnet_without_its_vpc() -> None:
+def test_rejects_a_subnet_without_its_vpc() -> None:
     stack = new_stack()
     subnet = ec2.Subnet.from_subnet_id(stack, "Subnet", "subnet-01234567")
     assert codes(stack=stack, subnet=subnet) == ["UC4054 subnet"]
 
 
-def test_takes_what_is_just_right() -> None:
+def test_accepts_arguments_at_their_limits() -> None:
     digest = f"{IMAGE.partition(':')[0]}@sha256:{SUM}"
     token = cdk.Token.as_string({"Ref": "Image"})
     made = ami(
@@ -183,7 +183,7 @@ def test_takes_what_is_just_right() -> None:
     ami(name="a" * 64)
 
 
-def test_builds_on_a_small_instance_unless_another_is_wanted(baked: cdk.Stack, stack: cdk.Stack) -> None:
+def test_builds_on_a_small_instance_by_default(baked: cdk.Stack, stack: cdk.Stack) -> None:
     ami(stack, instance_type="c7i.xlarge")
     types = [
         only(each, "AWS::ImageBuilder::InfrastructureConfiguration")["InstanceTypes"]

@@ -6,7 +6,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from tests.unit.ultracluster.builders import new_stack, of_type, only
 
-from ultracluster import PublicGalleryCache, TrainingImageRepository
+from ultracluster import PullThroughCache, TrainingImageRepository
 from ultracluster_catalog.neuron.neuron_containers import container_of_reference
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.images import neuron_container
@@ -39,7 +39,7 @@ def test_only_images_without_a_tag_are_removed(stack: cdk.Stack) -> None:
     }
 
 
-def test_takes_a_key_and_a_removal_policy_of_ones_own(stack: cdk.Stack) -> None:
+def test_accepts_a_key_and_a_removal_policy(stack: cdk.Stack) -> None:
     key = kms.Key(stack, "Key")
     TrainingImageRepository(stack, "Images", encryption_key=key, removal_policy=cdk.RemovalPolicy.DESTROY)
     (resource,) = of_type(stack, "AWS::ECR::Repository")
@@ -68,7 +68,7 @@ def test_an_image_is_named_by_its_tag(stack: cdk.Stack) -> None:
 
 
 def test_the_cache_holds_the_gallery_and_names_its_images(stack: cdk.Stack) -> None:
-    cache = PublicGalleryCache(stack, "Gallery")
+    cache = PullThroughCache(stack, "Gallery")
     container = neuron_container("jax", get_instance_type("trn2.48xlarge"))
     reference = cache.image(container).reference
     assert only(stack, "AWS::ECR::PullThroughCacheRule") == {
@@ -79,8 +79,8 @@ def test_the_cache_holds_the_gallery_and_names_its_images(stack: cdk.Stack) -> N
     assert container_of_reference(reference) == container
 
 
-def test_only_who_fills_the_cache_may_make_repositories(stack: cdk.Stack) -> None:
-    cache = PublicGalleryCache(stack, "Gallery", prefix="gallery")
+def test_only_principals_that_fill_the_cache_can_create_repositories(stack: cdk.Stack) -> None:
+    cache = PullThroughCache(stack, "Gallery", prefix="gallery")
     assert cache.prefix == "gallery"
     cache.grant_pull(iam.User(stack, "Node"))
     cache.grant_fill(iam.User(stack, "Builder"))
@@ -96,16 +96,16 @@ def test_only_who_fills_the_cache_may_make_repositories(stack: cdk.Stack) -> Non
 
 
 @pytest.mark.parametrize("prefix", ["a", "a" * 31, "Gallery", "a//b", "/a", "a-", ""])
-def test_refuses_a_prefix_that_ecr_would_refuse(prefix: str) -> None:
+def test_rejects_a_prefix_that_ecr_would_refuse(prefix: str) -> None:
     with pytest.raises(FindingsError, match=r"UC6339: prefix: got "):
-        PublicGalleryCache(new_stack(), "Gallery", prefix=prefix)
+        PullThroughCache(new_stack(), "Gallery", prefix=prefix)
 
 
 @pytest.mark.parametrize("prefix", ["ab", "a" * 30, "a/b-c_d.e"])
-def test_takes_a_prefix_that_ecr_takes(prefix: str) -> None:
-    PublicGalleryCache(new_stack(), "Gallery", prefix=prefix)
+def test_accepts_a_prefix_that_ecr_takes(prefix: str) -> None:
+    PullThroughCache(new_stack(), "Gallery", prefix=prefix)
 
 
-def test_refuses_to_remove_images_at_once() -> None:
+def test_rejects_to_remove_images_at_once() -> None:
     with pytest.raises(FindingsError, match="UC6339: untagged_days"):
         TrainingImageRepository(new_stack(), "Images", untagged_days=0)

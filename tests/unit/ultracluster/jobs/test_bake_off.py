@@ -8,7 +8,7 @@ from aws_cdk import assertions
 from tests.unit.ultracluster import builders
 from tests.unit.ultracluster.builders import IMAGE, of_type
 
-from ultracluster import BakeOff, Contestant, NodeGroup, TrainingQueue
+from ultracluster import BakeOff, Candidate, NodeGroup, TrainingQueue
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.synth
 GPU_IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training-cuda:2026-11-20"
 
 
-def contestants(stack: cdk.Stack, **changes: Any) -> dict[str, Contestant]:
+def candidates(stack: cdk.Stack, **changes: Any) -> dict[str, Candidate]:
     network = builders.network(stack)
     queues = {
         name: TrainingQueue(
@@ -34,13 +34,13 @@ def contestants(stack: cdk.Stack, **changes: Any) -> dict[str, Contestant]:
         for name, instance_type in (("trn2", "trn2.48xlarge"), ("p5", "p5.48xlarge"))
     }
     return {
-        "trn2": Contestant(queue=queues["trn2"], image=IMAGE, node_count=2, price_per_node_hour=35.0),
-        "p5": Contestant(queue=queues["p5"], image=GPU_IMAGE, node_count=2, **changes),
+        "trn2": Candidate(queue=queues["trn2"], image=IMAGE, node_count=2, price_per_node_hour=35.0),
+        "p5": Candidate(queue=queues["p5"], image=GPU_IMAGE, node_count=2, **changes),
     }
 
 
 def bake_off(stack: cdk.Stack, **changes: Any) -> BakeOff:
-    given = {"contestants": contestants(stack), "command": ["train.py"], "figures": ["tokens_per_second"]}
+    given = {"candidates": candidates(stack), "command": ["train.py"], "figures": ["tokens_per_second"]}
     return BakeOff(stack, "BakeOff", **given | changes)
 
 
@@ -76,7 +76,7 @@ def test_a_figure_of_each_becomes_a_metric_of_its_own_log(stack: cdk.Stack) -> N
         assert one["FilterPattern"] == f'{{ $.contestant = "{full}" && $.tokens_per_second = * }}'
         (transformation,) = one["MetricTransformations"]
         assert transformation["Dimensions"] == [{"Key": "Contestant", "Value": "$.contestant"}]
-        metric = made.metric("tokens_per_second", contestant=name)
+        metric = made.metric("tokens_per_second", candidate=name)
         assert (metric.namespace, metric.metric_name) == (
             transformation["MetricNamespace"],
             transformation["MetricName"],
@@ -102,19 +102,19 @@ def test_one_table_shows_all_figures_and_what_a_dollar_buys(stack: cdk.Stack) ->
     assert expressions == ["trn2_tokens_per_second * 3600 / 70.0"]  # two nodes at 35 dollars
 
 
-def test_a_contestant_without_a_price_has_no_figure_for_a_dollar(stack: cdk.Stack) -> None:
+def test_a_candidate_without_a_price_has_no_figure_for_a_dollar(stack: cdk.Stack) -> None:
     made = bake_off(stack)
     with pytest.raises(KeyError, match="p5 has no price_per_node_hour"):
-        made.metric_per_dollar("tokens_per_second", contestant="p5")
+        made.metric_per_dollar("tokens_per_second", candidate="p5")
     assert set(made.jobs) == {"trn2", "p5"}
 
 
 def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
-    given = contestants(stack, price_per_node_hour=0.01)
-    BakeOff(stack, "Cheap", contestants=given, command=["train.py"])
+    given = candidates(stack, price_per_node_hour=0.01)
+    BakeOff(stack, "Cheap", candidates=given, command=["train.py"])
     free = dataclasses.replace(given["p5"], price_per_node_hour=0)
-    with pytest.raises(FindingsError, match=r"UC6162: contestants.p5.price_per_node_hour: got 0"):
-        BakeOff(stack, "Free", contestants=given | {"p5": free}, command=["train.py"])
+    with pytest.raises(FindingsError, match=r"UC6162: candidates.p5.price_per_node_hour: got 0"):
+        BakeOff(stack, "Free", candidates=given | {"p5": free}, command=["train.py"])
 
 
 @pytest.mark.parametrize(
@@ -122,23 +122,23 @@ def test_a_price_is_above_zero(stack: cdk.Stack) -> None:
     [
         ({"figures": []}, r"UC6160: figures: got 0.*1 to 10"),
         ({"figures": [f"f{index}" for index in range(11)]}, r"UC6160: figures: got 11"),
-        ({"contestants": {}}, r"UC6160: contestants: got 0.*2 to 10"),
+        ({"candidates": {}}, r"UC6160: candidates: got 0.*2 to 10"),
         ({"figures": ["Loss"]}, r"UC6161: figures: got 'Loss'"),
         ({"figures": ["tokens/s"]}, r"UC6161: figures"),
     ],
 )
-def test_refuses_what_makes_no_table(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:
+def test_rejects_arguments_that_make_no_table(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:
     with pytest.raises(FindingsError, match=code):
         bake_off(stack, **changes)
 
 
-def test_every_contestant_starts_by_the_same_launcher(stack: cdk.Stack) -> None:
+def test_every_candidate_starts_by_the_same_launcher(stack: cdk.Stack) -> None:
     bake_off(stack, launcher="raw")
     for container in containers(stack):
         assert "torchrun" not in container["Command"][2]
 
 
-def test_a_metric_is_of_a_minute_unless_another_time_is_wanted(stack: cdk.Stack) -> None:
+def test_the_period_of_a_metric_is_one_minute_by_default(stack: cdk.Stack) -> None:
     made = bake_off(stack)
-    assert made.metric("loss", contestant="p5").period.to_seconds() == 60
-    assert made.metric("loss", contestant="p5", period=cdk.Duration.hours(1)).period.to_seconds() == 3600
+    assert made.metric("loss", candidate="p5").period.to_seconds() == 60
+    assert made.metric("loss", candidate="p5", period=cdk.Duration.hours(1)).period.to_seconds() == 3600

@@ -31,7 +31,7 @@ def timeout(stack: cdk.Stack) -> int:
     ("instance_type", "interfaces", "ranks"),
     [("trn2.48xlarge", "16", "64"), ("trn1.32xlarge", "8", "32"), ("p5.48xlarge", "32", "0")],
 )
-def test_a_fabric_gate_expects_what_the_type_has(
+def test_a_fabric_gate_expects_the_devices_of_the_instance_type(
     stack: cdk.Stack, instance_type: str, interfaces: str, ranks: str
 ) -> None:
     FabricGate(stack, "Gate", queue=queue(stack, instance_type=instance_type), image=IMAGE)
@@ -41,7 +41,7 @@ def test_a_fabric_gate_expects_what_the_type_has(
     assert timeout(stack) == 3 * 900
 
 
-def test_a_fabric_gate_looks_from_where_the_training_will(stack: cdk.Stack) -> None:
+def test_a_fabric_gate_runs_in_the_image_of_the_job(stack: cdk.Stack) -> None:
     FabricGate(stack, "Gate", queue=queue(stack), image=IMAGE, node_count=2)
     assert container(stack)["Image"] == IMAGE
     assert len(container(stack)["LinuxParameters"]["Devices"]) == 32
@@ -50,15 +50,15 @@ def test_a_fabric_gate_looks_from_where_the_training_will(stack: cdk.Stack) -> N
     assert "NODE_RANK" in container(stack)["Command"][2]  # the raw launcher
 
 
-def test_a_fabric_gate_holds_the_bounds_that_are_given(stack: cdk.Stack) -> None:
+def test_a_fabric_gate_applies_its_limits(stack: cdk.Stack) -> None:
     waits = cdk.Duration.minutes(5)
     FabricGate(
         stack,
         "Gate",
         queue=queue(stack),
         image=IMAGE,
-        least_bandwidth=40.5,
-        most_latency=1000,
+        min_bandwidth=40.5,
+        max_latency=1000,
         patience=waits,
     )
     assert arguments(stack)[-6:] == [
@@ -86,13 +86,13 @@ def test_gates_follow_the_logical_neuroncores_of_the_job(stack: cdk.Stack) -> No
 def test_the_paid_job_waits_for_both_gates(stack: cdk.Stack) -> None:
     training = queue(stack)
     fabric = FabricGate(stack, "Fabric", queue=training, image=IMAGE)
-    smoke = SmokeTrain(stack, "Smoke", queue=training, image=IMAGE, after=[fabric])
-    MultiNodeJob(stack, "Pretrain", queue=training, image=IMAGE, command=["train.py"], after=[smoke])
+    smoke = SmokeTrain(stack, "Smoke", queue=training, image=IMAGE, depends_on=[fabric])
+    MultiNodeJob(stack, "Pretrain", queue=training, image=IMAGE, command=["train.py"], depends_on=[smoke])
     tags = [each["Properties"].get("Tags") for each in of_type(stack, "AWS::Batch::JobDefinition")]
     assert tags == [None, {"ultracluster:after": "Fabric"}, {"ultracluster:after": "Smoke"}]
 
 
-@pytest.mark.parametrize("name", ["least_bandwidth", "most_latency"])
+@pytest.mark.parametrize("name", ["min_bandwidth", "max_latency"])
 def test_a_bound_is_above_zero(stack: cdk.Stack, name: str) -> None:
     training = queue(stack)
     FabricGate(stack, "Least", queue=training, image=IMAGE, **{name: 0.001})

@@ -33,8 +33,8 @@ GIVEN: Mapping[str, Mapping[str, Any]] = {
     "fabric": {
         "node_count": 2,
         "neuron": ONE_CORE,
-        "least_bandwidth": 12.5,
-        "most_latency": 80.0,
+        "min_bandwidth": 12.5,
+        "max_latency": 80.0,
         "patience": Duration.minutes(4),
     },
     "smoke": {
@@ -146,7 +146,7 @@ def made() -> Made:
     before = whole.add_multi_node_job("Before", image=IMAGE, command=COMMAND, queue=queue)
     jobs: dict[tuple[str, ...], Job] = {}
     for kind, (of_cluster, by_itself) in KINDS.items():
-        given = {"queue": queue, "after": [before], **GIVEN[kind]}
+        given = {"queue": queue, "depends_on": [before], **GIVEN[kind]}
         jobs[kind, "of the cluster"] = of_cluster(whole, f"{kind}-of-cluster", **given)
         jobs[kind, "alone"] = by_itself(whole, f"{kind}-alone", **given)
         for left_out in given.keys() - {"queue"}:
@@ -158,18 +158,18 @@ def made() -> Made:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_job_of_a_cluster_is_what_its_construct_makes_of_the_same_arguments(made: Made, kind: str) -> None:
+def test_a_job_of_a_cluster_equals_its_construct_with_the_same_arguments(made: Made, kind: str) -> None:
     assert made.definition(kind, "of the cluster") == made.definition(kind, "alone")
 
 
 @pytest.mark.parametrize(
-    ("kind", "argument"), [(kind, argument) for kind in KINDS for argument in ("after", *GIVEN[kind])]
+    ("kind", "argument"), [(kind, argument) for kind in KINDS for argument in ("depends_on", *GIVEN[kind])]
 )
 def test_each_argument_changes_the_definition(made: Made, kind: str, argument: str) -> None:
     assert made.definition(kind, "alone") != made.definition(kind, "without", argument)
 
 
-def test_a_job_of_another_queue_says_which(made: Made) -> None:
+def test_a_job_of_another_queue_has_a_tag_with_the_queue(made: Made) -> None:
     for kind in KINDS:
         job = made.jobs[kind, "of the cluster"]
         assert job.queue is made.jobs[kind, "alone"].queue
@@ -178,7 +178,7 @@ def test_a_job_of_another_queue_says_which(made: Made) -> None:
         assert tags[QUEUE_TAG] == made.stack.resolve(job.queue.job_queue_arn)
 
 
-def test_several_nodes_without_efa_are_refused_unless_they_are_meant(stack: cdk.Stack) -> None:
+def test_several_nodes_without_efa_are_rejected_by_default(stack: cdk.Stack) -> None:
     whole = UltraCluster(
         stack,
         "Cluster",

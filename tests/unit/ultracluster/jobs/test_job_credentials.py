@@ -40,7 +40,7 @@ def refused(training: uc.TrainingQueue, **given: Any) -> list[tuple[str, str]]:
     return [(finding.code, finding.path) for finding in error.value.findings]
 
 
-def test_refuses_what_looks_like_a_credential_and_never_shows_it(training: uc.TrainingQueue) -> None:
+def test_rejects_values_that_look_like_credentials_without_printing_them(training: uc.TrainingQueue) -> None:
     environment = {"LEVEL": f"x {KEY}", "SLACK": "xoxb-0123456789-abc", "HF_TOKEN": "abc", "SEED": "1"}
 
     assert refused(training, environment=environment, command=["train.py", PRIVATE, f"--key={KEY}"]) == [
@@ -56,20 +56,20 @@ def test_refuses_what_looks_like_a_credential_and_never_shows_it(training: uc.Tr
     "reference",
     ["{{resolve:secretsmanager:token:SecretString}}", "{{resolve:ssm-secure:/token}}"],
 )
-def test_refuses_references_that_cloudformation_replaces_by_the_secret(
+def test_rejects_references_that_cloudformation_replaces_by_the_secret(
     training: uc.TrainingQueue, reference: str
 ) -> None:
     assert refused(training, environment={"KEY": reference}) == [("UC2253", "environment.KEY")]
 
 
-def test_refuses_the_value_of_a_secret_of_the_cdk(stack: cdk.Stack, training: uc.TrainingQueue) -> None:
+def test_rejects_the_value_of_a_secret_of_the_cdk(stack: cdk.Stack, training: uc.TrainingQueue) -> None:
     secret = secretsmanager.Secret.from_secret_name_v2(stack, "Secret", "token")
     value = secret.secret_value.unsafe_unwrap()
 
     assert refused(training, environment={"KEY": f"x{value}"}) == [("UC2253", "environment.KEY")]
 
 
-def test_takes_what_is_none(stack: cdk.Stack, training: uc.TrainingQueue) -> None:
+def test_accepts_values_that_are_not_credentials(stack: cdk.Stack, training: uc.TrainingQueue) -> None:
     secret = secretsmanager.Secret.from_secret_name_v2(stack, "Other", "token")
     here, elsewhere = (
         s3.Bucket(cdk.Stack(stack.node.root, name, env=cdk.Environment(region=region)), "Data")  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from tests.unit.ultracluster.builders import of_type, queue
 from ultracluster import (
     ContainerImage,
     MultiNodeJob,
-    PublicGalleryCache,
+    PullThroughCache,
     SingleNodeJob,
     TrainingImageRepository,
 )
@@ -47,7 +47,7 @@ def _imported(stack: cdk.Stack) -> ContainerImage:
 
 
 def _cached(stack: cdk.Stack) -> ContainerImage:
-    return PublicGalleryCache(stack, "Gallery").image(
+    return PullThroughCache(stack, "Gallery").image(
         neuron_container("jax", get_instance_type("trn2.48xlarge"))
     )
 
@@ -76,7 +76,7 @@ def test_a_job_may_pull_an_image_of_the_app_and_nothing_else(
     assert isinstance(job.image, str)
 
 
-def test_a_reference_that_only_the_deployment_knows_is_not_taken_for_a_public_one(stack: cdk.Stack) -> None:
+def test_a_reference_that_is_a_token_is_not_treated_as_public(stack: cdk.Stack) -> None:
     repository = ecr.Repository(stack, "Images")
     MultiNodeJob(
         stack,
@@ -87,5 +87,5 @@ def test_a_reference_that_only_the_deployment_knows_is_not_taken_for_a_public_on
     )
 
     (found,) = assertions.Annotations.from_stack(stack).find_warning("*", assertions.Match.any_value())
-    assert "give a ContainerImage" in str(found.entry.data)
-    assert "is not an address in Amazon ECR" not in str(found.entry.data)
+    assert "pass a ContainerImage" in str(found.entry.data)
+    assert "is not in Amazon ECR" not in str(found.entry.data)

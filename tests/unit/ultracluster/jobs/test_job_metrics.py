@@ -33,7 +33,7 @@ def stack_of(app: cdk.App, name: str) -> cdk.Stack:
     return cdk.Stack(app, name, env=cdk.Environment(region="us-east-2"))
 
 
-def test_a_cluster_is_called_like_its_stack(app: cdk.App) -> None:
+def test_a_cluster_is_named_after_its_stack(app: cdk.App) -> None:
     told = environment(stack_of(app, "Pretrain"), "trn2.48xlarge")
     assert (told["UC_CLUSTER"], told["UC_JOB"]) == ("Pretrain", "train")
     assert told["UC_PEAK_TFLOPS"] == "fp8:20784,bf16:10672,fp16:10672,tf32:10672,fp32:2896"

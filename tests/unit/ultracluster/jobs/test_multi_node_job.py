@@ -65,7 +65,7 @@ def test_pins_memory_for_efa_and_shares_enough_of_it(stack: cdk.Stack) -> None:
     assert container(stack)["LinuxParameters"]["SharedMemorySize"] == 49152
 
 
-def test_runs_on_all_nodes_of_the_queue_unless_told(stack: cdk.Stack) -> None:
+def test_runs_on_all_nodes_of_the_queue_by_default(stack: cdk.Stack) -> None:
     job(stack)
     properties = node_properties(stack)
     assert (properties["NumNodes"], properties["MainNode"]) == (4, 0)
@@ -73,18 +73,18 @@ def test_runs_on_all_nodes_of_the_queue_unless_told(stack: cdk.Stack) -> None:
     assert [each["TargetNodes"] for each in properties["NodeRangeProperties"]] == ["0:"]
 
 
-def test_runs_on_fewer_nodes_when_told(stack: cdk.Stack) -> None:
+def test_runs_on_fewer_nodes_on_request(stack: cdk.Stack) -> None:
     job(stack, node_count=2)
     assert node_properties(stack)["NumNodes"] == 2
 
 
 @pytest.mark.parametrize("node_count", [0, 5, -1])
-def test_refuses_more_nodes_than_the_queue_has(stack: cdk.Stack, node_count: int) -> None:
+def test_rejects_more_nodes_than_the_queue_has(stack: cdk.Stack, node_count: int) -> None:
     with pytest.raises(FindingsError, match=r"UC6101: node_count: .* Allowed: 1 to 4"):
         job(stack, node_count=node_count)
 
 
-def test_refuses_several_nodes_of_a_type_without_efa(stack: cdk.Stack) -> None:
+def test_rejects_several_nodes_of_a_type_without_efa(stack: cdk.Stack) -> None:
     training = queue(stack, instance_type="trn1.2xlarge", max_nodes=2)
     with pytest.raises(FindingsError, match=r"UC6102: .*trn1.2xlarge has no EFA.*trn1.32xlarge"):
         job(stack, training)
@@ -95,12 +95,12 @@ def test_one_node_needs_no_efa(stack: cdk.Stack) -> None:
     assert [each["HostPath"] for each in container(stack)["LinuxParameters"]["Devices"]] == ["/dev/neuron0"]
 
 
-def test_starts_one_process_for_each_logical_neuroncore_unless_told(stack: cdk.Stack) -> None:
+def test_starts_one_process_per_logical_neuroncore_by_default(stack: cdk.Stack) -> None:
     job(stack)
     assert environment(stack)["UC_PROCESSES_PER_NODE"] == "64"
 
 
-def test_starts_as_many_processes_as_told(stack: cdk.Stack) -> None:
+def test_starts_the_requested_number_of_processes(stack: cdk.Stack) -> None:
     job(stack, processes_per_node=128)
     assert environment(stack)["UC_PROCESSES_PER_NODE"] == "128"
 
@@ -114,7 +114,7 @@ def test_jax_gets_one_process_and_the_devices_of_a_node(stack: cdk.Stack) -> Non
     assert "exec torchrun" not in script
 
 
-def test_a_raw_program_is_told_its_place_only(stack: cdk.Stack) -> None:
+def test_a_raw_program_only_gets_basic_variables(stack: cdk.Stack) -> None:
     job(stack, launcher="raw", command=["run"])
     script = container(stack)["Command"][2]
     assert "NODE_RANK" in script
@@ -131,7 +131,7 @@ def test_a_raw_program_is_told_its_place_only(stack: cdk.Stack) -> None:
         ({"command": []}, "UC6142"),
     ],
 )
-def test_refuses_what_a_launcher_cannot_start(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:
+def test_rejects_what_a_launcher_cannot_start(stack: cdk.Stack, changes: dict[str, Any], code: str) -> None:
     with pytest.raises(FindingsError, match=code):
         job(stack, **changes)
 
@@ -166,7 +166,7 @@ def test_uses_the_compile_cache_and_keeps_the_users_compiler_flags(stack: cdk.St
         ({"NEURON_CC_FLAGS": "--cache_dir=s3://elsewhere"}, "UC6010"),
     ],
 )
-def test_refuses_variables_that_would_break_the_job(
+def test_rejects_variables_that_would_break_the_job(
     stack: cdk.Stack, environment: dict[str, str], code: str
 ) -> None:
     with pytest.raises(FindingsError, match=code):
@@ -182,7 +182,7 @@ def test_mounts_the_file_system_of_the_nodes(stack: cdk.Stack) -> None:
     assert container(stack)["MountPoints"][0]["ContainerPath"] == "/lustre"
 
 
-def test_sees_the_orders_to_the_node_and_cannot_write_them(stack: cdk.Stack) -> None:
+def test_reads_notices_to_the_node_but_cannot_write_them(stack: cdk.Stack) -> None:
     job(stack)
     assert container(stack)["Volumes"] == [{"Name": "orders", "Host": {"SourcePath": "/run/ultracluster"}}]
     assert container(stack)["MountPoints"] == [
@@ -190,7 +190,7 @@ def test_sees_the_orders_to_the_node_and_cannot_write_them(stack: cdk.Stack) -> 
     ]
 
 
-def test_repeats_a_job_whose_host_was_lost_and_no_other(stack: cdk.Stack) -> None:
+def test_retries_only_jobs_whose_host_was_lost(stack: cdk.Stack) -> None:
     job(stack, attempts=3)
     assert only(stack, "AWS::Batch::JobDefinition")["RetryStrategy"] == {
         "Attempts": 3,
@@ -202,7 +202,7 @@ def test_repeats_a_job_whose_host_was_lost_and_no_other(stack: cdk.Stack) -> Non
 
 
 @pytest.mark.parametrize("attempts", [0, 11])
-def test_refuses_attempts_that_aws_batch_refuses(stack: cdk.Stack, attempts: int) -> None:
+def test_rejects_attempts_that_aws_batch_refuses(stack: cdk.Stack, attempts: int) -> None:
     with pytest.raises(FindingsError, match="UC6104"):
         job(stack, attempts=attempts)
 
@@ -212,7 +212,7 @@ def test_ends_after_its_timeout(stack: cdk.Stack) -> None:
     assert only(stack, "AWS::Batch::JobDefinition")["Timeout"] == {"AttemptDurationSeconds": 7200}
 
 
-def test_may_pull_its_own_image_only(stack: cdk.Stack) -> None:
+def test_a_job_can_pull_only_its_own_image(stack: cdk.Stack) -> None:
     job(stack)
     statements = allowed(stack, "What AWS Batch does for the job")
     (pull,) = [each for each in statements if each.get("Sid") == "Pull"]
@@ -239,7 +239,7 @@ def test_warns_of_an_image_that_private_nodes_cannot_pull(stack: cdk.Stack) -> N
     job(stack, image="public.ecr.aws/neuron/pytorch-training-neuronx:2.9.0")
     assertions.Annotations.from_stack(stack).has_warning(
         "/Test/Pretrain",
-        assertions.Match.string_like_regexp(r"imageNotInEcr|is not an address in Amazon ECR"),
+        assertions.Match.string_like_regexp(r"imageNotInEcr|is not in Amazon ECR"),
     )
 
 

@@ -61,18 +61,18 @@ def test_the_first_steps_of_the_program_fill_any_cache(stack: cdk.Stack) -> None
     assert "NEURON_PARALLEL_COMPILE_MAX_RETRIES" not in made.environment
 
 
-def test_a_phase_alone_can_be_run(stack: cdk.Stack) -> None:
+def test_a_single_phase_can_be_run(stack: cdk.Stack) -> None:
     precompile(stack, training_queue(stack, "trn1.2xlarge"), phase="collect")
     assert container(stack)["Command"][:3] == ["neuron_parallel_compile", "--command", "collect"]
 
 
-def test_refuses_a_phase_of_what_has_none(stack: cdk.Stack) -> None:
+def test_rejects_a_phase_for_first_steps(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC6112: phase"):
         precompile(stack, training_queue(stack, "trn1.2xlarge"), method="first-steps", phase="compile")
 
 
 @pytest.mark.parametrize("phase", ["all", "collect"])
-def test_refuses_to_collect_graphs_for_chips_that_the_node_does_not_have(
+def test_rejects_to_collect_graphs_for_chips_that_the_node_does_not_have(
     stack: cdk.Stack, phase: str
 ) -> None:
     with pytest.raises(FindingsError, match=r"UC6114: .*trn2\.48xlarge.*trn1\.2xlarge"):
@@ -93,11 +93,11 @@ def test_leaves_the_target_to_the_chips_that_it_is_for(stack: cdk.Stack) -> None
 
 
 def trainer(stack: cdk.Stack, queue: uc.TrainingQueue, before: uc.PrecompileJob, **changes: Any) -> None:
-    given: dict[str, Any] = {"queue": queue, "image": IMAGE, "command": ["train.py"], "after": [before]}
+    given: dict[str, Any] = {"queue": queue, "image": IMAGE, "command": ["train.py"], "depends_on": [before]}
     uc.MultiNodeJob(stack, "Train", **given | changes)
 
 
-def test_has_no_doubts_about_a_job_with_the_same_graphs(stack: cdk.Stack) -> None:
+def test_a_job_with_the_same_graphs_raises_no_warning(stack: cdk.Stack) -> None:
     cache = uc.CompileCache(stack, "Cache")
     settings = NeuronSettings(model_type="transformer")
     before = precompile(
@@ -108,7 +108,7 @@ def test_has_no_doubts_about_a_job_with_the_same_graphs(stack: cdk.Stack) -> Non
     assert doubts(stack) == []
 
 
-def test_what_was_only_compiled_here_has_the_workers_of_where_it_was_collected(stack: cdk.Stack) -> None:
+def test_graphs_collected_elsewhere_may_have_another_number_of_workers(stack: cdk.Stack) -> None:
     cache = uc.CompileCache(stack, "Cache")
     before = precompile(
         stack, training_queue(stack, "trn1.2xlarge", "Small"), compile_cache=cache, phase="compile"
@@ -121,12 +121,12 @@ def test_what_was_only_compiled_here_has_the_workers_of_where_it_was_collected(s
     ("changes", "said"),
     [
         ({"node_count": 2, "processes_per_node": 32}, "2 workers, not 64"),
-        ({"neuron": NeuronSettings(optlevel=1)}, "NEURON_CC_FLAGS is another one"),
-        ({"compile_cache": None}, "NEURON_COMPILE_CACHE_URL is another one"),
-        ({"image": f"{IMAGE}-2"}, "the image is another one"),
+        ({"neuron": NeuronSettings(optlevel=1)}, "NEURON_CC_FLAGS differs"),
+        ({"compile_cache": None}, "NEURON_COMPILE_CACHE_URL differs"),
+        ({"image": f"{IMAGE}-2"}, "the image differs"),
     ],
 )
-def test_warns_of_graphs_that_the_job_will_not_find(
+def test_warns_about_graphs_that_the_job_cannot_use(
     stack: cdk.Stack, changes: dict[str, Any], said: str
 ) -> None:
     cache = uc.CompileCache(stack, "Cache")

@@ -48,7 +48,7 @@ def test_a_lost_host_is_tried_again_and_a_failed_program_is_not(stack: cdk.Stack
 
 
 @pytest.mark.parametrize("size", [1, 0, -5, 10_001])
-def test_refuses_arrays_that_aws_batch_refuses(stack: cdk.Stack, size: int) -> None:
+def test_rejects_arrays_that_aws_batch_refuses(stack: cdk.Stack, size: int) -> None:
     with pytest.raises(FindingsError, match=r"UC6111: array_size: .* Allowed: 2 to 10,000"):
         job(stack, array_size=size)
 
@@ -79,7 +79,7 @@ def test_settings_and_cache_and_environment_become_one_set_of_variables(stack: c
     assert made.environment["SEED"] == "1"
 
 
-def test_everything_that_is_wrong_is_told_at_once(stack: cdk.Stack) -> None:
+def test_all_errors_are_raised_together(stack: cdk.Stack) -> None:
     settings: Any = {"optlevel": 7, "auto_cast_type": "bf16"}
     with pytest.raises(FindingsError) as caught:
         job(
@@ -98,7 +98,7 @@ def test_everything_that_is_wrong_is_told_at_once(stack: cdk.Stack) -> None:
     ]
 
 
-def test_warnings_of_the_settings_are_shown_and_stop_nothing(stack: cdk.Stack) -> None:
+def test_warnings_of_the_settings_do_not_fail_synthesis(stack: cdk.Stack) -> None:
     made = job(stack, neuron=NeuronSettings(async_requests=4))
     warnings = cdk.assertions.Annotations.from_stack(stack).find_warning(
         "/Test/Evaluate", cdk.assertions.Match.string_like_regexp("UC6013")
@@ -107,31 +107,31 @@ def test_warnings_of_the_settings_are_shown_and_stop_nothing(stack: cdk.Stack) -
     assert made.environment["NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"] == "4"
 
 
-def test_names_the_jobs_that_come_before_it_for_the_submission(stack: cdk.Stack) -> None:
+def test_the_dependencies_of_a_job_are_stored_for_its_submission(stack: cdk.Stack) -> None:
     training = queue(stack)
     before = [job(stack, name, queue=training) for name in ("Fetch", "Clean")]
-    made = job(stack, queue=training, after=before)
-    assert made.after == tuple(before)
+    made = job(stack, queue=training, depends_on=before)
+    assert made.depends_on == tuple(before)
     template = cdk.assertions.Template.from_stack(stack)
     template.has_resource_properties(
         "AWS::Batch::JobDefinition", {"Tags": {"ultracluster:after": "Fetch Clean"}}
     )
 
 
-def test_refuses_to_wait_for_more_jobs_than_aws_batch_takes(stack: cdk.Stack) -> None:
+def test_rejects_more_dependencies_than_aws_batch_supports(stack: cdk.Stack) -> None:
     training = queue(stack)
     before = [job(stack, f"J{index}", queue=training) for index in range(21)]
-    with pytest.raises(FindingsError, match=r"UC6113: after: got 21 jobs"):
-        job(stack, queue=training, after=before)
+    with pytest.raises(FindingsError, match=r"UC6113: depends_on: got 21 jobs"):
+        job(stack, queue=training, depends_on=before)
     with pytest.raises(FindingsError, match="UC6113"):
-        job(stack, "Again", queue=training, after=[before[0], before[0]])
-    assert len(job(stack, "Last", queue=training, after=before[:20]).after) == 20
+        job(stack, "Again", queue=training, depends_on=[before[0], before[0]])
+    assert len(job(stack, "Last", queue=training, depends_on=before[:20]).depends_on) == 20
 
 
-def test_refuses_names_that_one_tag_cannot_hold(stack: cdk.Stack) -> None:
+def test_rejects_dependencies_whose_names_exceed_a_tag(stack: cdk.Stack) -> None:
     training = queue(stack)
     before = [job(stack, letter * 127, queue=training) for letter in "AB"]
     third = job(stack, "C" * 10, queue=training)
-    assert job(stack, "Fits", queue=training, after=before).after  # 255 of 256 characters
+    assert job(stack, "Fits", queue=training, depends_on=before).depends_on  # 255 of 256 characters
     with pytest.raises(FindingsError, match="UC6113"):
-        job(stack, "Long", queue=training, after=[*before, third])
+        job(stack, "Long", queue=training, depends_on=[*before, third])

@@ -109,27 +109,27 @@ def test_the_subnet_holds_all_addresses_and_stays_the_same_while_the_cluster_gro
 
 
 def test_takes_a_chosen_prefix_that_is_large_enough(stack: cdk.Stack) -> None:
-    network(stack, prefix=23)
+    network(stack, subnet_prefix=23)
     assert only(stack, "AWS::EC2::Subnet")["CidrBlock"] == "10.0.0.0/23"
 
 
 @pytest.mark.parametrize(
     ("cidr", "prefix"), [("10.0.0.0/16", 25), ("10.0.0.0/25", None), ("10.0.0.0/20", 19)]
 )
-def test_refuses_a_subnet_that_does_not_hold_the_cluster(
+def test_rejects_a_subnet_that_does_not_hold_the_cluster(
     stack: cdk.Stack, cidr: str, prefix: int | None
 ) -> None:
     with pytest.raises(FindingsError, match="UC3105"):
-        network(stack, cidr=cidr, prefix=prefix)
+        network(stack, cidr=cidr, subnet_prefix=prefix)
 
 
 @pytest.mark.parametrize("cidr", ["10.0.0.7/16", "10.0.0.0/33", "ten", "fd00::/56"])
-def test_refuses_what_is_no_ipv4_network(stack: cdk.Stack, cidr: str) -> None:
+def test_rejects_what_is_no_ipv4_network(stack: cdk.Stack, cidr: str) -> None:
     with pytest.raises(FindingsError, match="UC3103"):
         network(stack, cidr=cidr)
 
 
-def test_refuses_before_anything_is_defined(stack: cdk.Stack) -> None:
+def test_rejects_before_anything_is_defined(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC4001"):
         network(stack, instance_type="trn2.96xlarge")
     assert stack.node.try_find_child("Network") is None

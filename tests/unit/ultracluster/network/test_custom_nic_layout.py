@@ -44,7 +44,7 @@ def test_warns_of_efa_interfaces_that_are_left_out(stack: cdk.Stack) -> None:
     assert warned(stack, "UC4016")
 
 
-def test_refuses_everything_that_ec2_would_refuse_at_once(stack: cdk.Stack) -> None:
+def test_rejects_everything_that_ec2_would_refuse_at_once(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError) as raised:
         network(
             stack,

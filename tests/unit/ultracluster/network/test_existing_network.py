@@ -124,20 +124,20 @@ def test_a_group_of_our_own_needs_no_warning(stack: cdk.Stack) -> None:
         ({"nic_layout": "all-efa", "file_system_interfaces": 3}, 4 * 17 + 3),
     ],
 )
-def test_refuses_one_free_address_too_few(stack: cdk.Stack, changes: dict[str, Any], needed: int) -> None:
+def test_rejects_one_free_address_too_few(stack: cdk.Stack, changes: dict[str, Any], needed: int) -> None:
     with pytest.raises(FindingsError, match=f"UC3002.*need {needed}; got {needed - 1}"):
-        existing(stack, free_addresses=needed - 1, **changes)
+        existing(stack, available_addresses=needed - 1, **changes)
     assert stack.node.try_find_child("Network") is None
 
 
-@pytest.mark.parametrize("free_addresses", [136, None])
+@pytest.mark.parametrize("available_addresses", [136, None])
 def test_takes_a_subnet_with_just_enough_or_unknown_room(
-    stack: cdk.Stack, free_addresses: int | None
+    stack: cdk.Stack, available_addresses: int | None
 ) -> None:
-    assert existing(stack, free_addresses=free_addresses, node_count=4).zone_id == ZONE
+    assert existing(stack, available_addresses=available_addresses, node_count=4).zone_id == ZONE
 
 
-def test_refuses_capacity_in_another_zone_than_the_existing_subnet(stack: cdk.Stack) -> None:
+def test_rejects_capacity_in_another_zone_than_the_existing_subnet(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC4021"):
         nodes(stack, network=existing(stack, zone_id="use2-az1"), capacity=block())
 
@@ -155,7 +155,7 @@ def test_a_cluster_in_an_existing_subnet_deploys_and_goes_again(local_aws: Local
         stack,
         vpc_id=vpc_id,
         subnet_id=subnet["SubnetId"],
-        free_addresses=subnet["AvailableIpAddressCount"],
+        available_addresses=subnet["AvailableIpAddressCount"],
     )
     uc.UltraCluster(
         stack,

@@ -53,11 +53,11 @@ def test_a_small_vpc_is_halved(stack: cdk.Stack) -> None:
 
 
 @pytest.mark.parametrize(("cidr", "prefix"), [("10.0.0.0/24", None), ("10.0.0.0/23", 23)])
-def test_refuses_a_vpc_without_room_for_the_public_subnet(
+def test_rejects_a_vpc_without_room_for_the_public_subnet(
     stack: cdk.Stack, cidr: str, prefix: int | None
 ) -> None:
     with pytest.raises(FindingsError, match="UC3105"):
-        network(stack, nat_gateway=True, cidr=cidr, prefix=prefix)
+        network(stack, nat_gateway=True, cidr=cidr, subnet_prefix=prefix)
 
 
 @pytest.mark.deploy

@@ -78,20 +78,20 @@ def test_a_reservation_is_a_target_without_a_market(stack: cdk.Stack) -> None:
     }
 
 
-def test_refuses_a_block_in_a_placement_group(stack: cdk.Stack) -> None:
+def test_rejects_a_block_in_a_placement_group(stack: cdk.Stack) -> None:
     placement = ClusterPlacement(stack, "Placement")
     with pytest.raises(FindingsError, match="UC4020"):
         nodes(stack, capacity=block(), placement=placement)
 
 
-def test_refuses_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> None:
+def test_rejects_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> None:
     other = CapacityBlock.from_reservation_id(RESERVATION, zone_id="use2-az1")
     with pytest.raises(FindingsError, match="UC4021: capacity: the capacity is in 'use2-az1'"):
         nodes(stack, capacity=other)
 
 
 @pytest.mark.parametrize("image_id", ["latest", "ami-xyz", "ami-0123456789abcdef", "ami-0123456789abcdef01"])
-def test_refuses_what_is_no_ami_id(stack: cdk.Stack, image_id: str) -> None:
+def test_rejects_what_is_no_ami_id(stack: cdk.Stack, image_id: str) -> None:
     with pytest.raises(FindingsError, match="UC4110"):
         nodes(stack, image_id=image_id)
 

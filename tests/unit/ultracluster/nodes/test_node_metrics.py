@@ -127,7 +127,7 @@ def test_a_node_whose_metrics_cannot_start_boots_all_the_same(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["", "-a", "a b", "a'b", "x" * 101, "ä"])
-def test_refuses_a_name_that_a_shell_or_cloudwatch_would_read_otherwise(stack: cdk.Stack, name: str) -> None:
+def test_rejects_a_name_that_a_shell_or_cloudwatch_would_read_otherwise(stack: cdk.Stack, name: str) -> None:
     with pytest.raises(FindingsError, match="UC6441"):
         NodeMetrics(stack, "Metrics", cluster_name=name)
 

@@ -80,7 +80,7 @@ def test_only_its_own_rules_may_call_it(stack: cdk.Stack) -> None:
         assert each["FunctionName"] == {"Fn::GetAtt": [function, "Arn"]}
 
 
-def test_others_are_given_the_function_itself(stack: cdk.Stack) -> None:
+def test_the_function_is_exposed(stack: cdk.Stack) -> None:
     made = lifecycle(stack)
     assert made.function is made.function
     alarm = made.function.metric_throttles().create_alarm(stack, "Mine", threshold=1, evaluation_periods=1)
@@ -202,7 +202,7 @@ def test_uses_the_topic_that_it_is_given(stack: cdk.Stack) -> None:
         CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE),
     ],
 )
-def test_refuses_a_queue_whose_nodes_are_not_of_the_block(stack: cdk.Stack, capacity: object) -> None:
+def test_rejects_a_queue_whose_nodes_are_not_of_the_block(stack: cdk.Stack, capacity: object) -> None:
     training = queue(stack, capacity=capacity)
     with pytest.raises(FindingsError, match="UC4116"):
         lifecycle(stack, queue=training)
@@ -222,7 +222,7 @@ def test_a_lead_has_an_upper_bound(stack: cdk.Stack, hours: int, refused: bool) 
 CLUSTER: dict[str, Any] = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID}
 
 
-def test_a_cluster_in_a_block_is_looked_after(stack: cdk.Stack) -> None:
+def test_a_cluster_with_a_block_has_a_life_cycle(stack: cdk.Stack) -> None:
     made = UltraCluster(
         stack, "Cluster", capacity=block(), **CLUSTER, checkpoint_lead=cdk.Duration.minutes(0)
     )

@@ -112,7 +112,7 @@ def test_a_rollout_looks_at_every_alarm_but_the_reminders(watched: cdk.Stack) ->
     assert REMINDING_ALARMS < IDS
 
 
-def test_thresholds_are_those_that_were_asked_for(watched: cdk.Stack) -> None:
+def test_thresholds_can_be_configured(watched: cdk.Stack) -> None:
     idle = alarm(watched, "Idle")
     assert (idle["Threshold"], idle["EvaluationPeriods"], idle["Statistic"]) == (20, 30, "Minimum")
     assert alarm(watched, "FileSystemFull")["Threshold"] == 4800 * 1024**3 / 2
@@ -120,7 +120,7 @@ def test_thresholds_are_those_that_were_asked_for(watched: cdk.Stack) -> None:
     assert alarm(watched, "JobWaits")["Threshold"] == 3600
 
 
-def test_missing_data_is_good_except_where_nobody_looks(watched: cdk.Stack) -> None:
+def test_missing_data_is_ignored_except_by_the_alarm_on_the_watch(watched: cdk.Stack) -> None:
     assert {each for each in IDS if alarm(watched, each)["TreatMissingData"] != "notBreaching"} == {
         "WatchSilent"
     }
@@ -170,7 +170,7 @@ def test_the_watch_only_reads_and_looks_at_every_queue(watched: cdk.Stack) -> No
     }
 
 
-def test_without_alarms_a_cluster_is_as_it_was(stack: cdk.Stack) -> None:
+def test_without_alarms_a_cluster_has_no_monitoring_resources(stack: cdk.Stack) -> None:
     made = UltraCluster(
         stack, "Cluster", instance_type="trn2.48xlarge", node_count=4, image_id=IMAGE_ID, capacity=block()
     )
@@ -180,7 +180,7 @@ def test_without_alarms_a_cluster_is_as_it_was(stack: cdk.Stack) -> None:
     assert "UC_CLUSTER" not in str(of_type(stack, "AWS::EC2::LaunchTemplate"))
 
 
-def test_an_own_topic_is_told_and_nothing_else_is_made(stack: cdk.Stack) -> None:
+def test_an_existing_topic_is_notified_instead_of_a_new_one(stack: cdk.Stack) -> None:
     topic = sns.Topic.from_topic_arn(stack, "Own", "arn:aws:sns:us-east-2:123456789012:own")
     made = cluster(stack, topic=topic)
     assert made.alarms
@@ -189,7 +189,7 @@ def test_an_own_topic_is_told_and_nothing_else_is_made(stack: cdk.Stack) -> None
     assert not of_type(stack, "AWS::SNS::Subscription")
 
 
-def test_alarms_stand_alone_beside_somebody_elses_topic_and_file_system(stack: cdk.Stack) -> None:
+def test_alarms_work_with_an_imported_topic_and_file_system(stack: cdk.Stack) -> None:
     there = network(stack)
     theirs = SharedFileSystem.from_attributes(
         stack,
@@ -230,7 +230,7 @@ def test_alarms_stand_alone_beside_somebody_elses_topic_and_file_system(stack: c
     ]
 
 
-def test_the_watch_looks_at_the_queue_and_the_reservations_that_it_is_given(stack: cdk.Stack) -> None:
+def test_the_watch_observes_its_queue_and_reservations(stack: cdk.Stack) -> None:
     reserved = nodes(stack, capacity=block())
     queue = TrainingQueue(stack, "Queue", nodes=reserved, max_nodes=4)
     metrics = NodeMetrics(stack, "Metrics", cluster_name="pretrain")

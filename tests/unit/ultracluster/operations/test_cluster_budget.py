@@ -34,7 +34,7 @@ def stack() -> cdk.Stack:
         emails=["jane@example.com"],
         actual_percents=[50, 90],
         forecast_percents=[110],
-        closes=[cluster(stack).queue],
+        queues_to_close=[cluster(stack).queue],
         close_at_percent=90,
     )
     return stack
@@ -48,7 +48,7 @@ def budget(stack: cdk.Stack) -> dict[str, Any]:
     return dict(only(stack, "AWS::Budgets::Budget"))
 
 
-def test_counts_what_carries_the_tag_in_the_region(stack: cdk.Stack) -> None:
+def test_counts_tagged_resources_of_the_region(stack: cdk.Stack) -> None:
     said = budget(stack)["Budget"]
 
     assert said["CostFilters"] == {
@@ -60,7 +60,7 @@ def test_counts_what_carries_the_tag_in_the_region(stack: cdk.Stack) -> None:
     assert said["CostTypes"] == {"IncludeCredit": False, "IncludeRefund": False}
 
 
-def test_tells_people_at_each_threshold_and_the_function_at_one(stack: cdk.Stack) -> None:
+def test_notifies_people_at_each_threshold_and_the_function_at_one(stack: cdk.Stack) -> None:
     told = {
         (each["Notification"]["NotificationType"], each["Notification"]["Threshold"]): each["Subscribers"]
         for each in budget(stack)["NotificationsWithSubscribers"]
@@ -94,7 +94,7 @@ def test_the_function_may_close_these_queues_and_nothing_else(stack: cdk.Stack) 
     assert "ManagedPolicyArns" not in role
 
 
-def test_only_aws_budgets_of_this_account_publishes_to_what_closes(stack: cdk.Stack) -> None:
+def test_only_aws_budgets_of_this_account_publishes_to_the_closing_topic(stack: cdk.Stack) -> None:
     statements = {
         each["Sid"]: each
         for policy in all_of(stack, "AWS::SNS::TopicPolicy")
@@ -109,7 +109,7 @@ def test_only_aws_budgets_of_this_account_publishes_to_what_closes(stack: cdk.St
     assert ":budgets::" in json.dumps(statement["Condition"]["ArnLike"]["aws:SourceArn"])
 
 
-def test_somebody_is_told_when_the_queues_could_not_be_closed(stack: cdk.Stack) -> None:
+def test_an_alarm_reports_queues_that_could_not_be_closed(stack: cdk.Stack) -> None:
     (alarm,) = [
         each
         for each in all_of(stack, "AWS::CloudWatch::Alarm")
@@ -149,7 +149,7 @@ def test_without_queues_there_is_no_function() -> None:
         ({"monthly_usd": -1, "emails": ["a b@c.d"], "actual_percents": [-1]}, ["UC6360", "UC6361", "UC6362"]),
     ],
 )
-def test_refuses_what_aws_budgets_would_refuse(arguments: dict[str, Any], codes: list[str]) -> None:
+def test_rejects_arguments_that_aws_budgets_rejects(arguments: dict[str, Any], codes: list[str]) -> None:
     with pytest.raises(FindingsError) as refused:
         ClusterBudget(new_stack(), "Budget", **{"monthly_usd": 1, "tag_value": "a", **arguments})
 
@@ -165,29 +165,29 @@ def test_refuses_what_aws_budgets_would_refuse(arguments: dict[str, Any], codes:
         {"emails": [f"j{n}@example.com" for n in range(10)]},
     ],
 )
-def test_takes_what_is_just_allowed(arguments: dict[str, Any]) -> None:
+def test_accepts_arguments_at_their_limits(arguments: dict[str, Any]) -> None:
     ClusterBudget(new_stack(), "Budget", **{"monthly_usd": 1, "tag_value": "a", **arguments})
 
 
-def test_refuses_a_queue_that_is_named_twice() -> None:
+def test_rejects_a_duplicate_queue() -> None:
     stack = new_stack()
     queue = cluster(stack).queue
 
     with pytest.raises(FindingsError, match="UC6363"):
-        ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", closes=[queue, queue])
+        ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", queues_to_close=[queue, queue])
 
 
 @pytest.mark.parametrize(
     ("changes", "counted"),
     [({}, "user:ultracluster:cluster$a"), ({"tag_key": "cost centre"}, "user:cost centre$a")],
 )
-def test_counts_what_carries_the_tag(changes: dict[str, str], counted: str) -> None:
+def test_counts_tagged_resources(changes: dict[str, str], counted: str) -> None:
     stack = new_stack()
     ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", **changes)
     assert counted in json.dumps(budget(stack))
 
 
-def test_a_topic_of_ones_own_may_have_no_policy_yet() -> None:
+def test_an_existing_topic_may_have_no_policy() -> None:
     stack = new_stack()
     topic = sns.Topic(stack, "Mine")
 

@@ -62,7 +62,7 @@ def test_sees_every_purchase_call_that_ec2_has(pattern: EventPattern) -> None:
     assert [name for name in purchases if not pattern.matches_event(call(name))] == []
 
 
-def test_sees_what_else_commits_to_pay_for_capacity(pattern: EventPattern) -> None:
+def test_matches_other_calls_that_commit_to_pay_for_capacity(pattern: EventPattern) -> None:
     session = botocore.session.get_session()
     seen = {
         name
@@ -151,7 +151,7 @@ def test_the_topic_takes_messages_over_tls_only(guarded: cdk.Stack) -> None:
     assert allowed["Principal"] == {"Service": "events.amazonaws.com"}
 
 
-def test_each_address_is_subscribed_and_nobody_by_default(guarded: cdk.Stack, stack: cdk.Stack) -> None:
+def test_each_address_is_subscribed_and_none_by_default(guarded: cdk.Stack, stack: cdk.Stack) -> None:
     CapacityGuard(stack, "Guard")
     assert of_type(stack, "AWS::SNS::Subscription") == []
     subscriptions = [each["Properties"] for each in of_type(guarded, "AWS::SNS::Subscription")]

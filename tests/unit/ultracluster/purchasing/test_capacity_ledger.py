@@ -90,7 +90,7 @@ def test_a_key_of_the_customer_encrypts_the_table_and_goes_with_the_grants(
     assert template.count("kms:GenerateDataKey") == 1
 
 
-def test_an_existing_ledger_is_granted_and_not_made_again(stack: cdk.Stack, role: iam.Role) -> None:
+def test_an_imported_ledger_can_be_granted_and_is_not_created(stack: cdk.Stack, role: iam.Role) -> None:
     ledger = CapacityLedger.from_table_name(stack, "Ledger", "orders-of-this-account")
     ledger.grant_record(role).assert_success()
     assert ledger.table_name == "orders-of-this-account"

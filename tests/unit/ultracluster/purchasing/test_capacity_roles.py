@@ -83,11 +83,11 @@ def searched() -> Policy:
 
 
 @pytest.mark.parametrize("known", [{}, WITH_SIZE], ids=["documented keys", "with type and count"])
-def test_buys_what_carries_its_order(bought: Policy, known: dict[str, Any]) -> None:
+def test_allows_purchases_with_the_tag_of_an_order(bought: Policy, known: dict[str, Any]) -> None:
     assert allows(bought, BUY, RESERVATION, PURCHASE | known)
 
 
-def test_reserves_what_carries_its_order(bought: Policy) -> None:
+def test_allows_reservations_with_the_tag_of_an_order(bought: Policy) -> None:
     assert allows(bought, RESERVE, RESERVATION, PURCHASE | WITH_SIZE)
 
 
@@ -213,14 +213,14 @@ def calls_of_the_buyer() -> set[str]:
     return {operations[word] for word in words & operations.keys()}
 
 
-def test_a_buyer_is_allowed_whatever_the_commands_call(bought: Policy) -> None:
+def test_the_purchase_role_allows_every_call_of_the_commands(bought: Policy) -> None:
     calls = calls_of_the_buyer()
     assert {BUY, EXTEND, RESERVE, CANCEL, "ec2:DescribeCapacityBlockOfferings"} <= calls
     request = PURCHASE | WITH_SIZE | BOUGHT_BY_US
     assert [call for call in calls if not allows(bought, call, RESERVATION, request)] == []
 
 
-def test_a_searcher_is_allowed_whatever_the_commands_read(searched: Policy) -> None:
+def test_the_search_role_allows_every_read_of_the_commands(searched: Policy) -> None:
     reads = {
         call for call in calls_of_the_buyer() if call.split(":")[1].startswith(("Describe", "Get", "List"))
     }
@@ -290,12 +290,12 @@ def test_every_action_is_one_that_aws_has(bought: Policy, searched: Policy) -> N
         ({"trusted_by": iam.ArnPrincipal("*")}, "UC7204"),
     ],
 )
-def test_refuses_caps_that_cap_nothing(changes: dict[str, Any], message: str) -> None:
+def test_rejects_limits_without_effect(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(FindingsError, match=message):
         buyer(**changes)
 
 
-def test_says_everything_at_once() -> None:
+def test_all_errors_are_raised_together() -> None:
     with pytest.raises(FindingsError) as caught:
         buyer(regions=["everywhere"], instance_types=["trn9.48xlarge"], max_instances=0)
     assert [each.code for each in caught.value.findings] == ["UC7201", "UC4001", "UC7203"]
@@ -305,6 +305,6 @@ def test_an_organization_with_its_condition_may_assume_a_role() -> None:
     assert buyer(trusted_by=iam.OrganizationPrincipal("o-1234567890"))
 
 
-def test_refuses_a_searcher_that_everybody_may_be(stack: cdk.Stack) -> None:
+def test_rejects_a_search_role_that_anyone_could_assume(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC7204"):
         CapacitySearchRole(stack, "Searcher", trusted_by=iam.AnyPrincipal())

@@ -146,11 +146,11 @@ def test_the_execution_role_is_for_sagemaker_of_this_account_and_for_logs_and_me
         ),
     ],
 )
-def test_refuses_instances_that_cannot_train(instances: dict[str, int], expected: list[str]) -> None:
+def test_rejects_instances_that_cannot_train(instances: dict[str, int], expected: list[str]) -> None:
     assert codes(instances=instances) == expected
 
 
-def test_takes_five_types_and_one_instance() -> None:
+def test_accepts_five_types_and_one_instance() -> None:
     queue(
         instances=dict.fromkeys(
             [TRN2, "ml.trn1.2xlarge", "ml.trn1.32xlarge", "ml.p5.48xlarge", "ml.p4d.24xlarge"], 1
@@ -179,11 +179,11 @@ def test_takes_five_types_and_one_instance() -> None:
         ),
     ],
 )
-def test_refuses_a_share_that_batch_would_refuse(share: QuotaShare, expected: list[str]) -> None:
+def test_rejects_a_share_that_batch_would_refuse(share: QuotaShare, expected: list[str]) -> None:
     assert codes(shares=[share]) == expected
 
 
-def test_refuses_no_shares_and_two_of_one_name() -> None:
+def test_rejects_no_shares_and_two_of_one_name() -> None:
     share = QuotaShare(name="a" * 128, instances={TRN2: 4})
     assert codes(shares=[]) == ["UC6336 shares"]
     assert codes(shares=[share, share]) == ["UC6336 shares[1].name"]
@@ -191,11 +191,11 @@ def test_refuses_no_shares_and_two_of_one_name() -> None:
 
 
 @pytest.mark.parametrize("plan", ["pretrain", PLAN.replace("us-east-2", "us-east-1"), f"{PLAN}/"])
-def test_refuses_a_plan_that_is_none_of_this_region(plan: str) -> None:
+def test_rejects_a_plan_of_another_region(plan: str) -> None:
     assert codes(training_plan_arn=plan) == ["UC6337 training_plan_arn"]
 
 
-def test_refuses_a_type_that_no_plan_reserves_only_with_a_plan() -> None:
+def test_rejects_a_type_that_no_plan_reserves_only_with_a_plan() -> None:
     assert codes(instances={"ml.trn1.2xlarge": 1}, training_plan_arn=PLAN) == ["UC6334 instances"]
     queue(instances={"ml.trn1.2xlarge": 1})
     queue(training_plan_arn=cdk.Token.as_string({"Ref": "Plan"}))

@@ -89,7 +89,7 @@ def test_the_higher_priority_comes_first(
     assert [shown(each, resources)["Priority"] for each in (cluster.queue, urgent, small)] == [5, 10, 1]
 
 
-def test_jobs_of_every_queue_before_the_block_are_told_and_ended(
+def test_jobs_of_every_queue_of_the_block_are_notified_and_terminated(
     team: tuple[UltraCluster, TrainingQueue, TrainingQueue], resources: Mapping[str, Any]
 ) -> None:
     cluster, urgent, _ = team
@@ -108,7 +108,7 @@ def test_the_log_group_is_one_for_all(team: tuple[UltraCluster, TrainingQueue, T
     assert urgent.log_group is cluster.queue.log_group
 
 
-def test_refuses_a_source_that_the_cluster_does_not_have(
+def test_rejects_a_source_that_the_cluster_does_not_have(
     team: tuple[UltraCluster, TrainingQueue, TrainingQueue],
 ) -> None:
     with pytest.raises(FindingsError, match="UC6312: sources: got 'spil'"):
@@ -130,48 +130,48 @@ def test_more_parts_are_a_smaller_weight(
 
 
 @pytest.mark.parametrize("identifier", ["", "team-a", "team a", "*", "a**", "a*b", "a" * 256])
-def test_refuses_what_is_no_share_identifier(identifier: str) -> None:
+def test_rejects_a_malformed_share_identifier(identifier: str) -> None:
     with pytest.raises(FindingsError, match="UC6301"):
         FairShare(parts={identifier: 1})
 
 
 @pytest.mark.parametrize("identifier", ["a", "TeamA1", "Team*", "a" * 255])
-def test_takes_a_share_identifier(identifier: str) -> None:
+def test_accepts_a_share_identifier(identifier: str) -> None:
     assert FairShare(parts={identifier: 1}).policy.share_distribution[0].share_identifier == identifier
 
 
 @pytest.mark.parametrize(("parts", "weight"), [(1, 1.0), (1000, 0.001)])
-def test_takes_parts_up_to_the_bounds(parts: int, weight: float) -> None:
+def test_accepts_parts_up_to_the_bounds(parts: int, weight: float) -> None:
     assert FairShare(parts={"a": parts}).policy.share_distribution[0].weight_factor == weight
 
 
 @pytest.mark.parametrize("parts", [0, 1001])
-def test_refuses_parts_out_of_bounds(parts: int) -> None:
+def test_rejects_parts_out_of_bounds(parts: int) -> None:
     with pytest.raises(FindingsError, match="UC6302"):
         FairShare(parts={"a": parts})
 
 
-def test_refuses_identifiers_that_overlap() -> None:
+def test_rejects_identifiers_that_overlap() -> None:
     with pytest.raises(FindingsError, match=r"UC6303: parts: 'Team\*' also matches 'TeamB'"):
         FairShare(parts={"TeamB": 1, "Team*": 2})
     assert FairShare(parts={"TeamB": 1, "TeamA*": 2})
 
 
-def test_refuses_more_shares_than_a_queue_can_have() -> None:
+def test_rejects_more_shares_than_a_queue_can_have() -> None:
     assert FairShare(parts={f"a{each}": 1 for each in range(500)})
     with pytest.raises(FindingsError, match="UC6303: parts: got 501"):
         FairShare(parts={f"a{each}": 1 for each in range(501)})
 
 
 @pytest.mark.parametrize("percent", [-1, 100])
-def test_refuses_to_keep_everything_for_others(percent: int) -> None:
+def test_rejects_a_reservation_of_all_capacity(percent: int) -> None:
     with pytest.raises(FindingsError, match="UC6304"):
         FairShare(compute_reservation_percent=percent)
     assert FairShare(compute_reservation_percent=99).policy.compute_reservation == 99
 
 
 @pytest.mark.parametrize("decay", [Duration.seconds(599), Duration.seconds(604_801)])
-def test_refuses_a_memory_that_batch_does_not_have(decay: Duration) -> None:
+def test_rejects_a_decay_outside_the_limits_of_batch(decay: Duration) -> None:
     with pytest.raises(FindingsError, match="UC6313"):
         FairShare(decay=decay)
     assert FairShare(decay=Duration.minutes(10)).policy.share_decay_seconds == 600
@@ -179,7 +179,7 @@ def test_refuses_a_memory_that_batch_does_not_have(decay: Duration) -> None:
 
 
 @pytest.mark.parametrize("priority", [-1, 1001])
-def test_refuses_a_priority_out_of_bounds(stack: cdk.Stack, priority: int) -> None:
+def test_rejects_a_priority_out_of_bounds(stack: cdk.Stack, priority: int) -> None:
     environments = queue(stack).environments
     with pytest.raises(FindingsError, match="UC6305"):
         TrainingQueue(stack, "Other", environments=environments, priority=priority)
@@ -187,7 +187,7 @@ def test_refuses_a_priority_out_of_bounds(stack: cdk.Stack, priority: int) -> No
         assert TrainingQueue(stack, f"Edge{number}", environments=environments, priority=edge)
 
 
-def test_a_limit_cancels_what_waits_for_capacity_that_nobody_reserved(
+def test_a_limit_cancels_jobs_that_wait_for_unreserved_capacity(
     team: tuple[UltraCluster, TrainingQueue, TrainingQueue], resources: Mapping[str, Any]
 ) -> None:
     assert shown(team[2], resources)["JobStateTimeLimitActions"] == [
@@ -229,13 +229,13 @@ def test_no_limit_cancels_a_job_that_waits_for_reserved_capacity(
 
 
 @pytest.mark.parametrize("limit", [Duration.seconds(599), Duration.seconds(86_401)])
-def test_refuses_a_limit_that_batch_does_not_keep(limit: Duration) -> None:
+def test_rejects_a_limit_that_batch_does_not_support(limit: Duration) -> None:
     with pytest.raises(FindingsError, match="UC6306: exceeds_nodes"):
         WaitLimits(exceeds_nodes=limit)
     assert WaitLimits(exceeds_nodes=Duration.minutes(10), exceeds_environments=DAY).actions
 
 
-def test_somebody_is_told_of_a_blocked_queue(stack: cdk.Stack) -> None:
+def test_a_rule_reports_a_blocked_queue(stack: cdk.Stack) -> None:
     training = queue(stack)
     training.on_blocked("Blocked", targets.SnsTopic(sns.Topic(stack, "Topic")))
     assert only(stack, "AWS::Events::Rule")["EventPattern"] == {
@@ -245,7 +245,7 @@ def test_somebody_is_told_of_a_blocked_queue(stack: cdk.Stack) -> None:
     }
 
 
-def test_spot_nodes_get_a_queue_of_their_own(stack: cdk.Stack) -> None:
+def test_spot_nodes_get_a_separate_queue(stack: cdk.Stack) -> None:
     cluster = UltraCluster(
         stack,
         "Cluster",
@@ -267,7 +267,7 @@ def test_spot_nodes_get_a_queue_of_their_own(stack: cdk.Stack) -> None:
     assert not cluster.queue.has_spot
 
 
-def test_the_own_queue_uses_every_block(stack: cdk.Stack) -> None:
+def test_the_main_queue_uses_every_block(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match=f"UC6314.*{RESERVATION}"):
         UltraCluster(
             stack,

@@ -29,7 +29,7 @@ def test_the_environment_holds_exactly_the_nodes_asked_for(
 
 
 @pytest.mark.parametrize("max_nodes", [0, -1, 1001])
-def test_refuses_a_number_of_nodes_that_no_job_can_have(stack: cdk.Stack, max_nodes: int) -> None:
+def test_rejects_a_number_of_nodes_that_no_job_can_have(stack: cdk.Stack, max_nodes: int) -> None:
     with pytest.raises(FindingsError, match="UC4101"):
         queue(stack, max_nodes=max_nodes)
 
@@ -99,7 +99,7 @@ def test_logs_are_kept_for_a_while(stack: cdk.Stack, changes: dict[str, Any], da
     assert only(stack, "AWS::Logs::LogGroup")["RetentionInDays"] == days
 
 
-def test_somebody_elses_log_group_is_used_and_none_is_made(stack: cdk.Stack) -> None:
+def test_an_existing_log_group_is_used_instead_of_a_new_one(stack: cdk.Stack) -> None:
     theirs = logs.LogGroup.from_log_group_name(stack, "Theirs", "/their/training")
     queue = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, log_group=theirs)
     MultiNodeJob(stack, "Pretrain", queue=queue, image=IMAGE, command=["train.py"])
@@ -108,7 +108,7 @@ def test_somebody_elses_log_group_is_used_and_none_is_made(stack: cdk.Stack) -> 
     assert each["Container"]["LogConfiguration"]["Options"]["awslogs-group"] == "/their/training"
 
 
-def test_uses_the_sources_that_it_is_told_in_their_order(stack: cdk.Stack) -> None:
+def test_a_queue_uses_the_selected_sources_in_order(stack: cdk.Stack) -> None:
     there = network(stack)
     groups = [
         NodeGroup(
@@ -123,12 +123,12 @@ def test_uses_the_sources_that_it_is_told_in_their_order(stack: cdk.Stack) -> No
     ]
     queue = TrainingQueue(stack, "Queue", nodes=groups, sources=["three", "one"])
     assert [each.source_name for each in queue.environments] == ["three", "one"]
-    assert [each.source_name for each in queue.own_environments] == ["one", "two", "three"]
+    assert [each.source_name for each in queue.dedicated_environments] == ["one", "two", "three"]
     with pytest.raises(FindingsError, match="UC6312"):
         TrainingQueue(stack, "Other", nodes=groups, sources=["four"])
 
 
-def test_a_queue_divides_its_nodes_as_it_is_told(stack: cdk.Stack) -> None:
+def test_a_queue_divides_its_nodes_by_its_fair_share(stack: cdk.Stack) -> None:
     share = FairShare(parts={"research": 4}, decay=cdk.Duration.hours(6))
     TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=1, fair_share=share)
     assert only(stack, "AWS::Batch::SchedulingPolicy")["FairsharePolicy"] == {

@@ -55,7 +55,7 @@ def test_the_cache_never_expires_unless_asked(stack: cdk.Stack) -> None:
     assert [rule.get("ExpirationInDays") for rule in rules] == [None, 30]
 
 
-def test_nobody_is_allowed_to_delete_a_checkpoint_or_a_cache_entry(stack: cdk.Stack) -> None:
+def test_no_grant_allows_deleting_a_checkpoint_or_a_cache_entry(stack: cdk.Stack) -> None:
     grantee = role(stack)
     CheckpointBucket(stack, "Checkpoints").grant_use(grantee).assert_success()
     CompileCache(stack, "Cache").grant_use(grantee).assert_success()
@@ -97,7 +97,7 @@ def test_replaced_versions_go_after_a_while_and_later_on_request(
 
 
 @pytest.mark.parametrize("construct", [CheckpointBucket, DatasetBucket])
-def test_objects_are_encrypted_with_a_key_of_ones_own(
+def test_objects_are_encrypted_with_a_customer_managed_key(
     stack: cdk.Stack, construct: type[CheckpointBucket] | type[DatasetBucket]
 ) -> None:
     construct(stack, "Bucket", kms_key=key(stack))
@@ -160,7 +160,7 @@ def test_an_existing_bucket_is_used_as_it_is(
 
 
 @pytest.mark.parametrize("construct", [CheckpointBucket, CompileCache, DatasetBucket])
-def test_goes_with_its_stack_when_that_is_wanted(
+def test_is_deleted_with_its_stack_on_request(
     stack: cdk.Stack, construct: type[CheckpointBucket] | type[CompileCache] | type[DatasetBucket]
 ) -> None:
     construct(stack, "Bucket", removal_policy=cdk.RemovalPolicy.DESTROY)

@@ -51,7 +51,7 @@ def test_entries_of_a_retired_compiler_go_and_no_others(
 
 
 @pytest.mark.parametrize("version", ["2", "latest", "2.x", "neuronxcc-2.19", "2.19.", "", "1.2.3.4.5"])
-def test_refuses_what_is_no_version_of_a_compiler(stack: cdk.Stack, version: str) -> None:
+def test_rejects_what_is_no_version_of_a_compiler(stack: cdk.Stack, version: str) -> None:
     with pytest.raises(FindingsError, match="UC6014: expire_compilers"):
         CompileCache(stack, "Cache", expire_compilers={version: cdk.Duration.days(30)})
 
@@ -108,7 +108,7 @@ def test_the_key_of_a_bucket_that_exists_may_be_used_for_it(stack: cdk.Stack) ->
 
 
 @pytest.mark.parametrize("prefix", ["", "/neuron", "neuron/"])
-def test_refuses_a_prefix_that_would_not_be_the_granted_one(stack: cdk.Stack, prefix: str) -> None:
+def test_rejects_a_prefix_that_would_not_be_the_granted_one(stack: cdk.Stack, prefix: str) -> None:
     bucket = s3.Bucket.from_bucket_name(stack, "Shared", "shared-cache")
     with pytest.raises(FindingsError, match="UC6014: prefix"):
         CompileCache.from_bucket(stack, "Cache", bucket, prefix=prefix)
@@ -137,7 +137,7 @@ def test_a_cache_on_the_file_system_has_a_folder_for_each_framework(stack: cdk.S
     assert "NEURON_COMPILE_CACHE_URL" not in job.environment
 
 
-def test_refuses_a_cache_on_a_file_system_that_the_nodes_do_not_mount(stack: cdk.Stack) -> None:
+def test_rejects_a_cache_on_a_file_system_that_the_nodes_do_not_mount(stack: cdk.Stack) -> None:
     cache = PosixCompileCache(file_system(stack))
     training = queue(stack, network=stack.node.find_child("Network"))
     with pytest.raises(FindingsError, match="UC6016: compile_cache: the nodes do not mount"):
@@ -145,7 +145,7 @@ def test_refuses_a_cache_on_a_file_system_that_the_nodes_do_not_mount(stack: cdk
 
 
 @pytest.mark.parametrize("folder", ["", "/compile-cache", "../other", "a/../../b"])
-def test_refuses_a_folder_outside_the_file_system(stack: cdk.Stack, folder: str) -> None:
+def test_rejects_a_folder_outside_the_file_system(stack: cdk.Stack, folder: str) -> None:
     with pytest.raises(FindingsError, match="UC6016: folder"):
         PosixCompileCache(file_system(stack), folder=folder)
 
@@ -209,7 +209,7 @@ def test_a_cache_takes_copies_when_it_is_versioned_and_is_plain_otherwise(stack:
     assert not of_type(stack, "AWS::IAM::Role")
 
 
-def test_refuses_a_destination_twice_and_one_with_a_key(stack: cdk.Stack) -> None:
+def test_rejects_a_destination_twice_and_one_with_a_key(stack: cdk.Stack) -> None:
     key = kms.Key.from_key_arn(stack, "Key", f"arn:aws:kms:us-east-2:123456789012:key/{'0' * 8}")
     with_key = s3.Bucket.from_bucket_attributes(stack, "WithKey", bucket_name="secret", encryption_key=key)
     with pytest.raises(FindingsError) as refused:

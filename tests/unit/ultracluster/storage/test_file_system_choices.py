@@ -45,7 +45,7 @@ def test_provisions_the_metadata_iops_that_were_asked_for(stack: cdk.Stack, iops
 
 
 @pytest.mark.parametrize("iops", [1499, 18_000, 192_001])
-def test_refuses_metadata_iops_that_fsx_does_not_provision(stack: cdk.Stack, iops: int) -> None:
+def test_rejects_metadata_iops_that_fsx_does_not_provision(stack: cdk.Stack, iops: int) -> None:
     assert codes(stack, metadata_iops=iops) == ["UC5006"]
 
 
@@ -61,15 +61,15 @@ def test_scratch_refuses_throughput_metadata_iops_and_a_key_together(stack: cdk.
 
 
 @pytest.mark.parametrize("deployment_type", ["SCRATCH_1", "PERSISTENT_1", "persistent_2", ""])
-def test_refuses_the_deployment_types_of_the_past(stack: cdk.Stack, deployment_type: str) -> None:
+def test_rejects_the_deployment_types_of_the_past(stack: cdk.Stack, deployment_type: str) -> None:
     assert codes(stack, deployment_type=deployment_type) == ["UC5001"]
 
 
-def test_encrypts_with_the_key_that_was_given(stack: cdk.Stack) -> None:
+def test_encrypts_with_a_customer_managed_key(stack: cdk.Stack) -> None:
     assert define(stack, kms_key=key(stack))["KmsKeyId"] == _KEY_ARN
 
 
-def test_leaves_the_key_to_fsx_unless_asked(stack: cdk.Stack) -> None:
+def test_uses_the_key_of_fsx_by_default(stack: cdk.Stack) -> None:
     assert "KmsKeyId" not in define(stack)
 
 

@@ -51,7 +51,7 @@ def test_intelligent_tiering_has_no_size(stack: cdk.Stack) -> None:
     }
 
 
-def test_a_read_cache_is_paid_only_when_it_was_typed(stack: cdk.Stack) -> None:
+def test_a_read_cache_must_be_requested_explicitly(stack: cdk.Stack) -> None:
     assert codes(stack, storage_type="INTELLIGENT_TIERING") == ["UC5013"]
 
 
@@ -79,11 +79,11 @@ def test_backups_can_be_turned_on_later_without_replacing_the_file_system(stack:
     assert "CopyTagsToBackups" not in lustre
 
 
-def test_backups_get_the_tags_when_that_was_typed(stack: cdk.Stack) -> None:
+def test_backups_get_the_tags_on_request(stack: cdk.Stack) -> None:
     assert define(stack, copy_tags_to_backups=True)["LustreConfiguration"]["CopyTagsToBackups"] is True
 
 
-def test_what_is_joined_with_s3_is_not_backed_up(stack: cdk.Stack) -> None:
+def test_a_file_system_linked_to_s3_has_no_backups(stack: cdk.Stack) -> None:
     bucket = CheckpointBucket(stack, "Checkpoints").bucket
     assert codes(stack, **_BACKUPS, checkpoint_bucket=bucket) == ["UC5014"]
 
@@ -116,7 +116,7 @@ def test_efa_is_refused_on_a_small_file_system(stack: cdk.Stack) -> None:
     assert codes(stack, efa_clients="trn1.32xlarge") == ["UC5003"]
 
 
-def test_without_efa_nothing_is_asked_of_it(stack: cdk.Stack) -> None:
+def test_without_efa_no_efa_property_is_set(stack: cdk.Stack) -> None:
     assert "EfaEnabled" not in define(stack)["LustreConfiguration"]
 
 
@@ -141,7 +141,7 @@ def test_the_place_of_an_association_in_the_list_is_not_its_name(stack: cdk.Stac
     assert named(stack, "/a", "/b") == named(other, "/b", "/a")
 
 
-def test_events_are_those_that_were_typed(stack: cdk.Stack) -> None:
+def test_events_of_an_association_can_be_chosen(stack: cdk.Stack) -> None:
     joined = [
         association("/both", "s3://a", export_events=("NEW", "CHANGED", "DELETED")),
         association("/in", "s3://b", export_events=()),
@@ -171,7 +171,7 @@ def test_buckets_of_other_stacks_are_joined_by_their_tokens(stack: cdk.Stack) ->
     assert path == {"Fn::Join": ["", ["s3://", {"Fn::ImportValue": "other"}, "/c4/"]]}
 
 
-def test_a_dataset_is_shown_and_nothing_goes_back(stack: cdk.Stack) -> None:
+def test_a_dataset_is_imported_and_never_exported(stack: cdk.Stack) -> None:
     define(stack, associations=[DatasetBucket(stack, "C4").association("/datasets/c4")])
     found = only(stack, "AWS::FSx::DataRepositoryAssociation")
     assert found["FileSystemPath"] == "/datasets/c4"

@@ -25,7 +25,7 @@ def test_is_persistent_2_of_lustre_2_15_with_metadata_and_compression(stack: cdk
     }
 
 
-def test_leaves_compression_out_when_told(stack: cdk.Stack) -> None:
+def test_compression_can_be_disabled(stack: cdk.Stack) -> None:
     file_system(stack, data_compression=False)
     assert only(stack, "AWS::FSx::FileSystem")["LustreConfiguration"]["DataCompressionType"] == "NONE"
 
@@ -38,7 +38,7 @@ def test_is_kept_when_it_is_deleted_or_replaced(stack: cdk.Stack) -> None:
         assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
 
 
-def test_goes_with_the_stack_when_that_was_typed(stack: cdk.Stack) -> None:
+def test_is_deleted_with_the_stack_on_request(stack: cdk.Stack) -> None:
     file_system(stack, removal_policy=cdk.RemovalPolicy.DESTROY)
     assert of_type(stack, "AWS::FSx::FileSystem")[0]["DeletionPolicy"] == "Delete"
 
@@ -51,19 +51,19 @@ def test_a_file_removed_on_lustre_stays_in_the_bucket(stack: cdk.Stack) -> None:
         assert association["S3"][policy] == {"Events": ["NEW", "CHANGED"]}
 
 
-def test_joins_no_bucket_unless_asked(stack: cdk.Stack) -> None:
+def test_links_no_bucket_by_default(stack: cdk.Stack) -> None:
     file_system(stack)
     assert of_type(stack, "AWS::FSx::DataRepositoryAssociation") == []
 
 
 @pytest.mark.parametrize(("capacity", "throughput"), [(1200, 125), (2400, 1000), (4800, 500)])
-def test_takes_the_sizes_that_fsx_takes(stack: cdk.Stack, capacity: int, throughput: int) -> None:
+def test_accepts_the_sizes_that_fsx_takes(stack: cdk.Stack, capacity: int, throughput: int) -> None:
     file_system(stack, storage_capacity_gib=capacity, per_unit_storage_throughput=throughput)
     assert only(stack, "AWS::FSx::FileSystem")["StorageCapacity"] == capacity
 
 
 @pytest.mark.parametrize(("capacity", "throughput"), [(1199, 250), (3600, 250), (4800, 200), (4800, 1001)])
-def test_refuses_the_sizes_that_fsx_refuses(stack: cdk.Stack, capacity: int, throughput: int) -> None:
+def test_rejects_the_sizes_that_fsx_refuses(stack: cdk.Stack, capacity: int, throughput: int) -> None:
     with pytest.raises(FindingsError, match="UC5"):
         file_system(stack, storage_capacity_gib=capacity, per_unit_storage_throughput=throughput)
 

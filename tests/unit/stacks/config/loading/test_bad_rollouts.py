@@ -281,9 +281,9 @@ def test_the_valid_rollout_has_no_findings(findings: Findings) -> None:
         ),
         (
             "image: 1",
-            "gates: {least_bandwidth: 0}\n            image: 1",
+            "gates: {min_bandwidth: 0}\n            image: 1",
             "UC6151",
-            f"{_JOB}.gates.least_bandwidth",
+            f"{_JOB}.gates.min_bandwidth",
             "got 0. Allowed: 1 to 10,000",
         ),
         ("[train.py]", "[]", "UC6142", f"{_JOB}.command", "got no command"),

@@ -57,7 +57,7 @@ _ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
             [
                 (
                     "image: 1",
-                    "gates: {fabric: true, least_bandwidth: 1, most_latency: 1}\n            image: 1",
+                    "gates: {fabric: true, min_bandwidth: 1, max_latency: 1}\n            image: 1",
                 )
             ],
             "UC6151",

@@ -182,7 +182,7 @@ def test_an_existing_subnet_keeps_addresses_for_a_new_file_system_only(
     findings: Findings, settings: str, addresses: int
 ) -> None:
     def found(free: int) -> list[str]:
-        network = f"{{vpc_id: vpc-01234567, subnet_id: subnet-01234567, free_addresses: {free}}}"
+        network = f"{{vpc_id: vpc-01234567, subnet_id: subnet-01234567, available_addresses: {free}}}"
         edits = (("{cidr: 10.0.0.0/16}", network), (f"{{{_BOTH}}}", settings))
         return [each.code for each in findings(*edits)]
 

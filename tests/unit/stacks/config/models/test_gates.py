@@ -54,4 +54,4 @@ def test_the_example_of_the_documentation_is_one() -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     job = JobConfig.model_validate_json(json.dumps(yaml.safe_load(example)["jobs"][0]))
     assert job.gate_names == ("pretrain-fabric", "pretrain-smoke")
-    assert job.gates.least_bandwidth == 30
+    assert job.gates.min_bandwidth == 30

@@ -19,7 +19,7 @@ def _edit(network: str) -> tuple[str, str]:
     "network",
     [
         _EXISTING + "}",
-        _EXISTING + ", free_addresses: 136}",
+        _EXISTING + ", available_addresses: 136}",
         # An unused cidr is not judged, and a large layout is nobody's concern while the room is not known.
         _EXISTING + ", cidr: 172.17.0.0/16, nic_layout: all-efa}",
         "{nat_gateway: true}",
@@ -40,10 +40,10 @@ def test_takes(findings: Findings, network: str) -> None:
         ("{vpc_id: vpc-0123456789abcdef0, subnet_id: vpc-0123456789abcdef0}", "UC3107", "subnet_id"),
         (_EXISTING + ", nat_gateway: true}", "UC3107", "nat_gateway"),
         (_EXISTING + ", subnet_prefix: 20}", "UC3107", "subnet_prefix"),
-        ("{free_addresses: 4000}", "UC3107", "free_addresses"),
+        ("{available_addresses: 4000}", "UC3107", "available_addresses"),
         # 4 nodes with an address and a task each, and 128 for the file system.
-        (_EXISTING + ", free_addresses: 135}", "UC3002", "free_addresses"),
-        (_EXISTING + ", free_addresses: -1}", "UC3002", "free_addresses"),
+        (_EXISTING + ", available_addresses: 135}", "UC3002", "available_addresses"),
+        (_EXISTING + ", available_addresses: -1}", "UC3002", "available_addresses"),
         ("{nat_gateway: true, cidr: 10.0.0.0/24}", "UC3105", "cidr"),
         ("{nat_gateway: true, cidr: 10.0.0.0/23, subnet_prefix: 23}", "UC3105", "subnet_prefix"),
     ],

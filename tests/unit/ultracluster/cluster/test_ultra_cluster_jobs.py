@@ -22,10 +22,10 @@ def test_every_kind_of_job_gets_what_the_cluster_has(stack: cdk.Stack) -> None:
     settings = NeuronSettings(optlevel=1)
     compiled = whole.add_precompile_job("compile", image=IMAGE, command=SHORT, neuron=settings)
     trained = whole.add_multi_node_job(
-        "train", image=IMAGE, command=["train.py"], neuron=settings, after=[compiled]
+        "train", image=IMAGE, command=["train.py"], neuron=settings, depends_on=[compiled]
     )
     rated = whole.add_single_node_job(
-        "rate", image=IMAGE, command=["rate.py"], array_size=8, neuron=settings, after=[trained]
+        "rate", image=IMAGE, command=["rate.py"], array_size=8, neuron=settings, depends_on=[trained]
     )
     assert (trained.queue, rated.queue) == (whole.queue, whole.queue)
     assert compiled.queue is not whole.queue
