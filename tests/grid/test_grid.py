@@ -30,7 +30,7 @@ REGIONS = sorted({part["region"] for part in DIMENSIONS["machine"].values()})
 MOST_NODES = {
     each["name"]: each["max_nodes"]
     for part in DIMENSIONS["capacity"].values()
-    for each in part.get("further_capacity", ())
+    for each in part.get("additional_capacity", ())
 }
 
 Templates = dict[str, dict[str, Any]]

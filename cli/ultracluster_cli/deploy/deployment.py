@@ -75,7 +75,7 @@ def deploy_to(
     with timed(steps, "cdk deploy"):
         _run(command, directory, environment, state, progress, asks=asks)
     with timed(steps, "reading back"):
-        own = [each for each in clusters_of(load_rollout(rollout).config, wave) if each.own_instance_type]
+        own = [each for each in clusters_of(load_rollout(rollout).config, wave) if each.custom_instance_type]
         clusters = read_clusters(
             [one for one in read_assembly(directory / "cdk.out") if not only or one.cluster in only],
             client=target.client,

@@ -26,7 +26,7 @@ _MERGED: Final = (
     "CheckpointsConfig",
     "FileSystemConfig",
     "NetworkConfig",
-    "OwnInstanceType",
+    "CustomInstanceType",
 )
 
 

@@ -17,7 +17,7 @@ from ultracluster_catalog.prices.service_prices import PaidService
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.cost.line import Line, Usage
 
-__all__ = ["Prices", "bill", "further_nodes"]
+__all__ = ["Prices", "additional_nodes", "bill"]
 
 Prices = Callable[[PricedThing, str], Price]
 """Gives the price of a thing in a Region."""
@@ -46,7 +46,7 @@ def bill(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Line]:
         yield _compile(footprint, usage, prices)
 
 
-def further_nodes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
+def additional_nodes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
     """Give the nodes that are paid only when the others have no room.
 
     Args:

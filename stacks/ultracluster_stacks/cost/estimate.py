@@ -7,7 +7,7 @@ from typing import Final
 
 from ultracluster_catalog.prices.billable_items import PricedThing, price_of
 from ultracluster_catalog.prices.prices import Price
-from ultracluster_stacks.cost.bill import Prices, bill, further_nodes
+from ultracluster_stacks.cost.bill import Prices, additional_nodes, bill
 from ultracluster_stacks.cost.footprint import Footprint
 from ultracluster_stacks.cost.line import Line, Usage
 from ultracluster_stacks.cost.money import Money
@@ -111,7 +111,7 @@ def estimate_cost(
         footprint=footprint,
         usage=usage,
         lines=tuple(find(each) for each in bill(footprint, usage, prices)),
-        if_used=tuple(find(each) for each in further_nodes(footprint, prices)),
+        if_used=tuple(find(each) for each in additional_nodes(footprint, prices)),
     )
 
 

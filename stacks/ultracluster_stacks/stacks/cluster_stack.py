@@ -82,8 +82,8 @@ class ClusterStack(cdk.Stack):
                 fair_share=fair_share(queue),
                 wait_limits=wait_limits(queue),
             )
-            for queue in config.further_queues
+            for queue in config.additional_queues
         }
-        notify_of_blocked_queues(self, config, own=cluster.queue, further=queues, kms_key=key)
+        notify_of_blocked_queues(self, config, own=cluster.queue, additional=queues, kms_key=key)
         define_budget(self, config, queues=[cluster.queue, *queues.values()], kms_key=key)
         define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)

@@ -18,7 +18,7 @@ def notify_of_blocked_queues(
     config: ClusterConfig,
     *,
     own: TrainingQueue,
-    further: Mapping[str, TrainingQueue],
+    additional: Mapping[str, TrainingQueue],
     kms_key: kms.IKey | None,
 ) -> None:
     """Send AWS Batch's events about blocked queues to one topic; where nobody wants to be told there is none.
@@ -27,11 +27,11 @@ def notify_of_blocked_queues(
         scope: The stack of the queues.
         config: The cluster, which says of which queues somebody wants to be told.
         own: The queue of the cluster.
-        further: Its other queues by their names.
+        additional: Its other queues by their names.
         kms_key: Key that encrypts the topic. None for none.
     """
     queues = [own] if config.queue.notify_blocked else []
-    queues += [further[queue.name] for queue in config.further_queues if queue.notify_blocked]
+    queues += [additional[queue.name] for queue in config.additional_queues if queue.notify_blocked]
     if not queues:
         return
     target = targets.SnsTopic(sns.Topic(scope, "BlockedQueues", enforce_ssl=True, master_key=kms_key))

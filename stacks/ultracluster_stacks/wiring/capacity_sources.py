@@ -14,7 +14,7 @@ from ultracluster import (
     SpotCapacity,
     WaitLimits,
 )
-from ultracluster_stacks.config import CapacityConfig, ClusterConfig, FurtherCapacityConfig, QueueConfig
+from ultracluster_stacks.config import AdditionalCapacityConfig, CapacityConfig, ClusterConfig, QueueConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY
 
 __all__ = ["capacity_sources", "fair_share", "source_names", "wait_limits"]
@@ -30,7 +30,7 @@ def capacity_sources(config: ClusterConfig) -> list[Capacity]:
 
 
 def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
-    name = capacity.name if isinstance(capacity, FurtherCapacityConfig) else None
+    name = capacity.name if isinstance(capacity, AdditionalCapacityConfig) else None
     most = capacity.max_nodes
     if capacity.market_type == "spot":
         return SpotCapacity(

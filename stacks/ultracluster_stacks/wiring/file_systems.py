@@ -64,7 +64,7 @@ def new_file_system(
         efa_clients=config.machine if given.efa else None,
         data_compression=given.data_compression,
         kms_key=encryption_key(scope, "FileSystemKey", given.kms_key_arn) or usual,
-        checkpoint_bucket=checkpoints if given.join_checkpoints else None,
+        checkpoint_bucket=checkpoints if given.link_checkpoints else None,
         associations=[
             *(each.association for each in given.associations),
             *(

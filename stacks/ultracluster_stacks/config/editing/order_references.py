@@ -20,7 +20,7 @@ class OrderedCapacity:
     Attributes:
         loc: Place of the capacity in the file.
         wave: Name of the wave of the cluster.
-        path: Path of the capacity in its cluster: ``capacity`` or ``further_capacity.0``.
+        path: Path of the capacity in its cluster: ``capacity`` or ``additional_capacity.0``.
         cluster: Name of the cluster.
         region: Its Region.
         zone_id: Its zone.
@@ -73,9 +73,9 @@ def cluster_places(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
 
 
 def _of_cluster(loc: Loc, wave: str, cluster: Mapping[str, Any]) -> Iterator[OrderedCapacity]:
-    further = cluster.get("further_capacity") or ()
+    additional = cluster.get("additional_capacity") or ()
     places: list[tuple[Loc, Any]] = [(_FIRST, cluster.get("capacity") or {})]
-    places += [(("further_capacity", index), each) for index, each in enumerate(further)]
+    places += [(("additional_capacity", index), each) for index, each in enumerate(additional)]
     for place, capacity in places:
         if capacity.get("order"):
             yield OrderedCapacity(

@@ -30,7 +30,7 @@ MOST_PROBLEMS: Final = 1_000
 
 
 def translate(
-    error: ValidationError, model: type[BaseModel], *, further_keys: Collection[str] = ()
+    error: ValidationError, model: type[BaseModel], *, additional_keys: Collection[str] = ()
 ) -> list[Problem]:
     """Turn what pydantic found into problems.
 
@@ -39,7 +39,7 @@ def translate(
     Args:
         error: What pydantic raised.
         model: The model that was validated.
-        further_keys: Keys that the top level of the file has beside those of the model. Default: none.
+        additional_keys: Keys that the top level of the file has beside those of the model. Default: none.
     """
     problems = []
     for details in error.errors(include_url=False)[: MOST_PROBLEMS + 1]:
@@ -48,7 +48,7 @@ def translate(
         loc = _loc(details)
         if details["type"] == "extra_forbidden":
             problems.append(
-                _unknown_key(loc, _model_at(model, loc[:-1]), further_keys if len(loc) == 1 else ())
+                _unknown_key(loc, _model_at(model, loc[:-1]), additional_keys if len(loc) == 1 else ())
             )
         elif details["type"] in RULES:
             context = details["ctx"]
@@ -83,8 +83,8 @@ def _model_at(model: type[BaseModel], loc: Loc) -> type[BaseModel]:
     return model
 
 
-def _unknown_key(loc: Loc, model: type[BaseModel], further_keys: Collection[str]) -> Problem:
-    return unknown_key(loc, (*further_keys, *model.model_fields))
+def _unknown_key(loc: Loc, model: type[BaseModel], additional_keys: Collection[str]) -> Problem:
+    return unknown_key(loc, (*additional_keys, *model.model_fields))
 
 
 _Translation = Callable[[Loc, Mapping[str, Any]], Problem]

@@ -129,7 +129,7 @@ def _validate(source: YamlSource) -> tuple[RolloutConfig | None, RolloutConfig, 
     try:
         config = readable = RolloutConfig.model_validate(values)
     except ValidationError as error:
-        problems += translate(error, RolloutConfig, further_keys=("defaults",))
+        problems += translate(error, RolloutConfig, additional_keys=("defaults",))
         readable = partial_model(RolloutConfig, values, unread_locs(error))
     for loc, cluster in readable.located_clusters():
         problems += (problem.under(loc) for problem in cluster_problems(cluster))

@@ -13,7 +13,7 @@ from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name, placement_group_name
 from ultracluster_stacks.config.reading.problem import shown
 
-__all__ = ["CapacityConfig", "FurtherCapacityConfig", "NodeCount"]
+__all__ = ["AdditionalCapacityConfig", "CapacityConfig", "NodeCount"]
 
 NodeCount = Annotated[int, Between(code="UC4101", least=1, most=MOST_NODES)]
 """Most nodes at one time."""
@@ -145,7 +145,7 @@ class CapacityConfig(ConfigModel):
     )
 
 
-class FurtherCapacityConfig(CapacityConfig):
+class AdditionalCapacityConfig(CapacityConfig):
     """More capacity of a cluster, for when what stands before it has no room."""
 
     name: Name = Field(

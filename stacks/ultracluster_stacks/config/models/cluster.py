@@ -12,18 +12,18 @@ from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
-from ultracluster_stacks.config.models.capacity import CapacityConfig, FurtherCapacityConfig, NodeCount
+from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig, NodeCount
 from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.models.constraints import Form
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.keys import KeyArn
-from ultracluster_stacks.config.models.machine import InstanceTypeName, OwnInstanceType
+from ultracluster_stacks.config.models.machine import CustomInstanceType, InstanceTypeName
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 from ultracluster_stacks.config.models.network import NetworkConfig
 from ultracluster_stacks.config.models.permissions import PolicyRef, RolePathText
-from ultracluster_stacks.config.models.queue import FurtherQueueConfig, QueueConfig
+from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
 from ultracluster_stacks.config.models.suppression import Suppress
 from ultracluster_stacks.config.models.tags import Tags
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
@@ -125,14 +125,14 @@ class ClusterConfig(ConfigModel):
             explain=_explain_zone_id,
         ),
     ] = Field(description="Zone id of the Availability Zone of the capacity, such as use2-az3.")
-    own_instance_type: OwnInstanceType | None = Field(
+    custom_instance_type: CustomInstanceType | None = Field(
         default=None,
         description="Figures of an instance type that this project does not know yet, or knows less well. They replace "
         "those of the catalogue, with a warning. Default: those of the catalogue.",
     )
     instance_type: InstanceTypeName = Field(description="Instance type of the nodes, such as trn2.48xlarge.")
     nodes: NodeCount = Field(
-        description="Most nodes at one time, 1 to 1,000; 64 in a Capacity Block. With `further_capacity`: from each of "
+        description="Most nodes at one time, 1 to 1,000; 64 in a Capacity Block. With `additional_capacity`: from each of "
         "them that has no `max_nodes`."
     )
     image_id: Annotated[
@@ -147,7 +147,7 @@ class ClusterConfig(ConfigModel):
     capacity: CapacityConfig = Field(
         default_factory=CapacityConfig.model_construct, description="How the instances are bought."
     )
-    further_capacity: tuple[FurtherCapacityConfig, ...] = Field(
+    additional_capacity: tuple[AdditionalCapacityConfig, ...] = Field(
         default=(),
         description="More capacity in order of preference, for when `capacity` has no room: each with its own compute "
         "environment. A multi-node job goes on to it only when what stands before is closed or too small. "
@@ -157,7 +157,7 @@ class ClusterConfig(ConfigModel):
         default_factory=QueueConfig.model_construct,
         description="The queue of the cluster: priority, shares, limits.",
     )
-    further_queues: tuple[FurtherQueueConfig, ...] = Field(
+    additional_queues: tuple[AdditionalQueueConfig, ...] = Field(
         default=(), description="More queues over the same nodes. Default: none."
     )
     network: NetworkConfig = Field(
@@ -207,15 +207,15 @@ class ClusterConfig(ConfigModel):
 
     @property
     def machine(self) -> InstanceType:
-        """The instance type of the nodes, from the catalogue or from `own_instance_type`."""
-        own = self.own_instance_type
+        """The instance type of the nodes, from the catalogue or from `custom_instance_type`."""
+        own = self.custom_instance_type
         return get_instance_type(self.instance_type if own is None else own.entry(self.instance_type))
 
     def sources(self) -> Iterator[tuple[Loc, CapacityConfig]]:
         """Iterate over all capacity in order of preference, each with its place in the cluster."""
         yield ("capacity",), self.capacity
-        for index, capacity in enumerate(self.further_capacity):
-            yield ("further_capacity", index), capacity
+        for index, capacity in enumerate(self.additional_capacity):
+            yield ("additional_capacity", index), capacity
 
     @property
     def most_nodes(self) -> int:

@@ -82,7 +82,7 @@ class FileSystemConfig(ConfigModel):
         description="ARN of a KMS key of your own for data at rest. Changing it replaces the file system. "
         "Default: the key that AWS manages for FSx.",
     )
-    join_checkpoints: bool = Field(
+    link_checkpoints: bool = Field(
         default=True,
         description="Whether the folder /checkpoints is joined with the checkpoint bucket, both ways.",
     )

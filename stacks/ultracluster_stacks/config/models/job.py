@@ -67,8 +67,7 @@ class JobConfig(ConfigModel):
     )
     queue: Name | None = Field(
         default=None,
-        description="Name of the further queue that `ultracluster jobs submit` gives the job to. Default: the cluster's "
-        "own queue.",
+        description="Name of the additional queue that `ultracluster jobs submit` uses. Default: `queue` of the cluster.",
     )
     image: Annotated[
         str,

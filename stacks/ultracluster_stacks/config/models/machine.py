@@ -1,4 +1,4 @@
-"""`own_instance_type` of a cluster: the figures of a type that the catalogue does not know, or knows less well."""
+"""`custom_instance_type` of a cluster: the figures of a type that the catalogue does not know, or knows less well."""
 
 from datetime import date
 from typing import Annotated, Final, Literal
@@ -11,7 +11,7 @@ from ultracluster_stacks.config.models.constraints import Between, Form, Known, 
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
 
-__all__ = ["KNOWN_TYPE", "InstanceTypeName", "OwnInstanceType"]
+__all__ = ["KNOWN_TYPE", "CustomInstanceType", "InstanceTypeName"]
 
 KNOWN_TYPE: Final = Known(
     code="UC4001",
@@ -24,7 +24,7 @@ _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
 def _check_name(name: str, info: ValidationInfo) -> str:
     """Refuse a type that neither the catalogue nor the cluster describes; an unreadable description passes."""
-    own = (info.data or {}).get("own_instance_type", "unread")  # no data where one field is read by itself
+    own = (info.data or {}).get("custom_instance_type", "unread")  # no data where one field is read by itself
     if own is not None:
         return name
     return KNOWN_TYPE.check(name)
@@ -35,13 +35,13 @@ InstanceTypeName = Annotated[
     AfterValidator(_check_name),
     WithJsonSchema({"type": "string", "anyOf": [{"enum": list(INSTANCE_TYPES)}, {"pattern": f"^{_NAME}$"}]}),
 ]
-"""Name of an instance type; the field stands after `own_instance_type`."""
+"""Name of an instance type; the field stands after `custom_instance_type`."""
 
 _Count = Annotated[int, Between(code="UC4025", least=1, most=1_000_000)]
 _CountOrNone = Annotated[int, Between(code="UC4025", least=0, most=1_000_000)]
 
 
-class OwnInstanceType(ConfigModel):
+class CustomInstanceType(ConfigModel):
     """Figures of an instance type, as `aws ec2 describe-instance-types` tells them."""
 
     vcpus: _Count = Field(description="vCPUs of one instance.")

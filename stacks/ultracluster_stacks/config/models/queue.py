@@ -1,4 +1,4 @@
-"""`queue` and `further_queues` of a cluster: who comes first, and what a queue uses."""
+"""`queue` and `additional_queues` of a cluster: who comes first, and what a queue uses."""
 
 from dataclasses import replace
 from typing import Annotated, Final
@@ -10,7 +10,7 @@ from ultracluster_stacks.config.models.constraints import Between, refusal_of
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 
-__all__ = ["OWN_CAPACITY", "FurtherQueueConfig", "QueueConfig", "WaitLimitsConfig"]
+__all__ = ["OWN_CAPACITY", "AdditionalQueueConfig", "QueueConfig", "WaitLimitsConfig"]
 
 OWN_CAPACITY: Final = "capacity"
 """Name by which a queue refers to the capacity of its cluster that has no name."""
@@ -68,7 +68,7 @@ class QueueConfig(ConfigModel):
     capacity: tuple[str, ...] = Field(
         default=(),
         description="Names of the capacity that the queue uses, in order of preference, up to three: those of "
-        "`further_capacity`, and `capacity` for that of the cluster. Default: all.",
+        "`additional_capacity`, and `capacity` for that of the cluster. Default: all.",
     )
     notify_blocked: bool = Field(
         default=False,
@@ -81,7 +81,7 @@ class QueueConfig(ConfigModel):
     )
 
 
-class FurtherQueueConfig(QueueConfig):
+class AdditionalQueueConfig(QueueConfig):
     """One more queue over the nodes of a cluster."""
 
     name: Name = Field(

@@ -34,7 +34,7 @@ def job_names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
 
 def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """A job goes to the cluster's own queue, or to one that the cluster has; a precompile job has one of its own."""
-    names = [each.name for each in cluster.further_queues]
+    names = [each.name for each in cluster.additional_queues]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
         yield Problem(
             loc=("queue",),
@@ -43,7 +43,7 @@ def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
             allowed="" if job.kind == "precompile" else ", ".join(names),
             remedy="Leave it out: it has a queue of its own"
             if job.kind == "precompile"
-            else "Name one of further_queues, or leave it out for the cluster's own queue",
+            else "Name one of additional_queues, or leave it out for the cluster's own queue",
         )
 
 
@@ -69,14 +69,14 @@ def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem
                 code="UC6308",
                 problem=f"its queue has Spot nodes ({shown(name)}), on which AWS Batch runs no multi-node jobs: one that "
                 "comes to them waits for ever, at the head of all others",
-                remedy="Give it a queue without them; queue.capacity and further_queues say what each queue uses",
+                remedy="Give it a queue without them; queue.capacity and additional_queues say what each queue uses",
             )
 
 
 def _behind(cluster: ClusterConfig, job: JobConfig) -> dict[str, CapacityConfig]:
     """Return the capacity behind the queue of a job; empty where the cluster has no such queue."""
     own = {None: cluster.queue}
-    queue = (own | {each.name: each for each in cluster.further_queues}).get(job.queue)
+    queue = (own | {each.name: each for each in cluster.additional_queues}).get(job.queue)
     return used(cluster, queue) if queue else {}
 
 

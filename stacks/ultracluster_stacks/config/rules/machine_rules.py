@@ -17,7 +17,7 @@ _FILE_SYSTEM_PATH: Final = "/fsx"
 def figures_have_a_source(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn of figures that were not compared with those of EC2."""
     for finding in unsourced(cluster.machine):
-        yield Problem.of(finding, ("own_instance_type",))
+        yield Problem.of(finding, ("custom_instance_type",))
 
 
 def scratch_has_disks_and_a_path(cluster: ClusterConfig) -> Iterator[Problem]:

@@ -63,13 +63,13 @@ def _ids_in_two_places(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
         place = (_read(cluster, "region"), _read(cluster, "zone_id"), _read(cluster, "instance_type"))
         if None in place:
             continue
-        further = _read(cluster, "further_capacity") or ()
+        additional = _read(cluster, "additional_capacity") or ()
         ids: list[tuple[Loc, tuple[Any, ...], Any]] = [
             (("image_id",), place[:1], _read(cluster, "image_id")),
             (("capacity", "reservation_id"), place, _read(cluster, "capacity", "reservation_id")),
             *(
-                (("further_capacity", index, "reservation_id"), place, _read(each, "reservation_id"))
-                for index, each in enumerate(further)
+                (("additional_capacity", index, "reservation_id"), place, _read(each, "reservation_id"))
+                for index, each in enumerate(additional)
             ),
         ]
         for path, there, given in ids:

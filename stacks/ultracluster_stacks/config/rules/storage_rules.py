@@ -41,8 +41,8 @@ def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
         if dataset.file_system_path is not None:
             places.append(("datasets", index))
             joined.append(_joined(dataset.file_system_path, dataset.bucket_name or f"new-{index}"))
-    if settings.join_checkpoints:
-        places.append(("file_system", "join_checkpoints"))
+    if settings.link_checkpoints:
+        places.append(("file_system", "link_checkpoints"))
         joined.append(_joined("/checkpoints", cluster.checkpoints.bucket_name or "new"))
     for finding in check_associations(joined, settings=settings.settings):
         yield Problem.of(finding, _association_loc(finding.path, places))
@@ -71,7 +71,7 @@ def _association_loc(path: str, places: list[Loc]) -> Loc:
     """Return the place of an association: in the list of associations, in a dataset, or the checkpoints."""
     if match := re.fullmatch(r"associations\[(\d+)\]\.(\w+)", path):
         place = places[int(match[1])]
-        if place[-1] == "join_checkpoints":
+        if place[-1] == "link_checkpoints":
             return place
         if place[0] == "datasets":
             return (*place, "bucket_name" if match[2] == "data_repository_path" else match[2])

@@ -133,7 +133,7 @@ def test_a_rollout_has_a_file_system_that_tiers(tmp_path: Path, monkeypatch: pyt
           throughput_capacity: 8000
           read_cache: USER_PROVISIONED
           read_cache_gib: 64
-          join_checkpoints: false
+          link_checkpoints: false
           kms_key_arn: {_KEY}
           backup_retention_days: 7
           backup_start_time: "03:30"
