@@ -4,6 +4,7 @@ A footprint says what is paid for; an estimate puts prices to it for a planned u
 and never counted as nothing.
 """
 
+from ultracluster_stacks.cost.alternative import Alternative, compare_with
 from ultracluster_stacks.cost.bill import Prices
 from ultracluster_stacks.cost.config_footprint import configured_footprint, planned_hours
 from ultracluster_stacks.cost.difference import CostDifference, cost_differences
@@ -11,13 +12,13 @@ from ultracluster_stacks.cost.estimate import NOT_COUNTED, Estimate, catalogue_p
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.cost.line import HOURS_OF_A_MONTH, Line, Usage
 from ultracluster_stacks.cost.money import NOTHING, Money
-from ultracluster_stacks.cost.rival import Rival, compare_with
 from ultracluster_stacks.cost.template_footprint import template_footprint
 
 __all__ = [
     "HOURS_OF_A_MONTH",
     "NOTHING",
     "NOT_COUNTED",
+    "Alternative",
     "CostDifference",
     "Estimate",
     "Footprint",
@@ -25,7 +26,6 @@ __all__ = [
     "Money",
     "NodeSupply",
     "Prices",
-    "Rival",
     "Usage",
     "catalogue_prices",
     "compare_with",

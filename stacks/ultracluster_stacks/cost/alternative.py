@@ -10,11 +10,11 @@ from ultracluster_catalog.prices.prices import Price
 from ultracluster_stacks.cost.bill import Prices
 from ultracluster_stacks.cost.estimate import Estimate, estimate_cost
 
-__all__ = ["Rival", "compare_with"]
+__all__ = ["Alternative", "compare_with"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rival:
+class Alternative:
     """Another instance type beside that of a cluster.
 
     Attributes:
@@ -39,7 +39,7 @@ def compare_with(
     prices: Prices,
     throughput_ratio: Decimal | None,
     given: Mapping[str, Price] | None = None,
-) -> Rival:
+) -> Alternative:
     """Estimate the same run on another instance type.
 
     The run ends earlier by the ratio. Nothing is compiled ahead for a GPU.
@@ -76,7 +76,7 @@ def compare_with(
             prices=prices,
             given={name: price for name, price in (given or {}).items() if not name.startswith("nodes")},
         )
-    return Rival(
+    return Alternative(
         instance_type=instance_type,
         chips_per_node=machine.chips,
         own_chips_per_node=known.chips if known else 0,
