@@ -1,7 +1,7 @@
-"""What a cluster will cost, judged from its configuration or its templates, with dated prices. Needs neither AWS nor the CDK.
+"""Estimate the cost of a cluster from its configuration or templates, with dated prices, without AWS and the CDK.
 
-A footprint says what is paid for; an estimate puts prices to it for a planned use. What no source prices is named as unknown
-and never counted as nothing.
+A footprint lists the billable resources; an estimate prices them for a planned usage. Unknown prices are reported as
+unknown, never as 0.
 """
 
 from ultracluster_stacks.cost.alternative import Alternative, compare_with
