@@ -286,7 +286,7 @@ def test_the_valid_rollout_has_no_findings(findings: Findings) -> None:
             f"{_JOB}.gates.least_bandwidth",
             "got 0. Allowed: 1 to 10,000",
         ),
-        ("[train.py]", "[]", "UC6142", f"{_JOB}.command", "got no command"),
+        ("[train.py]", "[]", "UC6142", f"{_JOB}.command", "command is required: the launcher"),
         ("image: 1", "attempts: 11\n            image: 1", "UC6104", f"{_JOB}.attempts", "1 to 10"),
         (
             "image: 1",
